@@ -5,10 +5,10 @@ import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
-import { PROFILES, withDeprecated, type Profile } from '../lib/profile/profile';
-import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
-import type { CertificatePaths } from '../lib/electrum/server/certificate-files';
-import type { Endpoint } from '../lib/electrum/server/listener';
+import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
+import { DEFAULT_LIMITS, type Limits } from '../lib/server/limits';
+import type { CertificatePaths } from '../lib/server/ports/certificate-files';
+import type { Endpoint } from '../lib/server/ports/listener';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 

@@ -1,5 +1,6 @@
 // Builds everything that `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces based on them.
 
+import { messageOf } from '../lib/turns/error-text';
 import { getHeapStatistics } from 'node:v8';
 import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
@@ -10,25 +11,25 @@ import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { PushService } from '../lib/esplora/push/push-service';
 import { IndexUnavailableError } from '../lib/index/errors';
-import { ChainAnswers } from '../lib/script-answers/chain-answers';
-import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
-import { PoolFees } from '../lib/script-answers/pool-fees';
-import { ScriptPool } from '../lib/script-pool/script-pool';
-import { ScriptHistories } from '../lib/script-status/history';
-import { ScriptNotifier } from '../lib/script-status/script-notifier';
+import { ChainAnswers } from '../lib/answers/chain-answers';
+import { GatedScripts, ScriptsGate } from '../lib/answers/scripts/gate';
+import { PoolFees } from '../lib/answers/pool/fees';
+import { ScriptPool } from '../lib/pool/by-script/script-pool';
+import { ScriptHistories } from '../lib/answers/status/history';
+import { ScriptNotifier } from '../lib/answers/status/script-notifier';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
-import { isLoopback } from '../lib/rest/server/address-group';
-import { Sessions } from '../lib/sockets/sessions';
-import { SubscriptionMemory } from '../lib/sockets/subscription-memory';
-import { WebSockets } from '../lib/sockets/web-sockets';
+import { isLoopback } from '../lib/server/bounds/address-group';
+import { Sessions } from '../lib/server/sockets/sessions';
+import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';
+import { WebSockets } from '../lib/server/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, OptionError, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
 import type { ScriptReader } from '../lib/scripts/types';
-import type { RestLogger } from '../lib/rest/app';
+import type { ServerLogger } from '../lib/server/logger';
 import type { RestShared } from '../lib/rest/rest-service';
 
 /** The share of the heap that Node may use (`--max-old-space-size`) for subscriptions of all clients. */
@@ -49,7 +50,7 @@ export interface WalletServicesParts {
   readonly scrubMs: number;
   /** The version of this package. */
   readonly version: string;
-  readonly logger: IndexLogger & RestLogger;
+  readonly logger: IndexLogger & ServerLogger;
 }
 
 export class WalletServices {
@@ -84,7 +85,7 @@ export class WalletServices {
     this.#logger = logger;
     this.#closing$ = shared.connections.closing$;
     const pool = (this.#pool = new ScriptPool(node.pool, (error) => {
-      logger.error(`A transaction of the pool was left out: ${error instanceof Error ? error.message : String(error)}.`);
+      logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
     }));
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     const fees = new PoolFees(node, pool);
@@ -138,7 +139,10 @@ export class WalletServices {
       logger
     });
     this.#webSockets = new WebSockets({
-      shared,
+      node,
+      connections: shared.connections,
+      responses: shared.responses,
+      unfinished: shared.unfinished,
       sessions,
       paths: {
         '/electrum': (channel, address) => {
@@ -178,9 +182,7 @@ export class WalletServices {
         this.scripts.open();
       },
       (error: unknown) => {
-        this.#logger.error(
-          `The pool was not read, and addresses are not answered: ${error instanceof Error ? error.message : String(error)}.`
-        );
+        this.#logger.error(`The pool was not read, and addresses are not answered: ${messageOf(error)}.`);
       }
     );
   }

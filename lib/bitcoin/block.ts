@@ -49,20 +49,11 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
   return offsets;
 }
 
-/** How many outputs each transaction of a block spends; the coinbase spends none. @throws MalformedBytesError */
-export function spentCounts(bytes: Buffer): Uint32Array {
-  const steps = spentCountsInSteps(bytes);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** Transactions between two yields. */
 const STEP = 64;
 
-/** `spentCounts`, but yields now and then. */
-export function* spentCountsInSteps(bytes: Buffer): Generator<void, Uint32Array> {
+/** How many outputs each transaction of a block spends; the coinbase spends none. Yields now and then. @throws MalformedBytesError */
+export function* spentCounts(bytes: Buffer): Generator<void, Uint32Array> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const counts = new Uint32Array(reader.compactSize());
   for (let i = 0; i < counts.length; i++) {

@@ -251,3 +251,9 @@ export function compareDisplayed(a: Buffer, b: Buffer): number {
   }
   return 0;
 }
+
+/** A hash as the key of a map or cache. */
+export const keyOf = (hash: Buffer): string => hash.toString('latin1');
+
+/** The hash by which an index finds what has to do with a locking script: its SHA-256, not reversed. */
+export const scriptHashOf = (script: Buffer): Buffer => hash('sha256', script, 'buffer');

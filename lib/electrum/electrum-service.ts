@@ -1,20 +1,21 @@
 // The Electrum service put together: what the plugin opens and closes. It has its own ports, plain and TLS, which listen while it can
 // answer; WebSocket clients of the node's HTTP server are handed to it.
 
+import { messageOf } from '../turns/error-text';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
-import { Handshakes } from '../rest/server/handshakes';
-import { LineChannel } from './server/line-channel';
-import { Listener, textOf, type Endpoint } from './server/listener';
+import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
+import { Handshakes } from '../server/bounds/handshakes';
+import { LineChannel } from '../server/sockets/line-channel';
+import { Listener, textOf, type Endpoint } from '../server/ports/listener';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
-import type { RestLogger } from '../rest/app';
+import type { ServerLogger } from '../server/logger';
 import type { RestShared } from '../rest/rest-service';
-import type { Gate } from '../rest/server/gate';
-import type { Channel } from '../sockets/channel';
-import type { Sessions } from '../sockets/sessions';
+import type { Gate } from '../server/work/gate';
+import type { Channel } from '../server/sockets/channel';
+import type { Sessions } from '../server/sockets/sessions';
 import type { MethodTable } from './method';
 
 export interface ElectrumServiceOptions {
@@ -41,7 +42,7 @@ export interface ElectrumServiceParts {
   readonly version: string;
   /** Where the service keeps its own certificate; undefined: nowhere. */
   readonly folder: string | undefined;
-  readonly logger: RestLogger & { info(message: string): void };
+  readonly logger: ServerLogger & { info(message: string): void };
 }
 
 /** The operator's settings cannot be used. */
@@ -208,5 +209,3 @@ const contextOf = ({ certificate, key }: { readonly certificate: string; readonl
   cert: certificate,
   key
 });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

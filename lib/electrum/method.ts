@@ -1,13 +1,13 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
 import type { HeaderRecord } from '../index/types';
-import type { EndpointContext } from '../rest/endpoint';
-import type { Waiting } from '../rest/server/work-queue';
-import type { ChainAnswers } from '../script-answers/chain-answers';
-import type { PoolFees } from '../script-answers/pool-fees';
-import type { ScriptPool } from '../script-pool/script-pool';
+import type { EndpointContext } from '../answers/context';
+import type { Client } from '../turns/client';
+import type { ChainAnswers } from '../answers/chain-answers';
+import type { PoolFees } from '../answers/pool/fees';
+import type { ScriptPool } from '../pool/by-script/script-pool';
 import type { ScriptReader } from '../scripts/types';
-import type { ScriptHistories } from '../script-status/history';
+import type { ScriptHistories } from '../answers/status/history';
 
 /** The versions that are spoken, in ascending order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
@@ -33,7 +33,7 @@ export interface MethodContext {
 }
 
 /** A client as methods see it. */
-export interface ElectrumClient extends Waiting {
+export interface ElectrumClient extends Client {
   readonly protocol: Protocol;
   /** What the client is subscribed to. */
   readonly subscriptions: Subscriptions;

@@ -1,16 +1,14 @@
 // Access to scripts for other plugins of the node, without a connection.
 
-import { hash } from 'node:crypto';
+import { scriptHashOf } from '../bitcoin/hash';
+import { NO_CLIENT } from '../turns/client';
 import { Observable } from 'rxjs';
-import { onceLive } from '../script-status/once-live';
-import type { Waiting } from '../rest/server/work-queue';
-import type { ChainAnswers } from '../script-answers/chain-answers';
+import { onceLive } from '../answers/status/once-live';
+import type { ChainAnswers } from '../answers/chain-answers';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
-import type { ScriptHistories, ScriptHistory } from '../script-status/history';
-import type { ScriptNotifier } from '../script-status/script-notifier';
-import type { StatusListener } from '../script-status/subscribed-script';
-
-const NOBODY: Waiting = { isGone: false };
+import type { ScriptHistories, ScriptHistory } from '../answers/status/history';
+import type { ScriptNotifier } from '../answers/status/script-notifier';
+import type { StatusListener } from '../answers/status/subscribed-script';
 
 /** A transaction that pays to a script or spends from it. */
 export interface ScriptTransaction {
@@ -61,9 +59,9 @@ export class ScriptAccess {
   history(script: Buffer): Promise<ScriptTransaction[]> {
     return this.#read(script, async (history) => {
       const found: ScriptTransaction[] = [];
-      for await (const rows of history.confirmed(Infinity, NOBODY))
+      for await (const rows of history.confirmed(Infinity, NO_CLIENT))
         for (const { txid, position } of rows) found.push({ txid, height: position.height });
-      for (const { transaction, height } of await history.unconfirmed(NOBODY))
+      for (const { transaction, height } of await history.unconfirmed(NO_CLIENT))
         found.push({ txid: transaction.txid, height, fee: transaction.fee });
       return found;
     });
@@ -72,8 +70,8 @@ export class ScriptAccess {
   /** Coins of the chain in its order, then coins of the pool in no order. Without a limit. */
   coins(script: Buffer): Promise<UnspentOutput[]> {
     return this.#read(script, async (history, snapshot, key) => {
-      const ofPool = await history.pooled.outputs(NOBODY);
-      const ofChain = await this.#parts.answers.coins.of(key, Infinity, snapshot, NOBODY);
+      const ofPool = await history.pooled.outputs(NO_CLIENT);
+      const ofChain = await this.#parts.answers.coins.of(key, Infinity, snapshot, NO_CLIENT);
       return [
         ...ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index)),
         ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
@@ -84,8 +82,8 @@ export class ScriptAccess {
   /** A coin that is created in the chain and spent in the pool counts as spent in `pool`. */
   stats(script: Buffer): Promise<ScriptStats> {
     return this.#read(script, async (history, snapshot, key) => {
-      const pool = await history.pooled.totals(NOBODY);
-      return { chain: await this.#parts.answers.totals.of(key, snapshot, NOBODY), pool };
+      const pool = await history.pooled.totals(NO_CLIENT);
+      return { chain: await this.#parts.answers.totals.of(key, snapshot, NO_CLIENT), pool };
     });
   }
 
@@ -94,7 +92,7 @@ export class ScriptAccess {
    * status as soon as the index is at the node's tip, then each change once chain and pool have settled. It never completes.
    */
   subscribe$(script: Buffer): Observable<Buffer | undefined> {
-    const key = keyOf(script).toString('latin1');
+    const key = scriptHashOf(script).toString('latin1');
     return new Observable((subscriber) => {
       const { notifier } = this.#parts;
       const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
@@ -121,11 +119,7 @@ export class ScriptAccess {
   }
 
   #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
-    const key = keyOf(script);
+    const key = scriptHashOf(script);
     return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.histories.at(key, snapshot), snapshot, key));
   }
-}
-
-function keyOf(script: Buffer): Buffer {
-  return hash('sha256', script, 'buffer');
 }

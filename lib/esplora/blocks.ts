@@ -3,15 +3,15 @@
 import { writeEsploraBlock } from '../views/esplora/block';
 import { blockNotFound } from './errors';
 import type { HeaderRecord } from '../index/types';
-import type { Waiting } from '../rest/server/work-queue';
+import type { Client } from '../turns/client';
 import type { JsonWriter } from '../views/json-writer';
 import type { EsploraContext } from './endpoint';
 
-/** @throws RestError 404 or 503 when the node no longer has the block */
+/** @throws HttpError 404 or 503 when the node no longer has the block */
 export async function writeBlock(
   writer: JsonWriter,
   block: HeaderRecord,
-  client: Waiting,
+  client: Client,
   context: Pick<EsploraContext, 'rest' | 'sizes'>
 ): Promise<void> {
   const size = await context.sizes.of(block, client);
@@ -19,7 +19,7 @@ export async function writeBlock(
   writeEsploraBlock(writer, { ...block, ...size });
 }
 
-/** @throws RestError 404, 503 */
+/** @throws HttpError 404, 503 */
 export async function refuse(block: HeaderRecord, { rest }: Pick<EsploraContext, 'rest'>): Promise<never> {
   await rest.blocks.requireActive(block);
   throw blockNotFound();

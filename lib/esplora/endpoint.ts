@@ -1,17 +1,17 @@
-// What an endpoint of Esplora's interface is: a function from a request to a reply. It throws RestError for everything that is not a
+// What an endpoint of Esplora's interface is: a function from a request to a reply. It throws HttpError for everything that is not a
 // success, and lets errors of index and node pass.
 
 import type { Socket } from 'node:net';
-import type { EndpointContext } from '../rest/endpoint';
-import type { Waiting } from '../rest/server/work-queue';
-import type { ChainAnswers } from '../script-answers/chain-answers';
-import type { PoolFees } from '../script-answers/pool-fees';
-import type { ScriptPool } from '../script-pool/script-pool';
+import type { EndpointContext } from '../answers/context';
+import type { Client } from '../turns/client';
+import type { ChainAnswers } from '../answers/chain-answers';
+import type { PoolFees } from '../answers/pool/fees';
+import type { ScriptPool } from '../pool/by-script/script-pool';
 import type { ScriptReader } from '../scripts/types';
-import type { BlockSizes } from './block-sizes';
+import type { BlockSizes } from '../answers/blocks/sizes';
 import type { EsploraReply } from './reply';
-import type { Spends } from './spends';
-import type { Transactions } from './transactions';
+import type { Spends } from '../answers/transactions/spends';
+import type { Transactions } from '../answers/transactions/transactions';
 
 export type Endpoint = (request: EsploraRequest) => Promise<EsploraReply>;
 
@@ -44,7 +44,7 @@ export interface EsploraContext {
 }
 
 /** A request as its endpoint sees it. Nothing in its path is percent-decoded. */
-export class EsploraRequest implements Waiting {
+export class EsploraRequest implements Client {
   /** Empty for GET. */
   readonly body: Buffer;
   readonly #parameters: ReadonlyMap<string, string>;

@@ -1,70 +1,70 @@
 // Esplora's errors, each a status and a plain text in the words of Blockstream's server.
 
-import { RestError } from '../rest/errors';
+import { HttpError } from '../server/errors';
 import type { RpcError } from '../rpc/errors';
 
-export const invalidHex = (): RestError => new RestError(400, 'Invalid hex string');
+export const invalidHex = (): HttpError => new HttpError(400, 'Invalid hex string');
 
-export const invalidNumber = (): RestError => new RestError(400, 'Invalid number');
+export const invalidNumber = (): HttpError => new HttpError(400, 'Invalid number');
 
 /** For a query parameter that is not a number. */
-export const invalidParameter = (name: string): RestError => new RestError(400, `Invalid ${name}`);
+export const invalidParameter = (name: string): HttpError => new HttpError(400, `Invalid ${name}`);
 
-export const blockNotFound = (): RestError => new RestError(404, 'Block not found');
+export const blockNotFound = (): HttpError => new HttpError(404, 'Block not found');
 
-export const transactionNotFound = (): RestError => new RestError(404, 'Transaction not found');
+export const transactionNotFound = (): HttpError => new HttpError(404, 'Transaction not found');
 
 /** For a transaction that is in no block of the chain. */
-export const noProof = (): RestError => new RestError(404, 'Transaction not found or is unconfirmed');
+export const noProof = (): HttpError => new HttpError(404, 'Transaction not found or is unconfirmed');
 
-export const indexOutOfRange = (): RestError => new RestError(404, 'tx index out of range');
+export const indexOutOfRange = (): HttpError => new HttpError(404, 'tx index out of range');
 
-export const startNotOfPage = (size: number): RestError => new RestError(400, `start index must be a multiple of ${size}`);
+export const startNotOfPage = (size: number): HttpError => new HttpError(400, `start index must be a multiple of ${size}`);
 
-export const startOutOfRange = (): RestError => new RestError(400, 'start index out of range');
+export const startOutOfRange = (): HttpError => new HttpError(400, 'start index out of range');
 
-export const missingTransaction = (): RestError => new RestError(400, 'Missing tx');
+export const missingTransaction = (): HttpError => new HttpError(400, 'Missing tx');
 
-export const noTxids = (): RestError => new RestError(400, 'No txids specified');
+export const noTxids = (): HttpError => new HttpError(400, 'No txids specified');
 
-export const tooManyTxids = (): RestError => new RestError(400, 'Too many txids requested');
+export const tooManyTxids = (): HttpError => new HttpError(400, 'Too many txids requested');
 
-export const tooManyTransactions = (most: number): RestError => new RestError(400, `Exceeded maximum of ${most} transactions`);
+export const tooManyTransactions = (most: number): HttpError => new HttpError(400, `Exceeded maximum of ${most} transactions`);
 
-export const badTransactionSize = (index: number): RestError => new RestError(400, `Invalid transaction size for item ${index}`);
+export const badTransactionSize = (index: number): HttpError => new HttpError(400, `Invalid transaction size for item ${index}`);
 
-export const badTransactionHex = (index: number): RestError => new RestError(400, `Invalid transaction hex for item ${index}`);
+export const badTransactionHex = (index: number): HttpError => new HttpError(400, `Invalid transaction hex for item ${index}`);
 
-export const noTransactionList = (): RestError => new RestError(400, 'Invalid body: expected a JSON array of transactions in hex');
+export const noTransactionList = (): HttpError => new HttpError(400, 'Invalid body: expected a JSON array of transactions in hex');
 
 /** Not 403: clients take that for a busy server, and would ask a hundred times. */
-export const noBroadcast = (): RestError => new RestError(400, 'This server does not broadcast transactions');
+export const noBroadcast = (): HttpError => new HttpError(400, 'This server does not broadcast transactions');
 
-export const noMining = (): RestError => new RestError(403, 'mining REST endpoints are disabled');
+export const noMining = (): HttpError => new HttpError(403, 'mining REST endpoints are disabled');
 
-export const invalidAddress = (): RestError => new RestError(400, 'Invalid Bitcoin address');
+export const invalidAddress = (): HttpError => new HttpError(400, 'Invalid Bitcoin address');
 
-export const otherNetwork = (): RestError => new RestError(400, 'Address on invalid network');
+export const otherNetwork = (): HttpError => new HttpError(400, 'Address on invalid network');
 
-export const invalidScriptHash = (): RestError => new RestError(400, 'Invalid scripthash');
+export const invalidScriptHash = (): HttpError => new HttpError(400, 'Invalid scripthash');
 
-export const addressSearchDisabled = (): RestError => new RestError(400, 'address search disabled');
+export const addressSearchDisabled = (): HttpError => new HttpError(400, 'address search disabled');
 
 /** Neither the chain nor the pool has the transaction after which the page should begin. */
-export const cursorNotFound = (): RestError => new RestError(422, 'after_txid not found');
+export const cursorNotFound = (): HttpError => new HttpError(422, 'after_txid not found');
 
-export const historyTooLong = (): RestError => new RestError(400, 'Scripthash history too large to scan');
+export const historyTooLong = (): HttpError => new HttpError(400, 'Scripthash history too large to scan');
 
-export const tooManyCoins = (): RestError => new RestError(400, 'Too many unspent outputs');
+export const tooManyCoins = (): HttpError => new HttpError(400, 'Too many unspent outputs');
 
 /** `path`: as it came, without its query; it is quoted and escaped as in Rust. */
-export const noSuchEndpoint = (path: string): RestError =>
-  new RestError(404, `endpoint does not exist "${path.replace(/["\\]/g, (character) => `\\${character}`)}"`);
+export const noSuchEndpoint = (path: string): HttpError =>
+  new HttpError(404, `endpoint does not exist "${path.replace(/["\\]/g, (character) => `\\${character}`)}"`);
 
-export const bodyTooLarge = (): RestError => new RestError(413, 'Request body too large');
+export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body too large');
 
-export const requestTimeout = (): RestError => new RestError(408, 'Request timeout', ['Connection', 'close']);
+export const requestTimeout = (): HttpError => new HttpError(408, 'Request timeout', ['Connection', 'close']);
 
 /** The error of an RPC call, with Bitcoin Core's code and words, which clients search for. */
-export const callRefused = (method: string, { code, message }: RpcError): RestError =>
-  new RestError(400, `${method} RPC error: ${JSON.stringify({ code, message })}`);
+export const callRefused = (method: string, { code, message }: RpcError): HttpError =>
+  new HttpError(400, `${method} RPC error: ${JSON.stringify({ code, message })}`);

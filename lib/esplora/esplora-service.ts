@@ -1,21 +1,21 @@
 // The Esplora service put together: what the plugin opens and closes.
 
-import { ReplyCache } from '../rest/cache/replies';
-import { Mount, under } from '../rest/server/mount';
-import { BlockSizes } from './block-sizes';
+import { ReplyCache } from '../server/cache/replies';
+import { Mount, under } from '../server/http/mount';
+import { BlockSizes } from '../answers/blocks/sizes';
 import { EsploraServer } from './server/esplora-server';
-import { GatedScripts, ScriptsGate } from '../script-answers/gate';
+import { GatedScripts, ScriptsGate } from '../answers/scripts/gate';
 import { esploraRoutes } from './routes';
-import { Spends } from './spends';
-import { Transactions } from './transactions';
-import type { RestLogger } from '../rest/app';
+import { Spends } from '../answers/transactions/spends';
+import { Transactions } from '../answers/transactions/transactions';
+import type { ServerLogger } from '../server/logger';
 import type { RestShared } from '../rest/rest-service';
 import type { ScriptReader, ScriptsState } from '../scripts/types';
-import type { ChainAnswers } from '../script-answers/chain-answers';
-import type { PoolFees } from '../script-answers/pool-fees';
-import type { ScriptPool } from '../script-pool/script-pool';
+import type { ChainAnswers } from '../answers/chain-answers';
+import type { PoolFees } from '../answers/pool/fees';
+import type { ScriptPool } from '../pool/by-script/script-pool';
 import type { EsploraContext } from './endpoint';
-import type { Origins } from './server/cors';
+import type { Origins } from '../server/http/cors';
 
 export interface EsploraServiceOptions {
   /** The path under which requests are served, for example `/api`, without a slash at its end. */
@@ -37,7 +37,7 @@ export interface EsploraServiceParts {
   readonly fees: PoolFees;
   readonly answers: ChainAnswers;
   readonly options: EsploraServiceOptions;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 export class EsploraService {

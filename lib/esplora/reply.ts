@@ -2,7 +2,7 @@
 // segments of a path.
 
 import { findDisplayHex } from '../bitcoin/hash';
-import { CONTENT_TYPES, type Reply } from '../rest/format';
+import { CONTENT_TYPES, type Reply } from '../server/http/reply';
 import { invalidHex, invalidNumber } from './errors';
 import type { HeaderRecord } from '../index/types';
 
@@ -49,7 +49,7 @@ export function findHash(text: string): Buffer | undefined {
   return findDisplayHex(Buffer.from(text));
 }
 
-/** As `findHash`. @throws RestError 400 for any other text */
+/** As `findHash`. @throws HttpError 400 for any other text */
 export function readHash(text: string): Buffer {
   const hash = findHash(text);
   if (hash === undefined) throw invalidHex();
@@ -62,7 +62,7 @@ export function findNumber(text: string, most: number | bigint = MOST_NUMBER): n
   return value !== undefined && value <= most ? Number(value) : undefined;
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 export function readNumber(text: string, most: number | bigint = MOST_NUMBER): number {
   const value = findNumber(text, most);
   if (value === undefined) throw invalidNumber();

@@ -3,17 +3,18 @@
 
 import Koa from 'koa';
 import Router from '@koa/router';
-import { detailsOf } from '../node/errors';
+import { detailsOf } from '../turns/error-text';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
-import { requireApiKey } from '../rest/server/auth';
-import { brokenDown, ClientGoneError, RestError, RETRY_AFTER, unavailable } from '../rest/errors';
-import { readBody } from '../rest/server/body';
+import { requireApiKey } from '../server/http/auth';
+import { brokenDown, HttpError, RETRY_AFTER, unavailable } from '../server/errors';
+import { ClientGoneError } from '../turns/client';
+import { readBody } from '../server/http/body';
 import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';
-import type { Unfinished } from '../rest/server/unfinished';
-import type { RestLogger } from '../rest/app';
+import type { Unfinished } from '../server/bounds/unfinished';
+import type { ServerLogger } from '../server/logger';
 
 /** Larger than any order whose outputs fit into a request. */
 const MAX_ORDER_BYTES = 256 * 1024;
@@ -23,9 +24,9 @@ export interface MerchantAppParts {
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
-  /** @throws RestError 503 while node or index are not in sync. */
+  /** @throws HttpError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 export function merchantApp({ merchant, node, timeoutMs, unfinished, requireReady, logger }: MerchantAppParts): Koa {
@@ -61,7 +62,7 @@ export function merchantApp({ merchant, node, timeoutMs, unfinished, requireRead
     } catch (error) {
       // Nothing was started, and no answer can be sent.
       if (error instanceof ClientGoneError) return;
-      const { status, message, headers } = asRestError(error, logger);
+      const { status, message, headers } = asHttpError(error, logger);
       for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
       write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
     }
@@ -83,8 +84,8 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.body = body;
 }
 
-function asRestError(error: unknown, logger: RestLogger): RestError {
-  if (error instanceof RestError) return error;
+function asHttpError(error: unknown, logger: ServerLogger): HttpError {
+  if (error instanceof HttpError) return error;
   if (error instanceof IndexUnavailableError) return unavailable('the index cannot be read');
   logger.error(`payments: ${detailsOf(error)}`);
   return brokenDown();

@@ -2,33 +2,31 @@
 // index by script: each block is read once. At start it reads the blocks that came while the merchant was off, from the block up to
 // which the chain was searched. Events are hints; the chain of the index is the truth.
 
+import { Slice } from '../turns/slices';
 import { setImmediate } from 'node:timers/promises';
 import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
-import { detailsOf } from '../node/errors';
+import { detailsOf } from '../turns/error-text';
 import { listen } from '../node/events';
 import { toDisplayHex } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { scanTransaction, scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { IndexUnavailableError } from '../index/errors';
-import { unavailable } from '../rest/errors';
+import { unavailable } from '../server/errors';
 import type { ChainIndex } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Merchant } from './orders/merchant';
 import type { PaymentStore } from './orders/store';
 import type { PayingOutput } from '../payments/rules/payment';
-import type { RestLogger } from '../rest/app';
+import type { ServerLogger } from '../server/logger';
 
 /** How often payments are looked after when no block comes. */
 const TEND_MS = 10 * 60_000;
 
-/** How long a block or the pool is searched before the event loop gets its turn. */
-const SLICE_MS = 1;
-
 /** How many blocks are searched again if the node does not know the block that was searched last. */
 const STEP_BACK = 100;
 
-export interface FollowerLogger extends RestLogger {
+export interface FollowerLogger extends ServerLogger {
   info(message: string): void;
   warning(message: string): void;
 }
@@ -95,7 +93,7 @@ export class ChainFollower {
     await this.#work;
   }
 
-  /** @throws RestError 503 until the blocks that came while the merchant was off are searched. */
+  /** @throws HttpError 503 until the blocks that came while the merchant was off are searched. */
   requireCaughtUp(): void {
     if (!this.#isCaughtUp) throw unavailable(`looking for payments in blocks, height ${this.#position?.height ?? 0}`);
   }
@@ -219,14 +217,12 @@ export class ChainFollower {
     const reader = new ByteReader(block, HEADER_LENGTH);
     const count = reader.compactSize();
     let { offset } = reader;
-    let until = performance.now() + SLICE_MS;
+    const slice = new Slice();
     for (let i = 0; i < count; i++) {
       const transaction = scanTransaction(block, offset);
       offset += transaction.length;
       outputs.push(...this.#askedOutputs(transaction));
-      if (performance.now() < until) continue;
-      await setImmediate();
-      until = performance.now() + SLICE_MS;
+      if (slice.isOver()) await setImmediate();
     }
     return outputs;
   }
@@ -244,12 +240,10 @@ export class ChainFollower {
   /** The transactions that were in the pool before the first event. */
   async #lookIntoPool(): Promise<void> {
     if (this.#hasSeenPool || !this.#goesOn) return;
-    let until = performance.now() + SLICE_MS;
+    const slice = new Slice();
     for (const { txid } of this.#parts.node.pool.entries()) {
       this.#lookAt(txid);
-      if (performance.now() < until) continue;
-      await setImmediate();
-      until = performance.now() + SLICE_MS;
+      if (slice.isOver()) await setImmediate();
     }
     this.#hasSeenPool = true;
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { FolderStorage } from './orders/storage';
 import { Merchant } from './orders/merchant';
 import { PaymentStore } from './orders/store';
-import { Mount, under, type MountParts } from '../rest/server/mount';
+import { Mount, under, type MountParts } from '../server/http/mount';
 import { merchantApp } from './app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
@@ -12,7 +12,7 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { Unfinished } from '../rest/server/unfinished';
+import type { Unfinished } from '../server/bounds/unfinished';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
@@ -25,7 +25,7 @@ export interface MerchantServiceParts {
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
   readonly connections: MountParts['connections'];
-  /** @throws RestError 503 while node or index are not in sync. */
+  /** @throws HttpError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;
   /** How often acknowledged payments are broadcast again. */

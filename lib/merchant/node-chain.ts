@@ -3,7 +3,7 @@
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError } from '../node/errors';
-import { notYetKnown, unavailable } from '../rest/errors';
+import { notYetKnown, unavailable } from '../server/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
 import type { NodeSource, PoolSource } from '../node/types';
 import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';

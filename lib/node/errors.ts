@@ -1,6 +1,7 @@
 // Errors of the node's chain, its blocks and its pool.
 
 import { toDisplayHex } from '../bitcoin/hash';
+import { messageOf } from '../turns/error-text';
 
 /** The node refuses a transaction; the message is its reason. */
 export class TransactionRefusedError extends Error {
@@ -18,7 +19,7 @@ export class UnreadableBlockError extends Error {
   override readonly name = 'UnreadableBlockError';
 
   constructor(hash: Buffer, cause: unknown) {
-    super(`block ${toDisplayHex(hash)} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`block ${toDisplayHex(hash)} cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -30,9 +31,4 @@ export class ChainMovedError extends Error {
 /** The node is of a kind that the service cannot work with. */
 export class UnsupportedNodeError extends Error {
   override readonly name = 'UnsupportedNodeError';
-}
-
-/** What the log has about an unexpected error: its stack, if it has one. */
-export function detailsOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,5 +1,6 @@
 // The tips of all branches of the node's chain, and the status of each.
 
+import { runAtOnce } from '../turns/slices';
 import { spentCounts } from '../bitcoin/block';
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
 import type { ChainTip, NodeSource } from './types';
@@ -23,7 +24,7 @@ async function readTip(hash: HostHash, chain: HostChain, node: Pick<NodeSource, 
   const raw = await node.rawBlock(point.hash);
   if (raw === undefined) return { ...point, branchLength, status: 'headers-only' };
   // Of a block that spends nothing there is nothing to write.
-  const spendsNothing = spentCounts(raw).every((count) => count === 0);
+  const spendsNothing = runAtOnce(spentCounts(raw)).every((count) => count === 0);
   return { ...point, branchLength, status: spendsNothing ? 'valid-fork' : 'valid-headers' };
 }
 

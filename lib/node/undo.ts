@@ -4,39 +4,19 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
+import { Slice } from '../turns/slices';
 import { StoredCoinReader } from './stored-coin';
 import type { HostNode } from './host';
 import type { SpentNodeCoin, SpentSpan } from './types';
-
-/** Coins between two looks at the clock. */
-const COINS_PER_LOOK = 32;
-const SLICE_MS = 1;
-
-/** Cuts the work into slices, by the clock: restoring a key of an old script takes as long as hundreds of other coins. */
-class Slices {
-  #coins = 0;
-  #end = performance.now() + SLICE_MS;
-
-  /** Whether it is time for `pause`; must be called after each coin. */
-  isOver(): boolean {
-    return ++this.#coins % COINS_PER_LOOK === 0 && performance.now() >= this.#end;
-  }
-
-  /** Gives the event loop a turn. */
-  async pause(): Promise<void> {
-    await setImmediate();
-    this.#end = performance.now() + SLICE_MS;
-  }
-}
 
 export async function readSpentCoins(hash: Buffer, host: HostNode): Promise<readonly SpentNodeCoin[] | undefined> {
   const record = await readUndo(hash, host);
   if (record === undefined) return undefined;
   const coins: SpentNodeCoin[] = [];
-  const slices = new Slices();
+  const slice = new Slice();
   for (const coin of undoCoins(record)) {
     coins.push(coin);
-    if (slices.isOver()) await slices.pause();
+    if (slice.isOverAfterStep()) await setImmediate();
   }
   return coins;
 }
@@ -54,10 +34,10 @@ export async function readSpentSpan(
   if (stored < start + count) throw new MalformedBytesError(`${start + count} coins`, `${stored}`, 0);
   for (let left = start; left > 0; left--) reader.skipCoin();
   const coins: SpentNodeCoin[] = [];
-  const slices = new Slices();
+  const slice = new Slice();
   while (coins.length < count) {
     coins.push(reader.coin());
-    if (slices.isOver()) await slices.pause();
+    if (slice.isOverAfterStep()) await setImmediate();
   }
   return coins;
 }
@@ -76,12 +56,12 @@ export async function readSpentOutputs(hash: Buffer, counts: Uint32Array, host: 
   if (stored !== total) throw new MalformedBytesError(`${total} coins`, `${stored}`, 0);
   const bytes = Buffer.allocUnsafeSlow(LONGEST_COMPACT_SIZE * (counts.length + 1) + 2 * record.length);
   let at = writeCompactSize(bytes, counts.length, 0);
-  const slices = new Slices();
+  const slice = new Slice();
   for (const count of counts) {
     at = writeCompactSize(bytes, count, at);
     for (let left = count; left > 0; left--) {
       at = reader.writeOutput(bytes, at);
-      if (slices.isOver()) await slices.pause();
+      if (slice.isOverAfterStep()) await setImmediate();
     }
   }
   reader.requireEnd('undo record');

@@ -2,43 +2,25 @@
 // or the error is sent. Replies are written to Node's response directly: Koa would guess content types and turn empty bodies into 204.
 
 import Koa from 'koa';
+import { asHttpError } from '../server/refusal';
+import type { ServerLogger } from '../server/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
-import { ChainMovedError, detailsOf } from '../node/errors';
-import { requireApiKey } from './server/auth';
-import { hasBody, NO_BODY, readBody } from './server/body';
+import { detailsOf } from '../turns/error-text';
+import { requireApiKey } from '../server/http/auth';
+import { hasBody, NO_BODY, readBody } from '../server/http/body';
 import { RestRequest } from './endpoint';
-import {
-  brokenDown,
-  chainMoving,
-  ClientGoneError,
-  errorHeaders,
-  methodNotAllowed,
-  noSuchPath,
-  notYetKnown,
-  queueFull,
-  QueueFullError,
-  RestError,
-  unavailable,
-  unknownMethod,
-  type HeaderList
-} from './errors';
+import { errorHeaders, methodNotAllowed, noSuchPath, queueFull, QueueFullError, unknownMethod, type HeaderList } from '../server/errors';
+import { ClientGoneError } from '../turns/client';
 import { findRoute, type Route } from './routes';
 import type { NodeSource } from '../node/types';
-import type { Profile } from '../profile/profile';
-import type { Reply } from './format';
-import type { Gate } from './server/gate';
-import type { Limits } from './limits';
-import type { ReplyCache } from './cache/replies';
-import type { Responses } from './server/responses';
-import type { Unfinished } from './server/unfinished';
-import type { WorkQueue } from './server/work-queue';
-
-/** Where the service logs errors. bcoin's logger is one. */
-export interface RestLogger {
-  error(message: string): void;
-  debug(message: string): void;
-}
+import type { Profile } from '../views/profile';
+import type { Reply } from '../server/http/reply';
+import type { Gate } from '../server/work/gate';
+import type { Limits } from '../server/limits';
+import type { ReplyCache } from '../server/cache/replies';
+import type { Responses } from '../server/http/responses';
+import type { Unfinished } from '../server/bounds/unfinished';
+import type { WorkQueue } from '../server/work/work-queue';
 
 export interface AppParts {
   readonly routes: readonly Route[];
@@ -52,7 +34,7 @@ export interface AppParts {
   readonly node: Pick<NodeSource, 'isApiKey'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 const IMMUTABLE = 'public, immutable, max-age=86400';
@@ -99,7 +81,7 @@ export function restApp(parts: AppParts): Koa {
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
-    const known = asRestError(error, gate, logger);
+    const known = asHttpError(error, gate, logger);
     const { message } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
     const headers = errorHeaders(known, status);
@@ -152,7 +134,7 @@ async function serve(
   return await replies.make(question, () => queue.run(asked, answer, lane));
 }
 
-/** GET, POST and PUT are answered alike; Node leaves the body out for HEAD. @throws RestError 405, 501 */
+/** GET, POST and PUT are answered alike; Node leaves the body out for HEAD. @throws HttpError 405, 501 */
 function requireMethod(method: string | undefined, { replies }: Profile): void {
   switch (method) {
     case 'GET':
@@ -165,17 +147,4 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
     default:
       throw unknownMethod(replies.unknownMethodStatus);
   }
-}
-
-/** Errors of index and node, which endpoints let pass: 503 if they mean "not ready", 500 otherwise. */
-export function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
-  if (error instanceof RestError) {
-    if (error.cause !== undefined) logger.error(`request failed: ${detailsOf(error.cause)}`);
-    return error;
-  }
-  if (error instanceof IndexUnavailableError) return unavailable(gate.status());
-  if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
-  if (error instanceof ChainMovedError) return chainMoving();
-  logger.error(`request failed: ${detailsOf(error)}`);
-  return brokenDown();
 }

@@ -1,58 +1,14 @@
-// What an endpoint is: a function from a request to a reply. It throws RestError for everything that is not a success, and lets
+// What an endpoint is: a function from a request to a reply. It throws HttpError for everything that is not a success, and lets
 // errors of index and node pass.
 
 import type { Socket } from 'node:net';
-import type { IndexReader } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
-import type { Profile } from '../profile/profile';
-import type { AnswerCache } from './cache/answers';
-import type { Reply } from './format';
-import type { Gate } from './server/gate';
-import type { Limits } from './limits';
-import type { PoolTexts } from './cache/pool-texts';
-import type { RawBlocks } from './cache/blocks';
-import type { SpentOutputs } from './spent-outputs';
-import type { BlockTexts } from './cache/texts';
-import type { JsonStyle } from '../views/script';
-import type { Waiting } from './server/work-queue';
+import type { Reply } from '../server/http/reply';
+import type { Client } from '../turns/client';
 
 export type Endpoint = (request: RestRequest) => Promise<Reply>;
 
-/** What endpoints answer from, and the rules they follow. */
-export interface EndpointContext {
-  readonly node: NodeSource;
-  /** The edition of Bitcoin Core's interface that is spoken. */
-  readonly profile: Profile;
-  /** Answers only while the gate is open. */
-  readonly reader: IndexReader;
-  /** For code that waits and then reads something other than the index. */
-  readonly gate: Pick<Gate, 'requireOpen'>;
-  /** Whether bin and hex carry witnesses (`rpcserialversion`). */
-  readonly witness: boolean;
-  /** Whether blocks have filters. */
-  readonly filters: boolean;
-  readonly limits: Limits;
-  readonly cache: AnswerCache;
-  readonly blocks: RawBlocks;
-  readonly texts: BlockTexts;
-  readonly poolTexts: PoolTexts;
-  readonly spent: SpentOutputs;
-  readonly txids: TxidSource;
-}
-
-/** A source of a block's txids that is cheaper than hashing its transactions. */
-export interface TxidSource {
-  /** The txids of a block of the active chain, in block order; undefined if they are missing. Not set when no index keeps txids. */
-  of: ((block: BlockPoint) => Promise<readonly Buffer[] | undefined>) | undefined;
-}
-
-/** How JSON shows addresses and fields on this network and in this edition. */
-export function styleOf({ node, profile: { fields } }: Pick<EndpointContext, 'node' | 'profile'>): JsonStyle {
-  return { prefixes: node.network.addressPrefixes, fields };
-}
-
 /** A request as its endpoint sees it. */
-export class RestRequest implements Waiting {
+export class RestRequest implements Client {
   /** What follows the endpoint's prefix in the target, not decoded. The profile says whether the query is cut off. */
   readonly path: string;
   /** What follows the prefix, without a query: up to the last question mark. */

@@ -1,26 +1,13 @@
 // What a path asks for: the parameter, the suffix by the rule of Bitcoin Core 0.17 (ParseDataFormat), and the one place
 // that chooses between bin, hex and json.
 
+import { CONTENT_TYPES, type Format, type Reply } from '../server/http/reply';
 import { findDisplayHex } from '../bitcoin/hash';
 import { hexLine } from '../views/hex';
 import { formatNotFound, invalidHash } from './errors';
-import { runInSlices } from './server/slices';
-import type { Waiting } from './server/work-queue';
+import { runInSlices } from '../turns/slices';
+import type { Client } from '../turns/client';
 import type { HeaderRecord } from '../index/types';
-
-export type Format = 'bin' | 'hex' | 'json';
-
-/** A successful reply. */
-export interface Reply {
-  readonly contentType: (typeof CONTENT_TYPES)[Format];
-  readonly body: Buffer;
-  /** True for a reply that never changes, so that anybody may cache it. */
-  readonly isImmutable?: boolean | undefined;
-  /** The tip of the state for which the reply holds; undefined when the reply depends on more than the index. */
-  readonly tip?: HeaderRecord | undefined;
-  /** To be called once the operating system has the body, or the client has gone. */
-  readonly release?: (() => void) | undefined;
-}
 
 /** A view that yields because it may take long, or bytes that are ready. */
 type View = Buffer | Generator<void, Buffer>;
@@ -37,8 +24,6 @@ export interface Suffixed {
   readonly format: Format | undefined;
 }
 
-export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
-
 /** The list in the format error of endpoints that serve all three formats. */
 export const ALL_FORMATS = '.bin, .hex, .json';
 
@@ -51,12 +36,12 @@ export function splitSuffix(text: string): Suffixed {
   return { parameter: suffix === '' ? text.slice(0, dot) : text, format: undefined };
 }
 
-/** For endpoints that serve JSON alone. @throws RestError 404 for any other format. */
+/** For endpoints that serve JSON alone. @throws HttpError 404 for any other format. */
 export function requireJson(text: string): void {
   if (splitSuffix(text).format !== 'json') throw formatNotFound('json');
 }
 
-/** The `<hash>` of a path, 64 hex digits of either case, as 32 bytes in wire order. @throws RestError 400 */
+/** The `<hash>` of a path, 64 hex digits of either case, as 32 bytes in wire order. @throws HttpError 400 */
 export function parseHash(text: string): Buffer {
   const hash = findDisplayHex(Buffer.from(text));
   if (hash === undefined) throw invalidHash(text);
@@ -67,13 +52,13 @@ export const jsonReply = (body: Buffer, tip?: HeaderRecord): Reply => ({ content
 
 /**
  * The answer in the format asked for; generators run in slices. `tip`: the state for which the answer holds.
- * @throws RestError for an undefined format: 404 with `available`.
+ * @throws HttpError for an undefined format: 404 with `available`.
  */
 export async function replyIn(
   format: Format | undefined,
   forms: Forms,
   available: string,
-  client: Waiting,
+  client: Client,
   tip?: HeaderRecord
 ): Promise<Reply> {
   if (format === undefined) throw formatNotFound(available);

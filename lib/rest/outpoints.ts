@@ -4,7 +4,7 @@
 import { findDisplayHex, fromDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { emptyRequest, parseError } from './errors';
-import type { ProfileParsing } from '../profile/profile';
+import type { ProfileParsing } from '../views/profile';
 
 export interface Outpoint {
   /** 32 bytes in wire order. */
@@ -32,7 +32,7 @@ const WHITE_SPACE = /[\t-\r ]+/g;
 /**
  * `parameter`: the path after the prefix, without suffix. Its first character is ignored, even if it is not a slash.
  * Undefined when nothing follows it.
- * @throws RestError 400 for malformed outpoints, or none at all.
+ * @throws HttpError 400 for malformed outpoints, or none at all.
  */
 export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
@@ -52,14 +52,14 @@ export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfilePar
   return { checkMempool, outpoints };
 }
 
-/** Bitcoin Core accepts only the usual form since 28. @throws RestError 400 */
+/** Bitcoin Core accepts only the usual form since 28. @throws HttpError 400 */
 function strictOutpoint(text: Buffer, start: number, end: number): Outpoint {
   const outpoint = usualOutpoint(text, start, end, 0xffff_ffff);
   if (outpoint === undefined) throw parseError();
   return outpoint;
 }
 
-/** The index may have a sign, and the txid another length. Without a dash the whole text is both. @throws RestError 400 */
+/** The index may have a sign, and the txid another length. Without a dash the whole text is both. @throws HttpError 400 */
 function looseOutpoint(text: Buffer, start: number, end: number): Outpoint {
   const usual = usualOutpoint(text, start, end, 0x7fff_ffff);
   if (usual !== undefined) return usual;
@@ -85,7 +85,7 @@ function usualOutpoint(text: Buffer, start: number, end: number, mostIndex: numb
   return txid && index <= mostIndex ? { txid, index } : undefined;
 }
 
-/** Takes any even number of digits and uses the last 64. @throws RestError 400 */
+/** Takes any even number of digits and uses the last 64. @throws HttpError 400 */
 function txidOf(text: string): Buffer {
   if (!isHex(text)) throw parseError();
   return fromDisplayHex(text.slice(-TXID_DIGITS).padStart(TXID_DIGITS, '0'));
@@ -93,7 +93,7 @@ function txidOf(text: string): Buffer {
 
 /**
  * A boolean, the number of outpoints (compact size), the outpoints; bytes after the last outpoint are ignored.
- * @throws RestError 400 when the bytes end too early.
+ * @throws HttpError 400 when the bytes end too early.
  */
 export function outpointsInBody(body: Buffer): Query {
   try {

@@ -2,28 +2,30 @@
 
 import type { Socket } from 'node:net';
 import type { Observable } from 'rxjs';
-import { AnswerCache } from './cache/answers';
-import { restApp, type RestLogger } from './app';
-import { Gate, GatedReader, type Warmup } from './server/gate';
-import { Connections } from './server/connections';
-import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
-import { Mount, under } from './server/mount';
-import { RawBlocks } from './cache/blocks';
-import { PoolTexts } from './cache/pool-texts';
-import { ReplyCache } from './cache/replies';
-import { BlockTexts } from './cache/texts';
-import { Responses } from './server/responses';
-import { noSuchPath } from './errors';
-import { RestRequest, type EndpointContext } from './endpoint';
+import { AnswerCache } from '../server/cache/answer-cache';
+import { restApp } from './app';
+import { type ServerLogger } from '../server/logger';
+import { Gate, GatedReader, type Warmup } from '../server/work/gate';
+import { Connections } from '../server/http/connections';
+import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from '../server/limits';
+import { Mount, under } from '../server/http/mount';
+import { RawBlocks } from '../answers/blocks/raw-blocks';
+import { PoolTexts } from '../answers/pool/texts';
+import { ReplyCache } from '../server/cache/replies';
+import { BlockTexts } from '../answers/blocks/texts';
+import { Responses } from '../server/http/responses';
+import { noSuchPath } from '../server/errors';
+import { RestRequest } from './endpoint';
+import { type EndpointContext } from '../answers/context';
 import { findRoute, restRoutes } from './routes';
-import { NO_BODY } from './server/body';
-import { SpentOutputs } from './spent-outputs';
-import { Unfinished } from './server/unfinished';
-import { WorkQueue } from './server/work-queue';
+import { NO_BODY } from '../server/http/body';
+import { SpentOutputs } from '../answers/blocks/spent-outputs';
+import { Unfinished } from '../server/bounds/unfinished';
+import { WorkQueue } from '../server/work/work-queue';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { Profile } from '../profile/profile';
-import type { Reply } from './format';
+import type { Profile } from '../views/profile';
+import type { Reply } from '../server/http/reply';
 
 const PREFIX = '/rest';
 
@@ -46,7 +48,7 @@ export interface RestServiceParts {
   readonly node: NodeSource;
   readonly index: ChainIndex;
   readonly options: RestServiceOptions;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 /** The parts that the other interfaces (RPC, Esplora, Electrum) share with REST. */
@@ -59,7 +61,7 @@ export interface RestShared {
   readonly unfinished: Unfinished;
   /** The connections of the node's HTTP server. */
   readonly connections: Connections;
-  /** The reply to a GET, made without checking gate or key and without queueing. @throws RestError, and errors of index and node */
+  /** The reply to a GET, made without checking gate or key and without queueing. @throws HttpError, and errors of index and node */
   readonly ask: (target: string, client: { readonly socket: Pick<Socket, 'destroyed'> }) => Promise<Reply>;
 }
 
@@ -134,7 +136,7 @@ export class RestService {
     return this.#gate.isOpen ? undefined : this.#gate.status();
   }
 
-  /** @throws RestError 503, with what is going on, while the gate is closed. */
+  /** @throws HttpError 503, with what is going on, while the gate is closed. */
   requireReady(): void {
     this.#gate.requireOpen();
   }

@@ -12,14 +12,15 @@ import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
-import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
+import type { Endpoint, RestRequest } from './endpoint';
+import type { EndpointContext } from '../answers/context';
 
 export interface Route {
   readonly prefix: string;
   readonly endpoint: Endpoint;
   /** Whether the endpoint reads request bodies. */
   readonly readsBody: boolean;
-  /** Refuses malformed requests even while the gate is closed. @throws RestError */
+  /** Refuses malformed requests even while the gate is closed. @throws HttpError */
   readonly check?: (request: RestRequest) => unknown;
   /** Whether a request takes the heavy lane of the work queue; absent: none does. */
   readonly isHeavy?: (request: RestRequest) => boolean;

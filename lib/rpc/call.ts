@@ -4,9 +4,9 @@
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
 import type { ChainIndex } from '../index/types';
-import type { EndpointContext } from '../rest/endpoint';
-import type { Reply } from '../rest/format';
-import type { Waiting } from '../rest/server/work-queue';
+import type { EndpointContext } from '../answers/context';
+import type { Reply } from '../server/http/reply';
+import type { Client } from '../turns/client';
 import type { Parameter, Parameters } from './parameters';
 
 /** JSON text in consecutive parts. */
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 /** The client that waits for the reply. */
-export class RpcClient implements Waiting {
+export class RpcClient implements Client {
   readonly socket: Pick<Socket, 'destroyed' | 'once' | 'off'>;
 
   constructor(socket: RpcClient['socket']) {
@@ -46,7 +46,7 @@ export interface CallContext extends EndpointContext {
   readonly version: string;
   /** Emits when the node's HTTP server has begun to close, which waits for its clients. */
   readonly closing$: Observable<void>;
-  /** REST's reply to a GET. @throws RestError, and errors of index and node */
+  /** REST's reply to a GET. @throws HttpError, and errors of index and node */
   readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
   /** The JSON of a block with its transactions and their fees, but without the outputs that they spend. `hash`: in display order. */
   readonly askForFees: (hash: string, client: RpcClient) => Promise<Reply>;

@@ -2,14 +2,14 @@
 
 import { RestRequest } from '../rest/endpoint';
 import { blockWithFeesEndpoint } from '../rest/endpoints/block';
-import { NO_BODY } from '../rest/server/body';
-import { Mount } from '../rest/server/mount';
+import { NO_BODY } from '../server/http/body';
+import { Mount } from '../server/http/mount';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
 import { RpcServer } from './server/rpc-server';
 import type { IncomingMessage } from 'node:http';
 import type { ChainIndex } from '../index/types';
-import type { RestLogger } from '../rest/app';
+import type { ServerLogger } from '../server/logger';
 import type { RestShared } from '../rest/rest-service';
 import type { CallContext } from './call';
 
@@ -22,7 +22,7 @@ export interface RpcServiceParts {
   readonly cookiePath: string | undefined;
   /** The version of this package. */
   readonly version: string;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 export class RpcService {

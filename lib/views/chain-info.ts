@@ -2,7 +2,7 @@
 
 import { textsOfBits } from './header';
 import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
-import type { ProfileFields } from '../profile/profile';
+import type { ProfileFields } from './profile';
 import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 
 export interface ChainInfo {

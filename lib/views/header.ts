@@ -7,7 +7,7 @@ import { difficultyOf, targetOf } from '../bitcoin/work';
 import { ARRAY_START, COMMA, OBJECT_END, doubleText, JsonWriter } from './json-writer';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { HeaderRun } from '../index/types';
-import type { ProfileFields } from '../profile/profile';
+import type { ProfileFields } from './profile';
 
 export interface HeaderContext {
   readonly height: number;

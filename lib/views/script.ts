@@ -5,7 +5,7 @@ import { writeDescriptor } from '../bitcoin/descriptor';
 import { OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, type OpcodeNames } from '../bitcoin/script';
 import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
 import { QUOTE, type JsonWriter } from './json-writer';
-import type { ProfileFields } from '../profile/profile';
+import type { ProfileFields } from './profile';
 
 /** Settings of the JSON, beside the values that it shows. */
 export interface JsonStyle {

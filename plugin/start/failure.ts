@@ -1,5 +1,6 @@
 // The error of a node that does not start, in one sentence that says what to do.
 
+import { messageOf } from '../../lib/turns/error-text';
 import type { HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
@@ -19,7 +20,7 @@ const DEMONSTRATION_REMEDY =
 
 /** The text for the operator; unexpected errors keep bcoin's text. */
 export function failureText(error: unknown, node: HostFullNode, { folder, isDemonstration }: StartSettings): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const port = busyPort(error);
   if (port !== undefined) return `port ${port} is in use: stop what listens there, or name another one with ${portOption(port, node)}`;
   const found = REMEDIES.find(({ words }) => words.test(message));

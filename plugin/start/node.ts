@@ -9,7 +9,7 @@ import { scriptTypeOf } from '../../lib/bitcoin/script-type';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 import * as plugin from '../index';
 import { readOptions, type AddressOptions } from '../options';
-import { textOf } from '../../lib/electrum/server/listener';
+import { textOf } from '../../lib/server/ports/listener';
 import { demonstrate, minerOf } from './demonstration';
 import { addFaucet } from './faucet';
 import type { AddressInfo } from 'node:net';

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { hash256Of } from '../../lib/bitcoin/hash';
 import { merkleTree, type MerkleTree } from '../../lib/bitcoin/merkle-tree';
 import { ByteReader } from '../../lib/bitcoin/reader';
-import { runAtOnce } from '../../lib/rest/server/slices';
+import { runAtOnce } from '../../lib/turns/slices';
 
 const treeOver = (size: number): MerkleTree => {
   const txids = Array.from({ length: size }, (_, i) => {

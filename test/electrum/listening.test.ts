@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { makeOwnCertificate } from '../../lib/electrum/server/own-certificate';
+import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
 import { caught } from '../support/caught';
 import { hurried } from '../support/clock';
 import { transportMethods } from '../support/electrum-methods';

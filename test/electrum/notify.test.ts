@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
-import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/sockets/subscription-memory';
+import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { unfailing } from '../support/unfailing';

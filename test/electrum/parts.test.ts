@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ElectrumError } from '../../lib/electrum/errors';
-import { groupOf, isLoopback } from '../../lib/rest/server/address-group';
-import { Accounts } from '../../lib/sockets/cost';
-import { LineBuffer } from '../../lib/electrum/server/line-buffer';
+import { groupOf, isLoopback } from '../../lib/server/bounds/address-group';
+import { Accounts } from '../../lib/server/bounds/cost';
+import { LineBuffer } from '../../lib/server/sockets/line-buffer';
 import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
 import { negotiate } from '../../lib/electrum/server/versions';
 

@@ -6,8 +6,8 @@ import { describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { merchantApp } from '../../lib/merchant/app';
 import { PAYMENT_TYPE } from '../../lib/payments';
-import { RestError } from '../../lib/rest/errors';
-import { Unfinished } from '../../lib/rest/server/unfinished';
+import { HttpError } from '../../lib/server/errors';
+import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
 import { ask, openSocket, requestBytes } from '../support/http';
 
@@ -119,7 +119,7 @@ describe('merchantApp', () => {
     'answers 503 while the gate is closed, and broadcasts nothing',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
-      shop.closed = new RestError(503, 'Service temporarily unavailable: Loading');
+      shop.closed = new HttpError(503, 'Service temporarily unavailable: Loading');
       for (const method of ['GET', 'POST']) {
         const reply = await ask(shop.port, {
           method,

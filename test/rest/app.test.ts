@@ -7,14 +7,15 @@ import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors'
 import { ChainMovedError } from '../../lib/node/errors';
 import { restApp } from '../../lib/rest/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
-import { methodNotAllowed, RestError, unavailable } from '../../lib/rest/errors';
-import { jsonReply, type Reply } from '../../lib/rest/format';
-import { PROFILES } from '../../lib/profile/profile';
-import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { Responses } from '../../lib/rest/server/responses';
+import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
+import { jsonReply } from '../../lib/rest/format';
+import { type Reply } from '../../lib/server/http/reply';
+import { PROFILES } from '../../lib/views/profile';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { Responses } from '../../lib/server/http/responses';
 import { noReplies } from '../support/endpoints';
-import { WorkQueue } from '../../lib/rest/server/work-queue';
-import { Unfinished } from '../../lib/rest/server/unfinished';
+import { WorkQueue } from '../../lib/server/work/work-queue';
+import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -82,7 +83,7 @@ describe('the application', () => {
 
   it('writes errors as text with CRLF, and text from the client unchanged', async () => {
     endpoint = ({ path }) => {
-      throw new RestError(400, `Invalid hash: ${path}`);
+      throw new HttpError(400, `Invalid hash: ${path}`);
     };
     const { status, contentType, body } = await ask(port, { path: '/rest/it%C3"<' });
     expect({ status, contentType, body: body.toString() }).to.deep.equal({
@@ -93,7 +94,7 @@ describe('the application', () => {
   });
 
   it('writes errors that come later in the same way', async () => {
-    endpoint = () => Promise.reject(new RestError(404, 'x not found'));
+    endpoint = () => Promise.reject(new HttpError(404, 'x not found'));
     expect((await ask(port, { path: '/rest/it' })).body.toString()).to.equal('x not found\r\n');
   });
 
@@ -215,7 +216,7 @@ describe('the application', () => {
 
   it('keeps connections open, and takes unread bodies off them', async () => {
     endpoint = () => {
-      throw new RestError(400, 'no');
+      throw new HttpError(400, 'no');
     };
     isOpen = false;
     const body = Buffer.alloc(300_000);

@@ -4,12 +4,13 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { blockWithoutWitness } from '../../lib/bitcoin/block';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { AnswerCache } from '../../lib/rest/cache/answers';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
-import type { Endpoint, EndpointContext } from '../../lib/rest/endpoint';
-import { RestError } from '../../lib/rest/errors';
+import type { Endpoint } from '../../lib/rest/endpoint';
+import type { EndpointContext } from '../../lib/answers/context';
+import { HttpError } from '../../lib/server/errors';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
@@ -111,8 +112,8 @@ describe('a node with a long chain', () => {
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {
       const error = await caught(endpoint(requestFor(path)));
-      expect(error).to.be.instanceOf(RestError).with.property('status', 404);
-      return (error as RestError).message;
+      expect(error).to.be.instanceOf(HttpError).with.property('status', 404);
+      return (error as HttpError).message;
     };
 
     it('says so about a block that it knows, in every format', async () => {

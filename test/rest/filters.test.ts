@@ -4,7 +4,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { blockFilterEndpoint, blockFilterHeadersEndpoint } from '../../lib/rest/endpoints/blockfilter';
-import { RestError } from '../../lib/rest/errors';
+import { HttpError } from '../../lib/server/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
 import type { TestFullNode } from '../support/bcoin';
@@ -17,7 +17,8 @@ import { MemoryLog } from '../support/memory-log';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { Endpoint, EndpointContext } from '../../lib/rest/endpoint';
+import type { Endpoint } from '../../lib/rest/endpoint';
+import type { EndpointContext } from '../../lib/answers/context';
 
 describe('filters that have not been made yet', () => {
   let host: TestFullNode;
@@ -43,7 +44,7 @@ describe('filters that have not been made yet', () => {
 
   const refusalOf = async (endpoint: Endpoint, path: string): Promise<string> => {
     const error = await caught(endpoint(requestFor(path)));
-    return error instanceof RestError ? `${error.status} ${error.message}` : String(error);
+    return error instanceof HttpError ? `${error.status} ${error.message}` : String(error);
   };
 
   it('are said to be in the making, in every format', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { ClientGoneError, RestError } from '../../lib/rest/errors';
+import { ClientGoneError } from '../../lib/turns/client';
+import { HttpError } from '../../lib/server/errors';
 import { replyIn, requireJson, splitSuffix } from '../../lib/rest/format';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
@@ -65,7 +66,7 @@ describe('replyIn', () => {
 
   it('refuses an undefined format with the endpoint’s list of formats', async () => {
     const refused = await caught(replyIn(undefined, forms, '.bin, .hex', here));
-    expect(refused).to.be.instanceOf(RestError).with.property('message', 'output format not found (available: .bin, .hex)');
+    expect(refused).to.be.instanceOf(HttpError).with.property('message', 'output format not found (available: .bin, .hex)');
   });
 });
 
@@ -78,6 +79,6 @@ describe('requireJson', () => {
     for (const text of ['', '.', '.bin', '.hex', '.json?', '.json/', '.JSON'])
       expect(() => {
         requireJson(text);
-      }, text).to.throw(RestError, 'output format not found (available: json)');
+      }, text).to.throw(HttpError, 'output format not found (available: json)');
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { PROFILES } from '../../lib/profile/profile';
+import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainADeprecated31, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';

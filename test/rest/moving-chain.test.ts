@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
-import { RestError } from '../../lib/rest/errors';
+import { HttpError } from '../../lib/server/errors';
 import { findRoute, restRoutes } from '../../lib/rest/routes';
 import { nodeWith } from '../support/changed-node';
 import { coldAnswer } from '../support/cold-answers';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { EndpointContext } from '../../lib/rest/endpoint';
+import type { EndpointContext } from '../../lib/answers/context';
 import type { NodeSource } from '../../lib/node/types';
 import type { HostFullBlock } from '../support/bcoin';
 
@@ -46,7 +46,7 @@ describe('requests that are worked on while the chain moves', () => {
       const { body } = await route.endpoint(requestFor(path.slice(route.prefix.length)));
       return body.equals(expected) ? 'answered' : `another answer: ${body.toString('latin1')}`;
     } catch (error) {
-      return error instanceof RestError ? `${error.status} ${error.message}` : String(error);
+      return error instanceof HttpError ? `${error.status} ${error.message}` : String(error);
     }
   };
 

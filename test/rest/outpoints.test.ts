@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
-import { RestError } from '../../lib/rest/errors';
-import { PROFILES } from '../../lib/profile/profile';
+import { HttpError } from '../../lib/server/errors';
+import { PROFILES } from '../../lib/views/profile';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath as readPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
 
 const TXID = 'f5735f8536cd394a5400478faeff716b537e9ccce696207cdcc0a5f3b6a1d2e4';
@@ -35,7 +35,7 @@ describe('outpointsInPath, parsing as 0.17', () => {
   });
 
   it('says that a request for no outpoints is empty', () => {
-    expect(() => outpointsInPath('/checkmempool')).to.throw(RestError, 'Error: empty request');
+    expect(() => outpointsInPath('/checkmempool')).to.throw(HttpError, 'Error: empty request');
   });
 
   const indexes: readonly [text: string, index: number][] = [
@@ -56,7 +56,7 @@ describe('outpointsInPath, parsing as 0.17', () => {
 
   for (const text of ['2147483648', '-2147483649', '4294967295', 'abc', '', '%200', '0x0', '0.0', '0-0', '+', '-', '1e0']) {
     it(`refuses the index '${text}'`, () => {
-      expect(() => outpointsInPath(`/${TXID}-${text}`)).to.throw(RestError, /^Parse error$/);
+      expect(() => outpointsInPath(`/${TXID}-${text}`)).to.throw(HttpError, /^Parse error$/);
     });
   }
 
@@ -69,7 +69,7 @@ describe('outpointsInPath, parsing as 0.17', () => {
 
   it('uses a segment without a dash as both txid and index', () => {
     expect(outpointsInPath('/12')).to.deep.equal({ checkMempool: false, outpoints: [{ txid: wire('12'.padStart(64, '0')), index: 12 }] });
-    for (const text of ['/123', `/${TXID}`]) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
+    for (const text of ['/123', `/${TXID}`]) expect(() => outpointsInPath(text), text).to.throw(HttpError, /^Parse error$/);
   });
 
   it('refuses odd, empty, prefixed and other txids, and empty segments', () => {
@@ -85,7 +85,7 @@ describe('outpointsInPath, parsing as 0.17', () => {
       `/${TXID}-0/checkmempool`,
       `/CHECKMEMPOOL/${TXID}-0`
     ];
-    for (const text of refused) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
+    for (const text of refused) expect(() => outpointsInPath(text), text).to.throw(HttpError, /^Parse error$/);
   });
 });
 
@@ -122,7 +122,7 @@ describe('outpointsInPath, as strict as Bitcoin Core is now', () => {
         const read = (): unknown => outpointsInPath(`/${text}`)?.outpoints.length;
         if (text === '') expect(read()).to.equal(undefined);
         else if (isOutpoint(text)) expect(read(), text).to.equal(1);
-        else expect(read, text).to.throw(RestError, /^Parse error$/);
+        else expect(read, text).to.throw(HttpError, /^Parse error$/);
       }),
       { numRuns: 2_000 }
     );
@@ -131,7 +131,7 @@ describe('outpointsInPath, as strict as Bitcoin Core is now', () => {
   it('drops the first character, and says that a request for no outpoints is empty', () => {
     for (const first of ['/', 'X', '-', '?']) expect(outpointsInPath(`${first}${TXID}-0`)?.outpoints, first).to.have.length(1);
     for (const text of ['', '/', 'X']) expect(outpointsInPath(text), text).to.equal(undefined);
-    expect(() => outpointsInPath('/checkmempool')).to.throw(RestError, 'Error: empty request');
+    expect(() => outpointsInPath('/checkmempool')).to.throw(HttpError, 'Error: empty request');
   });
 });
 
@@ -156,7 +156,7 @@ describe('outpointsInBody', () => {
     fc.assert(
       fc.property(query, fc.nat(), (asked, cut) => {
         const body = bodyOf(asked);
-        expect(() => outpointsInBody(body.subarray(0, cut % body.length))).to.throw(RestError, /^Parse error$/);
+        expect(() => outpointsInBody(body.subarray(0, cut % body.length))).to.throw(HttpError, /^Parse error$/);
       })
     );
   });
@@ -167,7 +167,7 @@ describe('outpointsInBody', () => {
         try {
           outpointsInBody(Buffer.from(bytes));
         } catch (error) {
-          expect(error).to.be.instanceOf(RestError).with.property('message', 'Parse error');
+          expect(error).to.be.instanceOf(HttpError).with.property('message', 'Parse error');
         }
       })
     );
@@ -175,7 +175,7 @@ describe('outpointsInBody', () => {
 
   it('refuses counts that the bytes cannot hold, and counts in a longer form than needed', () => {
     for (const count of ['01', 'fdffff', 'fe00000001', 'ffffffffffffffff7f', 'fd0000'])
-      expect(() => outpointsInBody(Buffer.from(`00${count}`, 'hex')), count).to.throw(RestError, /^Parse error$/);
+      expect(() => outpointsInBody(Buffer.from(`00${count}`, 'hex')), count).to.throw(HttpError, /^Parse error$/);
   });
 });
 

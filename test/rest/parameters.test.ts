@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { PROFILES, type Profile } from '../../lib/profile/profile';
+import { PROFILES, type Profile } from '../../lib/views/profile';
 import { asksForMany, parseHeaderCount } from '../../lib/rest/endpoints/headers';
-import { RestError } from '../../lib/rest/errors';
+import { HttpError } from '../../lib/server/errors';
 import { parseHash } from '../../lib/rest/format';
 import { RestRequest } from '../../lib/rest/endpoint';
 
@@ -15,7 +15,7 @@ describe('parseHash', () => {
     const hash = 'Ab'.repeat(32);
     for (const text of ['', hash.slice(1), `${hash}0`, `${hash}\n`, `${hash}.foo`, `0x${hash.slice(2)}`, `${hash.slice(1)}g`, `%61${hash}`])
       expect(() => parseHash(text), text)
-        .to.throw(RestError)
+        .to.throw(HttpError)
         .with.property('message', `Invalid hash: ${text}`);
   });
 });
@@ -41,7 +41,7 @@ describe('parseHeaderCount, parsing as 0.17', () => {
 
   for (const text of ['%205', '0x5', 'abc', '', '-1', '0', '2001', '2147483648', '99999999999999999999', '+', '- 1']) {
     it(`refuses '${text}'`, () => {
-      expect(() => parseHeaderCount(text, 2_000, PROFILES['0.17'])).to.throw(RestError, `Header count out of range: ${text}`);
+      expect(() => parseHeaderCount(text, 2_000, PROFILES['0.17'])).to.throw(HttpError, `Header count out of range: ${text}`);
     });
   }
 });
@@ -57,7 +57,7 @@ describe('parseHeaderCount, as strict as Bitcoin Core is now', () => {
   it('refuses anything else, and echoes it', () => {
     for (const text of ['', '0', '2001', '+5', '-1', ' 5', '5 ', '5\n', '1.0', '1e2', '0x5', 'abc', '٣', '99999999999999999999'])
       expect(() => countOf(text), text)
-        .to.throw(RestError)
+        .to.throw(HttpError)
         .with.property('message', `Header count is invalid or out of acceptable range (1-2000): ${text}`);
   });
 });

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { PROFILES } from '../../lib/profile/profile';
-import { AnswerCache } from '../../lib/rest/cache/answers';
-import { BlockTexts } from '../../lib/rest/cache/texts';
+import { PROFILES } from '../../lib/views/profile';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { BlockTexts } from '../../lib/answers/blocks/texts';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
-import { SpentOutputs } from '../../lib/rest/spent-outputs';
+import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
 import { bcoin } from '../support/bcoin';
 import {
   chainAActiveBlocks,

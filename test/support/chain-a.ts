@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { projectFolder } from './project-folder';
-import { PROFILES } from '../../lib/profile/profile';
+import { PROFILES } from '../../lib/views/profile';
 
 export const chainAFolder = join(projectFolder, 'test/vectors/chain-A');
 

@@ -1,7 +1,7 @@
 // The answers of the service without any cached data: its endpoints with a cache that holds nothing.
 
 import { expect } from 'chai';
-import { RestError } from '../../lib/rest/errors';
+import { HttpError } from '../../lib/server/errors';
 import { findRoute, restRoutes } from '../../lib/rest/routes';
 import { endpointContext, requestFor } from './endpoints';
 import type { RestNode } from './rest-node';
@@ -13,7 +13,7 @@ export async function coldAnswer({ rest: { node, reader } }: RestNode, path: str
     const reply = await route.endpoint(requestFor(path.slice(route.prefix.length), body));
     return reply.body.toString('latin1');
   } catch (error) {
-    if (error instanceof RestError) return `${error.message}\r\n`;
+    if (error instanceof HttpError) return `${error.message}\r\n`;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import { CODES, ElectrumError } from '../../lib/electrum/errors';
 import type { Method, MethodTable } from '../../lib/electrum/method';
-import type { EndpointContext } from '../../lib/rest/endpoint';
+import type { EndpointContext } from '../../lib/answers/context';
 
 const LETTER = 0x61;
 

@@ -6,18 +6,18 @@ import { BehaviorSubject, filter, firstValueFrom } from 'rxjs';
 import { ElectrumService, type ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { isLoopback } from '../../lib/rest/server/address-group';
-import { Sessions, type SessionsParts } from '../../lib/sockets/sessions';
-import { WebSockets } from '../../lib/sockets/web-sockets';
+import { isLoopback } from '../../lib/server/bounds/address-group';
+import { Sessions, type SessionsParts } from '../../lib/server/sockets/sessions';
+import { WebSockets } from '../../lib/server/sockets/web-sockets';
 import { RestService } from '../../lib/rest/rest-service';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
-import type { Origins } from '../../lib/esplora/server/cors';
+import type { Origins } from '../../lib/server/http/cors';
 import type { MethodTable } from '../../lib/electrum/method';
 import type { ClosableSubscriptions, Notified } from '../../lib/electrum/server/session';
-import type { EndpointContext } from '../../lib/rest/endpoint';
+import type { EndpointContext } from '../../lib/answers/context';
 import type { TestFullNode } from './bcoin';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
@@ -97,7 +97,8 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
         logger
       });
       const webSockets = new WebSockets({
-        shared: rest.shared,
+        ...rest.shared,
+        node: rest.shared.context.node,
         sessions,
         paths: {
           '/electrum': (channel, address) => {

@@ -1,14 +1,15 @@
 // The context of endpoints, with a cache of any size.
 
-import { AnswerCache } from '../../lib/rest/cache/answers';
-import { RawBlocks } from '../../lib/rest/cache/blocks';
-import { PoolTexts } from '../../lib/rest/cache/pool-texts';
-import { ReplyCache } from '../../lib/rest/cache/replies';
-import { BlockTexts } from '../../lib/rest/cache/texts';
-import { PROFILES, type Profile } from '../../lib/profile/profile';
-import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { RestRequest, type EndpointContext } from '../../lib/rest/endpoint';
-import { SpentOutputs } from '../../lib/rest/spent-outputs';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { RawBlocks } from '../../lib/answers/blocks/raw-blocks';
+import { PoolTexts } from '../../lib/answers/pool/texts';
+import { ReplyCache } from '../../lib/server/cache/replies';
+import { BlockTexts } from '../../lib/answers/blocks/texts';
+import { PROFILES, type Profile } from '../../lib/views/profile';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { RestRequest } from '../../lib/rest/endpoint';
+import { type EndpointContext } from '../../lib/answers/context';
+import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
 import type { IndexReader } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
 

@@ -1,5 +1,6 @@
 // An index by script in memory that is brought to the block of a main index when told to.
 
+import { runAtOnce } from '../../lib/turns/slices';
 import { spentCounts } from '../../lib/bitcoin/block';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
@@ -59,7 +60,7 @@ export class FollowedScripts implements ScriptReader {
   async #block(point: BlockPoint): Promise<ScriptBlock> {
     const raw = await this.#node.rawBlock(point.hash);
     if (raw === undefined) throw new Error(`expected a block at height ${point.height}`);
-    const counts = spentCounts(raw);
+    const counts = runAtOnce(spentCounts(raw));
     const spends = counts.some((count) => count > 0);
     return { point, raw, spent: spends ? await this.#node.spentOutputs(point.hash, counts) : undefined };
   }

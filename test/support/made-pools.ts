@@ -1,8 +1,8 @@
 // Clusters of transactions for tests of their order, and the figures by which orders are compared.
 
 import fc from 'fast-check';
-import { compareRates, type Rate } from '../../lib/views/pool/fee-rate';
-import type { Chunk, Cluster } from '../../lib/views/pool/linearization';
+import { compareRates, type Rate } from '../../lib/pool/order/fee-rate';
+import type { Chunk, Cluster } from '../../lib/pool/order/linearization';
 
 /** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are equal. */
 export const anyCluster = (most: number): fc.Arbitrary<Cluster> =>

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { ElectrumError } from '../../lib/electrum/errors';
-import { ScriptHistories } from '../../lib/script-status/history';
+import { ScriptHistories } from '../../lib/answers/status/history';
 import { methodTable } from '../../lib/electrum/method-table';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { EsploraNode } from './esplora-node';

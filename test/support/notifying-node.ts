@@ -2,14 +2,14 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
-import { ScriptNotifier } from '../../lib/script-status/script-notifier';
-import { ScriptHistories } from '../../lib/script-status/history';
+import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
+import { ScriptHistories } from '../../lib/answers/status/history';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { AnswerCache } from '../../lib/rest/cache/answers';
-import { ChainTotals } from '../../lib/script-answers/chain-totals';
-import { ScriptPool } from '../../lib/script-pool/script-pool';
-import { SubscriptionMemory } from '../../lib/sockets/subscription-memory';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { ChainTotals } from '../../lib/answers/scripts/totals';
+import { ScriptPool } from '../../lib/pool/by-script/script-pool';
+import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';

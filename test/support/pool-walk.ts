@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { unfailing } from './unfailing';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import { finish } from './finish';

@@ -8,16 +8,16 @@ import { PushService } from '../../lib/esplora/push/push-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
-import { ChainAnswers } from '../../lib/script-answers/chain-answers';
-import { PoolFees } from '../../lib/script-answers/pool-fees';
-import { ScriptPool } from '../../lib/script-pool/script-pool';
-import { ScriptHistories } from '../../lib/script-status/history';
-import { ScriptNotifier } from '../../lib/script-status/script-notifier';
+import { ChainAnswers } from '../../lib/answers/chain-answers';
+import { PoolFees } from '../../lib/answers/pool/fees';
+import { ScriptPool } from '../../lib/pool/by-script/script-pool';
+import { ScriptHistories } from '../../lib/answers/status/history';
+import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
-import { isLoopback } from '../../lib/rest/server/address-group';
-import { Sessions } from '../../lib/sockets/sessions';
-import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/sockets/subscription-memory';
-import { WebSockets } from '../../lib/sockets/web-sockets';
+import { isLoopback } from '../../lib/server/bounds/address-group';
+import { Sessions } from '../../lib/server/sockets/sessions';
+import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { WebSockets } from '../../lib/server/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
@@ -95,7 +95,8 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
         logger: log
       });
       const webSockets = new WebSockets({
-        shared,
+        ...shared,
+        node: shared.context.node,
         sessions,
         paths: {
           '/api/v1/ws': (channel, address) => {

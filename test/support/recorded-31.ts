@@ -8,10 +8,10 @@ import { filterBinary, filterJson } from '../../lib/views/filter';
 import { filterFrom } from './filters';
 import { blockHash } from './made-blocks';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { isUnder } from '../../lib/rest/server/mount';
+import { isUnder } from '../../lib/server/http/mount';
 import { bcoin } from './bcoin';
 import { chainABlocks, recordedBody, type RecordedAnswer } from './chain-a';
-import type { ProfileReplies } from '../../lib/profile/profile';
+import type { ProfileReplies } from '../../lib/views/profile';
 import type { RawReply } from './http';
 
 /** Values that differ between sound nodes: they must exist, with the same type. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { bitsOf, timeOf } from '../../lib/bitcoin/header';
-import { PROFILES } from '../../lib/profile/profile';
+import { PROFILES } from '../../lib/views/profile';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/chain-info';
 import { chainAChainInfo, chainAChainInfo31, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { PROFILES, type ProfileFields } from '../../lib/profile/profile';
+import { PROFILES, type ProfileFields } from '../../lib/views/profile';
 import { headersJson, headersText } from '../../lib/views/header';
 import { finish } from '../support/finish';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';

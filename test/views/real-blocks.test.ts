@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { PROFILES } from '../../lib/profile/profile';
+import { PROFILES } from '../../lib/views/profile';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { transactionJson } from '../../lib/views/transaction';
 import { inBech32m } from '../support/recorded-json';

@@ -1,7 +1,7 @@
 // Parses the arguments of methods. A malformed argument is a bad request, in ElectrumX's words.
 
 import { fromDisplayHex } from '../../bitcoin/hash';
-import { shownValue } from '../../sockets/shown-value';
+import { shownValue } from '../../server/sockets/shown-value';
 import { CODES, ElectrumError } from '../errors';
 
 /** How much of an argument an error shows. */

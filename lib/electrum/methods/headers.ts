@@ -4,7 +4,7 @@ import { HEADER_LENGTH } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { JsonWriter } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
-import { HeaderTree, type HeaderProof } from '../header-tree';
+import { HeaderTree, type HeaderProof } from '../../answers/blocks/header-tree';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
 import type { IndexSnapshot } from '../../index/types';

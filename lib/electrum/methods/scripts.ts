@@ -1,14 +1,14 @@
 // What transactions did with a script, and its coins.
 
 import { compareDisplayed } from '../../bitcoin/hash';
-import { runInSlices } from '../../rest/server/slices';
-import { sorted } from '../../script-pool/sorted';
+import { runInSlices } from '../../turns/slices';
+import { sorted } from '../../turns/sorted';
 import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
-import type { PooledEntry, ScriptHistory } from '../../script-status/history';
-import type { ChainCoin } from '../../script-answers/chain-coins';
+import type { PooledEntry, ScriptHistory } from '../../answers/status/history';
+import type { ChainCoin } from '../../answers/scripts/coins';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 

@@ -1,7 +1,7 @@
 // Transactions: their bytes, proofs that they are in the chain, and broadcasting. Whatever a call of JSON-RPC can do is left to the call.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { PROFILES } from '../../profile/profile';
+import { PROFILES } from '../../views/profile';
 import { sendingCalls } from '../../rpc/calls/sending';
 import { transactionCalls } from '../../rpc/calls/transactions';
 import { RpcError } from '../../rpc/errors';

@@ -3,11 +3,11 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
-import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../sockets/subscription-memory';
+import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { HeaderRecord } from '../../index/types';
 import type { Subscriptions } from '../method';
-import type { ScriptNotifier, TipListener } from '../../script-status/script-notifier';
-import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
+import type { ScriptNotifier, TipListener } from '../../answers/status/script-notifier';
+import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
 
 /** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
 export interface ToldClient {

@@ -1,7 +1,7 @@
 // The replies to one message: replies to a batch are sent together.
 
 import { batchReply } from './message';
-import type { Outflow } from '../../sockets/outbox';
+import type { Outflow } from '../../server/sockets/outbox';
 
 export interface Replies {
   /** Bytes of replies that wait for others of their batch. */

@@ -1,22 +1,25 @@
 // One client: its requests wait here, ten of them are worked on at a time, and replies are sent as they are ready. If a client asks faster
 // than it is answered, or does not read its replies, its requests are not read either.
 
-import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, QueueFullError } from '../../rest/errors';
+import { detailsOf } from '../../turns/error-text';
+import { asHttpError } from '../../server/refusal';
+import { type ServerLogger } from '../../server/logger';
+import { ClientGoneError } from '../../turns/client';
+import { QueueFullError } from '../../server/errors';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
 import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
-import type { Gate } from '../../rest/server/gate';
-import type { Unfinished, UnfinishedMessage } from '../../rest/server/unfinished';
-import type { Lane, WorkQueue } from '../../rest/server/work-queue';
+import type { Gate } from '../../server/work/gate';
+import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
+import type { Lane, WorkQueue } from '../../server/work/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
-import type { Channel, ChannelUser } from '../../sockets/channel';
-import type { Account } from '../../sockets/cost';
-import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
-import type { ClientSession } from '../../sockets/sessions';
+import type { Channel, ChannelUser } from '../../server/sockets/channel';
+import type { Account } from '../../server/bounds/cost';
+import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../server/sockets/outbox';
+import type { ClientSession } from '../../server/sockets/sessions';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
@@ -71,7 +74,7 @@ export interface SessionParts {
   /** Memory for requests that wait. */
   readonly unfinished: Unfinished;
   readonly gate: Pick<Gate, 'status'>;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 /** A request that can be answered. */
@@ -186,7 +189,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   /** The client has to connect again, since it was not told of something. */
   failed(error: unknown): void {
-    this.#parts.logger.error(`an Electrum client could not be told: ${error instanceof Error ? (error.stack ?? '') : String(error)}`);
+    this.#parts.logger.error(`an Electrum client could not be told: ${detailsOf(error)}`);
     this.destroy();
   }
 
@@ -363,7 +366,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     const { gate, logger } = this.#parts;
     if (error instanceof ScriptsUnavailableError)
       return new ElectrumError(CODES.daemon, `Service temporarily unavailable: ${gate.status()}`);
-    const known = asRestError(error, gate, logger);
+    const known = asHttpError(error, gate, logger);
     return new ElectrumError(known.status === 500 && !(known instanceof QueueFullError) ? CODES.internal : CODES.daemon, known.message);
   }
 

@@ -1,7 +1,7 @@
 // Sessions take turns: one request of a session is started, then the session goes to the end of the line. So a session with hundreds of
 // requests does not hold up the others, and requests wait here instead of in the work queue, which is shared with HTTP.
 
-import type { Lane } from '../../rest/server/work-queue';
+import type { Lane } from '../../server/work/work-queue';
 
 export interface TurnTaker {
   /** Whether `begin` would start a request now. */

@@ -4,7 +4,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
 import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
-import { runInSlices } from '../../rest/server/slices';
+import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { refuse, writeBlock } from '../blocks';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
@@ -53,7 +53,7 @@ function blockEndpoint({ scripts }: EsploraContext, answer: BlockAnswer): Endpoi
   };
 }
 
-/** @throws RestError 404 unless the block is in the active chain */
+/** @throws HttpError 404 unless the block is in the active chain */
 function requireBlock(hash: Buffer, index: IndexSnapshot): HeaderRecord {
   const height = index.heightOf(hash);
   const header = height === undefined ? undefined : index.headerAt(height);
@@ -114,7 +114,7 @@ function txidEndpoint({ scripts }: EsploraContext): Endpoint {
   };
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 async function transactionsReply(
   { height }: HeaderRecord,
   snapshot: ScriptSnapshot,

@@ -72,13 +72,13 @@ const refuse =
   () =>
     Promise.reject(error());
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 async function send(hex: string, context: EsploraContext): ReturnType<Endpoint> {
   const txid = await call('sendrawtransaction', sendingCalls.sendrawtransaction, [hex], context);
   return { ...textReply(JSON.parse(txid.toString()) as string), ...NOT_CACHED };
 }
 
-/** `options`: query parameters that become the call's parameters after the list. @throws RestError 400 */
+/** `options`: query parameters that become the call's parameters after the list. @throws HttpError 400 */
 async function sendList(
   method: string,
   definition: Call,
@@ -93,7 +93,7 @@ async function sendList(
   return { ...jsonReply(await call(method, definition, params, context)), ...NOT_CACHED };
 }
 
-/** @throws RestError 400 with the error of the call */
+/** @throws HttpError 400 with the error of the call */
 async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], { rest }: EsploraContext): Promise<Buffer> {
   try {
     const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), rest);
@@ -103,7 +103,7 @@ async function call(method: string, { parameters, answer }: Call, params: readon
   }
 }
 
-/** The number in a query parameter; null if there is none. @throws RestError 400 */
+/** The number in a query parameter; null if there is none. @throws HttpError 400 */
 function readAmount(name: string, request: EsploraRequest): number | null {
   const text = request.query(name);
   if (text === undefined) return null;
@@ -111,7 +111,7 @@ function readAmount(name: string, request: EsploraRequest): number | null {
   return Number(text);
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 function readList(body: Buffer): string[] {
   const list = parsed(body);
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noTransactionList();
@@ -119,7 +119,7 @@ function readList(body: Buffer): string[] {
   return list;
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 function requireTransaction(hex: string, index: number): void {
   if (hex.length < FEWEST_DIGITS || hex.length > MOST_DIGITS) throw badTransactionSize(index);
   if (!/^([0-9a-fA-F]{2})+$/.test(hex)) throw badTransactionHex(index);

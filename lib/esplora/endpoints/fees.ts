@@ -1,10 +1,10 @@
 // Fee rates by confirmation target, in the forms of Esplora and of mempool.
 
-import { recommendedFees } from '../../script-answers/recommended-fees';
+import { recommendedFees } from '../../answers/pool/recommended-fees';
 import { rustDoubleText } from '../../views/esplora/double';
 import { jsonReply } from '../reply';
-import type { FeeTarget } from '../../script-pool/fee-estimates';
-import type { PoolFees } from '../../script-answers/pool-fees';
+import type { FeeTarget } from '../../pool/fee-estimates';
+import type { PoolFees } from '../../answers/pool/fees';
 import type { PoolSource } from '../../node/types';
 import type { Route } from '../endpoint';
 

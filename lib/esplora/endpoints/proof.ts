@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
-import { placeOf } from '../transactions';
+import { placeOf } from '../../answers/transactions/transactions';
 import type { Position } from '../../index/records/position';
 import type { MerkleTree } from '../../bitcoin/merkle-tree';
 import type { HeaderRecord } from '../../index/types';

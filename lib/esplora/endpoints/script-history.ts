@@ -3,8 +3,8 @@
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt } from '../reply';
-import { placeOf } from '../transactions';
-import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import { placeOf } from '../../answers/transactions/transactions';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';

@@ -1,12 +1,12 @@
 // The endpoints of a script, by its address or by its hash.
 
-import { hash } from 'node:crypto';
+import { scriptHashOf } from '../../bitcoin/hash';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
 import { JsonWriter } from '../../views/json-writer';
 import { writeStats } from '../../views/esplora/coins';
 import { jsonReply } from '../reply';
-import { PooledScripts } from '../../script-answers/pooled-script';
+import { PooledScripts } from '../../answers/scripts/pooled-script';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import type { NetworkInfo } from '../../node/types';
@@ -50,18 +50,18 @@ function scriptStats({ answers: { totals } }: EsploraContext): ScriptAnswer {
   };
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 function addressHash({ chain, addressPrefixes }: NetworkInfo): (text: string) => Buffer {
   const prefixes = acceptedPrefixes(chain, addressPrefixes);
   return (text) => {
     const script = scriptOfAddress(text, prefixes);
     if (script === 'unreadable') throw invalidAddress();
     if (script === 'of another network') throw otherNetwork();
-    return hash('sha256', script, 'buffer');
+    return scriptHashOf(script);
   };
 }
 
-/** 64 hex digits of either case, in the order of SHA-256. @throws RestError 400 */
+/** 64 hex digits of either case, in the order of SHA-256. @throws HttpError 400 */
 function readScriptHash(text: string): Buffer {
   if (!/^[0-9a-fA-F]{64}$/.test(text)) throw invalidScriptHash();
   return Buffer.from(text, 'hex');

@@ -4,9 +4,9 @@ import { JsonWriter } from '../../views/json-writer';
 import { writeStatus } from '../../views/esplora/status';
 import { transactionNotFound } from '../errors';
 import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
-import { confirmationAt, placeOf } from '../transactions';
-import type { Placed } from '../../script-answers/placed-transaction';
-import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import { confirmationAt, placeOf } from '../../answers/transactions/transactions';
+import type { Placed } from '../../answers/transactions/placed-transaction';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 

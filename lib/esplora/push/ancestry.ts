@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { previousHashOf } from '../../bitcoin/header';
-import { keyOf } from '../../rest/cache/blocks';
+import { keyOf } from '../../bitcoin/hash';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 

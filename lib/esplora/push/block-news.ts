@@ -1,6 +1,7 @@
 // Tells of new blocks, each once and in order. New listeners, and all listeners after a reorganization, get the last blocks of the chain.
 
-import { tell, type Listener } from '../../script-status/listener';
+import { NO_CLIENT } from '../../turns/client';
+import { tell, type Listener } from '../../answers/status/listener';
 import { JsonWriter } from '../../views/json-writer';
 import { writeBlock } from '../blocks';
 import { arrayOf, objectOf } from './messages';
@@ -11,8 +12,6 @@ import type { Ancestry } from './ancestry';
 
 /** As many as mempool sends. If more blocks are new at once, only the last ones are told. */
 const MOST_BLOCKS = 8;
-
-const FOR_EVERYBODY = { isGone: false };
 
 export interface BlockListener extends Listener {
   blockNews(message: Buffer): void;
@@ -46,7 +45,7 @@ export class BlockNews {
     this.#listeners.delete(listener);
   }
 
-  /** The last blocks of a state: a JSON array, in ascending order. @throws RestError 503 when the node does not have one of them */
+  /** The last blocks of a state: a JSON array, in ascending order. @throws HttpError 503 when the node does not have one of them */
   latest(index: IndexSnapshot): Promise<Buffer> {
     const { tip } = index;
     const known = this.#latest.get(tip);
@@ -100,7 +99,7 @@ export class BlockNews {
     const block = index.headerAt(height);
     if (block === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
     const writer = new JsonWriter();
-    await writeBlock(writer, block, FOR_EVERYBODY, this.#context);
+    await writeBlock(writer, block, NO_CLIENT, this.#context);
     return writer.toBuffer();
   }
 }

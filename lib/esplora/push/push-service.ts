@@ -1,10 +1,10 @@
 // The subset of mempool's WebSocket that wallets need, put together: news of blocks, addresses, scripts and transactions.
 // The messages are mempool's, the objects in them Esplora's.
 
-import { detailsOf } from '../../node/errors';
+import { detailsOf } from '../../turns/error-text';
 import { listen } from '../../node/events';
 import { acceptedPrefixes } from '../../bitcoin/address';
-import { SettledLooks } from '../../script-status/settled-looks';
+import { SettledLooks } from '../../answers/status/settled-looks';
 import { Ancestry } from './ancestry';
 import { BlockNews } from './block-news';
 import { PushSession, type PushSessionParts } from './push-session';
@@ -13,15 +13,15 @@ import { StatsNews } from './stats-news';
 import { TransactionNews } from './transaction-news';
 import type { Observable, Subscription } from 'rxjs';
 import type { IndexLogger } from '../../index/types';
-import type { RestLogger } from '../../rest/app';
-import type { Gate } from '../../rest/server/gate';
-import type { ScriptHistories } from '../../script-status/history';
-import type { ScriptNotifier } from '../../script-status/script-notifier';
+import type { ServerLogger } from '../../server/logger';
+import type { Gate } from '../../server/work/gate';
+import type { ScriptHistories } from '../../answers/status/history';
+import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
-import type { FrameChannel } from '../../sockets/frame-channel';
-import type { Outflow } from '../../sockets/outbox';
-import type { Sessions } from '../../sockets/sessions';
-import type { SubscriptionMemory } from '../../sockets/subscription-memory';
+import type { FrameChannel } from '../../server/sockets/frame-channel';
+import type { Outflow } from '../../server/sockets/outbox';
+import type { Sessions } from '../../server/sockets/sessions';
+import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { EsploraContext } from '../endpoint';
 
 export interface PushServiceParts {
@@ -45,7 +45,7 @@ export interface PushServiceParts {
     /** The most transactions of a script that can be tracked. */
     readonly maxHistory: number;
   };
-  readonly logger: RestLogger & Pick<IndexLogger, 'warning'>;
+  readonly logger: ServerLogger & Pick<IndexLogger, 'warning'>;
 }
 
 export class PushService {

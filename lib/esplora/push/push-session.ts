@@ -1,22 +1,24 @@
 // One client of mempool's WebSocket: its requests, and what it is told. Its messages are handled one after the other, so that the answer
 // to a ping means that everything before the ping is in effect.
 
+import { detailsOf } from '../../turns/error-text';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asRestError, type RestLogger } from '../../rest/app';
-import { onceLive } from '../../script-status/once-live';
-import { ClientGoneError } from '../../rest/errors';
+import { asHttpError } from '../../server/refusal';
+import { type ServerLogger } from '../../server/logger';
+import { onceLive } from '../../answers/status/once-live';
+import { ClientGoneError } from '../../turns/client';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
+import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../server/sockets/outbox';
 import { objectOf, partsOf, piecesOf, type Field } from './messages';
 import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
-import type { Gate } from '../../rest/server/gate';
-import type { ChannelUser } from '../../sockets/channel';
-import type { Account } from '../../sockets/cost';
-import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../sockets/subscription-memory';
-import type { FrameChannel } from '../../sockets/frame-channel';
-import type { ClientSession } from '../../sockets/sessions';
+import type { Gate } from '../../server/work/gate';
+import type { ChannelUser } from '../../server/sockets/channel';
+import type { Account } from '../../server/bounds/cost';
+import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
+import type { FrameChannel } from '../../server/sockets/frame-channel';
+import type { ClientSession } from '../../server/sockets/sessions';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { BlockListener, BlockNews } from './block-news';
 import type { News, ScriptListener, ScriptNews } from './script-news';
@@ -56,7 +58,7 @@ export interface PushSessionParts {
   readonly maxSubscriptions: number;
   readonly outflow: Outflow;
   readonly gate: Pick<Gate, 'status'>;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 /** The client's side of a session. */
@@ -143,9 +145,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
 
   /** The client has to connect again, since it was not told of something. */
   failed(error: unknown): void {
-    this.#parts.logger.error(
-      `a client of the WebSocket could not be told: ${error instanceof Error ? (error.stack ?? '') : String(error)}`
-    );
+    this.#parts.logger.error(`a client of the WebSocket could not be told: ${detailsOf(error)}`);
     this.destroy();
   }
 
@@ -209,7 +209,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       if (fields.length > 0) this.#tell([objectOf(fields)]);
     } catch (error) {
       // The client has to connect again to repeat a request that cannot be answered now.
-      if (!this.isGone) asRestError(error, this.#parts.gate, this.#parts.logger);
+      if (!this.isGone) asHttpError(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
     this.#newer = undefined;

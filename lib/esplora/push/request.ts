@@ -1,12 +1,10 @@
 // Requests of mempool's WebSocket: a JSON object in which each field asks for something. Fields for things that are not served here, and
 // meaningless values, are ignored; anything but an object violates the protocol.
 
-import { hash } from 'node:crypto';
-import { fromDisplayHex } from '../../bitcoin/hash';
+import { fromDisplayHex, keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
 import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
-import { keyOf } from '../../rest/cache/blocks';
-import { shownValue } from '../../sockets/shown-value';
+import { shownValue } from '../../server/sockets/shown-value';
 
 /** Scripts by SHA-256, one character a byte, each with its name: of a client's names for it the first one, in lower case if case is free. */
 export type NamedScripts = ReadonlyMap<string, string>;
@@ -85,7 +83,7 @@ function readTracking(values: readonly unknown[], read: (name: string) => Named 
       unreadable ??= shownValue(value, MOST_CHARACTERS);
       continue;
     }
-    const key = keyOf(hash('sha256', named.script, 'buffer'));
+    const key = keyOf(scriptHashOf(named.script));
     if (!scripts.has(key)) scripts.set(key, named.name);
   }
   return { entries: values.length, scripts, unreadable };

@@ -1,24 +1,25 @@
 // News of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. The notifier says only that
 // something has changed. What has changed is found by comparing with the last look, once for all listeners of the script.
 
+import { NO_CLIENT } from '../../turns/client';
 import { setImmediate } from 'node:timers/promises';
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
-import { keyOf } from '../../rest/cache/blocks';
-import { tell } from '../../script-status/listener';
-import { onceLive } from '../../script-status/once-live';
+import { keyOf } from '../../bitcoin/hash';
+import { tell } from '../../answers/status/listener';
+import { onceLive } from '../../answers/status/once-live';
 import { ScriptsUnavailableError } from '../../scripts/errors';
-import { placeIfKnown } from '../transactions';
+import { placeIfKnown } from '../../answers/transactions/transactions';
 import { arrayOf } from './messages';
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../../node/types';
-import type { PooledScript } from '../../script-answers/pooled-script';
-import type { PooledTransaction } from '../../script-pool/pooled-transaction';
-import type { ScriptHistories } from '../../script-status/history';
-import type { ScriptNotifier } from '../../script-status/script-notifier';
-import type { Listener } from '../../script-status/listener';
-import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
+import type { PooledScript } from '../../answers/scripts/pooled-script';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
+import type { ScriptHistories } from '../../answers/status/history';
+import type { ScriptNotifier } from '../../answers/status/script-notifier';
+import type { Listener } from '../../answers/status/listener';
+import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
-import type { Transactions } from '../transactions';
+import type { Transactions } from '../../answers/transactions/transactions';
 import type { Ancestry } from './ancestry';
 
 /** Scripts in one look: their parts of the pool are taken in one turn of the event loop. */
@@ -26,8 +27,6 @@ const MOST_IN_LOOK = 64;
 
 /** Transactions of each kind in one message. */
 const PAGE_SIZE = 25;
-
-const FOR_EVERYBODY = { isGone: false };
 
 /** Listeners that are told in one turn of the event loop. */
 const TOLD_IN_TURN = 16;
@@ -197,7 +196,7 @@ export class ScriptNews implements StatusListener {
       await this.#tellAll(tracked, {
         removed: listOf(await this.#texts(left.splice(0, PAGE_SIZE))),
         pooled: listOf(await this.#texts(came.splice(0, PAGE_SIZE))),
-        confirmed: listOf(await this.#parts.transactions.confirmed(rows, index, FOR_EVERYBODY))
+        confirmed: listOf(await this.#parts.transactions.confirmed(rows, index, NO_CLIENT))
       });
       beyond = rows.at(-1)?.position ?? beyond;
       if (rows.length < PAGE_SIZE && came.length + left.length === 0) break;
@@ -217,7 +216,7 @@ export class ScriptNews implements StatusListener {
   }
 
   #texts(list: readonly PooledTransaction[]): Promise<Buffer[]> {
-    return Promise.all(list.map((transaction) => this.#parts.transactions.unconfirmed(transaction, FOR_EVERYBODY)));
+    return Promise.all(list.map((transaction) => this.#parts.transactions.unconfirmed(transaction, NO_CLIENT)));
   }
 }
 

@@ -1,8 +1,8 @@
 // Tells listeners the pool's size and recommended fees: every two seconds if the pool has changed, as mempool does.
 
-import { recommendedFees } from '../../script-answers/recommended-fees';
-import { tell, type Listener } from '../../script-status/listener';
-import { mempoolInfoJson } from '../../views/mempool';
+import { recommendedFees } from '../../answers/pool/recommended-fees';
+import { tell, type Listener } from '../../answers/status/listener';
+import { mempoolInfoJson } from '../../pool/info';
 import { objectOf, type Field } from './messages';
 import type { EsploraContext } from '../endpoint';
 

@@ -1,22 +1,21 @@
 // News of tracked transactions: they enter the pool, are confirmed or replaced, or their outputs are spent.
 
+import { NO_CLIENT } from '../../turns/client';
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
-import { keyOf } from '../../rest/cache/blocks';
-import { tell, type Listener } from '../../script-status/listener';
+import { keyOf } from '../../bitcoin/hash';
+import { tell, type Listener } from '../../answers/status/listener';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { placeIfKnown } from '../transactions';
+import { placeIfKnown } from '../../answers/transactions/transactions';
 import { hashText, objectOf } from './messages';
 import type { PoolEvent } from '../../node/types';
-import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
-import type { Spend } from '../spends';
+import type { Spend } from '../../answers/transactions/spends';
 
 /** Transactions in one look: their standing is found in one turn of the event loop. */
 const MOST_IN_LOOK = 64;
-
-const FOR_EVERYBODY = { isGone: false };
 
 export interface TransactionListener extends Listener {
   transactionNews(message: Buffer): void;
@@ -161,7 +160,7 @@ export class TransactionNews {
 
   async #message({ txid, pooled }: TrackedTransaction, standing: Exclude<Standing, 'unknown'>): Promise<Buffer | undefined> {
     if (standing === 'confirmed') return objectOf([['txConfirmed', hashText(txid)]]);
-    return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, FOR_EVERYBODY)]]);
+    return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, NO_CLIENT)]]);
   }
 
   /** For a transaction that has left: names the transaction that now spends one of its inputs. */
@@ -176,7 +175,7 @@ export class TransactionNews {
   /** Undefined also if it is too far away from the output to be found. */
   async #spendOf(txid: Buffer, index: number, snapshot: ScriptSnapshot): Promise<Spend> {
     try {
-      return await this.#context.spends.of(txid, index, snapshot, FOR_EVERYBODY);
+      return await this.#context.spends.of(txid, index, snapshot, NO_CLIENT);
     } catch (error) {
       if (error instanceof HistoryTooLongError) return undefined;
       throw error;

@@ -1,21 +1,23 @@
 // Takes requests over HTTP and replies to them. A request passes origins, route, gate, key, body, queue and the gate again, in this order;
 // then the reply or the error is sent. Everything that bounds the work is REST's: gate, queue, replies on their way, cache for answers.
 
-import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, errorHeaders, queueFull, QueueFullError, RestError, unavailable, type HeaderList } from '../../rest/errors';
-import { requireApiKey } from '../../rest/server/auth';
-import { hasBody, NO_BODY, readBody } from '../../rest/server/body';
+import { asHttpError } from '../../server/refusal';
+import { type ServerLogger } from '../../server/logger';
+import { ClientGoneError } from '../../turns/client';
+import { errorHeaders, queueFull, QueueFullError, HttpError, unavailable, type HeaderList } from '../../server/errors';
+import { requireApiKey } from '../../server/http/auth';
+import { hasBody, NO_BODY, readBody } from '../../server/http/body';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../scripts/errors';
 import { bodyTooLarge, historyTooLong, noSuchEndpoint, requestTimeout, tooManyCoins } from '../errors';
 import { EsploraRequest, type Route } from '../endpoint';
-import { originHeaders, PREFLIGHT, type Origins } from './cors';
+import { originHeaders, PREFLIGHT, type Origins } from '../../server/http/cors';
 import { Router, type Found } from './router';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ReplyCache } from '../../rest/cache/replies';
+import type { ReplyCache } from '../../server/cache/replies';
 import type { RestShared } from '../../rest/rest-service';
-import type { Handler } from '../../rest/server/mount';
+import type { Handler } from '../../server/http/mount';
 import type { EsploraReply } from '../reply';
-import type { ScriptsGate } from '../../script-answers/gate';
+import type { ScriptsGate } from '../../answers/scripts/gate';
 
 /** Five years: for replies that cannot change. */
 const LONG_SECONDS = 157_784_630;
@@ -35,7 +37,7 @@ export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue'
   readonly origins: Origins;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 /** The route of a request, and its query. */
@@ -71,7 +73,7 @@ export class EsploraServer {
     }
   };
 
-  /** @throws RestError, and errors of index and node */
+  /** @throws HttpError, and errors of index and node */
   async #reply(request: IncomingMessage): Promise<EsploraReply> {
     const { context, queue, responses, gate, replies, auth } = this.#parts;
     const target = this.#targetOf(request);
@@ -95,7 +97,7 @@ export class EsploraServer {
     return await (isRead ? replies.make(url, make) : make());
   }
 
-  /** @throws RestError 404 */
+  /** @throws HttpError 404 */
   #targetOf({ method = '', url = '' }: IncomingMessage): Target {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -104,7 +106,7 @@ export class EsploraServer {
     return { route: found.route, parameters: found.parameters, url, query: mark < 0 ? '' : url.slice(mark + 1) };
   }
 
-  /** Called before the queue, so that a slow sender holds no slot. @throws RestError 408, 413, 415 */
+  /** Called before the queue, so that a slow sender holds no slot. @throws HttpError 408, 413, 415 */
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!hasBody(request)) return NO_BODY;
     const { context, unfinished } = this.#parts;
@@ -121,7 +123,7 @@ export class EsploraServer {
     } catch (error) {
       // `readBody` is still under way, and fails when the connection is cut off.
       body.catch(() => undefined);
-      throw error instanceof RestError && error.status === 413 ? bodyTooLarge() : error;
+      throw error instanceof HttpError && error.status === 413 ? bodyTooLarge() : error;
     } finally {
       clearTimeout(timer);
     }
@@ -130,7 +132,7 @@ export class EsploraServer {
   #fail(response: ServerResponse, origin: HeaderList, error: unknown): void {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    const known = this.#asRestError(error);
+    const known = this.#asHttpError(error);
     const status = known instanceof QueueFullError ? 503 : known.status;
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = Buffer.from(known.message, 'latin1');
@@ -139,12 +141,12 @@ export class EsploraServer {
     this.#parts.responses.send(response, status, headers, body);
   }
 
-  #asRestError(error: unknown): RestError {
+  #asHttpError(error: unknown): HttpError {
     const { gate, logger } = this.#parts;
     if (error instanceof ScriptsUnavailableError) return unavailable(gate.status());
     if (error instanceof HistoryTooLongError) return historyTooLong();
     if (error instanceof TooManyCoinsError) return tooManyCoins();
-    return asRestError(error, gate, logger);
+    return asHttpError(error, gate, logger);
   }
 }
 

@@ -1,6 +1,7 @@
 // Reads the files of an open index again and again, slowly, to find damage. Otherwise damage would be noticed only at the next start, or
 // never, once LevelDB has merged it into other files. What was not read before the index is used is read at once, in a first pass.
 
+import { messageOf } from '../../turns/error-text';
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
 import { isDamage } from '../errors';
@@ -52,7 +53,7 @@ export async function scrubAgainAndAgain({ store, name, wasChecked, logger, pass
     } catch (error) {
       if (isOver()) return;
       bytes = 0;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       if (error instanceof StoreError && isDamage(error)) onDamage(error);
       else if (message !== said) logger.warning(`The files of ${name} could not be looked through${again}: ${message}.`);
       said = message;

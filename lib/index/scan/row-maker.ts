@@ -2,6 +2,7 @@
 // first large block comes, and that block does not wait for it. Blocks and rows are in shared memory
 // (worker.ts).
 
+import { messageOf } from '../../turns/error-text';
 import { join } from 'node:path';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
 import { SharedMemoryPool, startWorker } from './worker';
@@ -114,7 +115,7 @@ export class RowMaker {
     });
     let reason = 'it ended';
     worker.on('error', (error: unknown) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     worker.on('exit', () => {
       if (worker !== this.#worker) return;

@@ -5,12 +5,14 @@ import { HEADER_LENGTH } from '../../bitcoin/header';
 import { blockJson, blockSummaryJson } from '../../views/block';
 import { hexLine } from '../../views/hex';
 import { formatNotFound } from '../errors';
-import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix, type Format, type Reply } from '../format';
-import { keyOf } from '../cache/blocks';
+import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
+import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
+import { keyOf } from '../../bitcoin/hash';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
-import type { HeldText } from '../cache/texts';
+import type { HeldText } from '../../answers/blocks/texts';
 import type { HeaderRecord } from '../../index/types';
-import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
+import { styleOf, type EndpointContext } from '../../answers/context';
+import { type Endpoint } from '../endpoint';
 
 /** Blocks whose JSON has the transactions, and, depending on the profile, the outputs that they spend. */
 export function blockEndpoint(context: EndpointContext): Endpoint {

@@ -4,21 +4,23 @@
 
 import { scanBlock, spendingInputs } from '../../bitcoin/block';
 import { filterOfBlock } from '../../bitcoin/block-filter';
-import { PROFILES } from '../../profile/profile';
+import { PROFILES } from '../../views/profile';
 import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
-import { badUri, chainMoving, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
+import { badUri, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
+import { chainMoving } from '../../server/errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { DEFAULT_COUNT, parseHeaderCount } from './headers';
-import { runAtOnce, runInSlices } from '../server/slices';
+import { runAtOnce, runInSlices } from '../../turns/slices';
 import type { IndexSnapshot } from '../../index/types';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Endpoint, RestRequest } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 /** Up to this many filter headers are read in one go. */
 const FEW = 64;
 
 /** The filter of any block that is or was on the active chain. */
 export function blockFilterEndpoint({ node, reader, filters }: EndpointContext): Endpoint {
-  /** The filter of a block off the active chain. @throws RestError */
+  /** The filter of a block off the active chain. @throws HttpError */
   const staleFilter = async (hash: Buffer, hashText: string, request: RestRequest): Promise<Buffer> => {
     if ((await node.entry(hash)) === undefined) throw node.resetting ? chainMoving() : notFound(hashText);
     const kept = reader.read((snapshot) => snapshot.staleFilter(hash));
@@ -77,7 +79,7 @@ export function asksForManyFilterHeaders(request: RestRequest): boolean {
   return Number(hash === undefined ? (request.query('count') ?? DEFAULT_COUNT) : count) > FEW;
 }
 
-/** 32 bytes each, in wire order; yields now and then. @throws RestError 404 when a filter header has not been made yet. */
+/** 32 bytes each, in wire order; yields now and then. @throws HttpError 404 when a filter header has not been made yet. */
 function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot): Generator<void, Buffer> {
   const first = snapshot.heightOf(hash);
   if (first === undefined) return Buffer.alloc(0);
@@ -91,7 +93,7 @@ function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot
   return Buffer.concat(headers);
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 function requireBasic(type: string, filters: boolean): void {
   if (type !== 'basic') throw unknownFilterType(type);
   if (!filters) throw noFilters();

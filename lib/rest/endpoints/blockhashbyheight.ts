@@ -2,9 +2,11 @@
 
 import { JsonWriter } from '../../views/json-writer';
 import { badHeight, formatNotFound, heightOutOfRange } from '../errors';
-import { ALL_FORMATS, CONTENT_TYPES, splitSuffix, type Format, type Reply } from '../format';
+import { ALL_FORMATS, splitSuffix } from '../format';
+import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
 import { toDisplayHex } from '../../bitcoin/hash';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 /** Bitcoin Core's heights have 32 bits. */
 const HIGHEST = 0x7fff_ffff;
@@ -36,7 +38,7 @@ function bodyIn(format: Format, hash: Buffer): Buffer {
   }
 }
 
-/** A minus sign is accepted, as in Bitcoin Core, so `-0` is the genesis block. @throws RestError 400 */
+/** A minus sign is accepted, as in Bitcoin Core, so `-0` is the genesis block. @throws HttpError 400 */
 function parseHeight(text: string): number {
   const height = /^-?\d+$/.test(text) ? Number(text) : NaN;
   if (height >= 0 && height <= HIGHEST) return height;

@@ -4,7 +4,8 @@ import { UnreadableBlockError } from '../../node/errors';
 import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Endpoint, RestRequest } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 /** Bitcoin Core's offsets and sizes have 64 bits. */
 const GREATEST = 0xffff_ffff_ffff_ffffn;
@@ -54,7 +55,7 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
   };
 }
 
-/** Parses the query. Called before anything else, even while the gate is closed. @throws RestError 400 */
+/** Parses the query. Called before anything else, even while the gate is closed. @throws HttpError 400 */
 export function requirePart(request: RestRequest): WantedPart {
   return { offset: parameterOf(request, 'offset'), size: parameterOf(request, 'size') };
 }

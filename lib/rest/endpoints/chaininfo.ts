@@ -2,10 +2,12 @@
 
 import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
-import { jsonReply, requireJson, type Reply } from '../format';
+import { jsonReply, requireJson } from '../format';
+import { type Reply } from '../../server/http/reply';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 /** What a block adds to a blk file besides its own bytes: magic and length. */
 const FRAMING_BYTES = 8;

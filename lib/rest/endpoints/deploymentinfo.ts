@@ -1,9 +1,11 @@
 // /rest/deploymentinfo.json and /rest/deploymentinfo/<hash>.json: the soft forks as the tip, or any block that the node knows, sees them.
 
 import { deploymentInfoJson } from '../../views/deployment-info';
-import { blockNotFound, chainMoving } from '../errors';
+import { blockNotFound } from '../errors';
+import { chainMoving } from '../../server/errors';
 import { jsonReply, parseHash, requireJson, splitSuffix } from '../format';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
   return async ({ pathOnly }) => {

@@ -2,12 +2,14 @@
 
 import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
-import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
+import { ALL_FORMATS, replyIn, splitSuffix } from '../format';
+import { type Format } from '../../server/http/reply';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
-import type { ProfileParsing } from '../../profile/profile';
-import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
+import type { ProfileParsing } from '../../views/profile';
+import { styleOf, type EndpointContext } from '../../answers/context';
+import { type Endpoint } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
@@ -36,7 +38,7 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
   };
 }
 
-/** In the order in which Bitcoin Core checks. @throws RestError 400, 404 */
+/** In the order in which Bitcoin Core checks. @throws HttpError 400, 404 */
 function readQuery(parameter: string, format: Format | undefined, body: Buffer, parsing: ProfileParsing): Query {
   if (parameter.length <= 1 && body.length === 0) throw emptyRequest();
   const inPath = outpointsInPath(parameter, parsing);

@@ -4,15 +4,17 @@
 import { NotYetKnownError } from '../../index/errors';
 import { fewHeadersJson, headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
-import { CONTENT_TYPES, parseHash, replyIn, splitSuffix, type Format, type Reply } from '../format';
-import { runAtOnce, runInSlices } from '../server/slices';
+import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
+import { parseHash, replyIn, splitSuffix } from '../format';
+import { runAtOnce, runInSlices } from '../../turns/slices';
 import type { HeaderRun, IndexSnapshot } from '../../index/types';
-import type { Profile, ProfileFields } from '../../profile/profile';
-import { keyOf } from '../cache/blocks';
+import type { Profile, ProfileFields } from '../../views/profile';
+import { keyOf } from '../../bitcoin/hash';
 import type { Allocate } from '../../bitcoin/text-writer';
-import type { Cached, Shelf } from '../cache/answers';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
-import type { Waiting } from '../server/work-queue';
+import type { Cached, Shelf } from '../../server/cache/answer-cache';
+import type { Endpoint, RestRequest } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
+import type { Client } from '../../turns/client';
 
 /** The count when the request has none. */
 export const DEFAULT_COUNT = '5';
@@ -45,7 +47,7 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
 
   /** Written into buffers that are used again, like the JSON of blocks. */
-  const manyInJson = async (hash: Buffer, count: number, snapshot: IndexSnapshot, client: Waiting): Promise<Reply> => {
+  const manyInJson = async (hash: Buffer, count: number, snapshot: IndexSnapshot, client: Client): Promise<Reply> => {
     const { tip } = snapshot;
     const span = spanFrom(hash, count, snapshot);
     requireCounted(span, snapshot);
@@ -82,7 +84,7 @@ export function asksForMany(request: RestRequest, { parsing: { countInQuery } }:
   return parseInt(isInQuery ? (request.query('count') ?? DEFAULT_COUNT) : request.path, 10) > CHUNK;
 }
 
-/** @throws RestError 400 for a path of too few or too many segments. */
+/** @throws HttpError 400 for a path of too few or too many segments. */
 function readRequest(request: RestRequest, { parsing: { countInQuery }, texts }: Profile): HeaderRequest {
   const { parameter, format } = splitSuffix(request.path);
   const slash = parameter.indexOf('/');
@@ -163,7 +165,7 @@ function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedC
   return text;
 }
 
-/** Digits alone, or as C's strtol: leading white space, a sign, digits; the rest is ignored. @throws RestError 400 */
+/** Digits alone, or as C's strtol: leading white space, a sign, digits; the rest is ignored. @throws HttpError 400 */
 export function parseHeaderCount(text: string, most: number, { parsing: { isStrict }, texts }: Profile): number {
   const count = Number((isStrict ? /^(\d+)$/ : /^[\t-\r ]*([+-]?\d+)/).exec(text)?.[1] ?? 0);
   if (count < 1 || count > most) throw badHeaderRequest(texts.headerCountOutOfRange(text, most));

@@ -1,10 +1,11 @@
 // A block that the node knows, on the active chain or off it: its place, and the error when its bytes are gone.
 
 import { detailsAt } from '../../views/header';
-import { chainMoving, notFound, prunedBlock } from '../errors';
+import { chainMoving } from '../../server/errors';
+import { notFound, prunedBlock } from '../errors';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockContext } from '../../views/block';
-import type { EndpointContext } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 /** What the JSON of a block needs besides the block's bytes. */
 export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
@@ -20,7 +21,7 @@ export function findActiveBlock(hash: Buffer, { reader }: EndpointContext): Know
   return reader.read((snapshot) => activeBlock(hash, snapshot));
 }
 
-/** Any other block. `parameter`: the hash as typed. @throws RestError 404, and 503 while the chain moves. */
+/** Any other block. `parameter`: the hash as typed. @throws HttpError 404, and 503 while the chain moves. */
 export async function findOtherBlock(hash: Buffer, parameter: string, { node }: EndpointContext): Promise<KnownBlock> {
   const entry = await node.entry(hash);
   if (entry === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
@@ -28,13 +29,13 @@ export async function findOtherBlock(hash: Buffer, parameter: string, { node }: 
   return { hash, height, confirmations: -1, chainwork, medianTime };
 }
 
-/** For a block whose bytes or undo data the node does not have. @throws RestError 503 when the reason is that the chain moves. */
+/** For a block whose bytes or undo data the node does not have. @throws HttpError 503 when the reason is that the chain moves. */
 export async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
   if (block.tip !== undefined) await blocks.requireActive(block);
   else if (node.resetting) throw chainMoving();
 }
 
-/** For a block whose bytes the node does not have. @throws RestError */
+/** For a block whose bytes the node does not have. @throws HttpError */
 export async function refuseBlock(block: KnownBlock, parameter: string, context: EndpointContext): Promise<never> {
   await requireSettled(block, context);
   throw context.node.pruned ? prunedBlock(parameter) : notFound(parameter);

@@ -1,11 +1,13 @@
 // /rest/mempool/info.json and /rest/mempool/contents.json: the pool in figures and entry by entry. Bitcoin Core 0.17 has two prefixes;
 // since 24 it has one for both, and the contents take parameters.
 
-import { mempoolInfoJson } from '../../views/mempool';
+import { mempoolInfoJson } from '../../pool/info';
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
-import { jsonReply, requireJson, splitSuffix, type Reply } from '../format';
-import type { PoolForm } from '../cache/pool-texts';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import { jsonReply, requireJson, splitSuffix } from '../format';
+import { type Reply } from '../../server/http/reply';
+import type { PoolForm } from '../../answers/pool/texts';
+import type { Endpoint, RestRequest } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 export function mempoolInfoEndpoint(context: EndpointContext): Endpoint {
   return ({ path }) => {
@@ -48,7 +50,7 @@ function formOf(request: RestRequest): PoolForm {
   return withSequence ? 'sequence' : 'txids';
 }
 
-/** @throws RestError 400 */
+/** @throws HttpError 400 */
 function flagOf(request: RestRequest, name: string, otherwise: boolean): boolean {
   const value = request.query(name);
   if (value === undefined) return otherwise;

@@ -1,14 +1,16 @@
 // /rest/spenttxouts/<hash>.<bin|hex|json>: the outputs that a block spends, one list for each of its transactions.
 
-import { PROFILES } from '../../profile/profile';
+import { PROFILES } from '../../views/profile';
 import { hexLine } from '../../views/hex';
 import { spentOutputsJson } from '../../views/spent-outputs';
 import { badUri, formatNotFound, undoNotAvailable } from '../errors';
-import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix } from '../format';
-import { keyOf } from '../cache/blocks';
-import { SpentBytes } from '../cache/spent';
+import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
+import { CONTENT_TYPES } from '../../server/http/reply';
+import { keyOf } from '../../bitcoin/hash';
+import { SpentBytes } from '../../answers/blocks/spent';
 import { findActiveBlock, findOtherBlock, requireSettled } from './known-block';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint } from '../endpoint';
+import type { EndpointContext } from '../../answers/context';
 
 export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks, cache, texts } = context;

@@ -5,9 +5,10 @@ import { NotYetKnownError } from '../../index/errors';
 import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
-import type { FoundTransaction } from '../cache/blocks';
+import type { FoundTransaction } from '../../answers/blocks/raw-blocks';
 import type { IndexSnapshot } from '../../index/types';
-import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
+import { styleOf, type EndpointContext } from '../../answers/context';
+import { type Endpoint } from '../endpoint';
 
 export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, witness, blocks } = context;

@@ -3,7 +3,8 @@
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
-import { filterNotYetMade, RestError } from '../../rest/errors';
+import { filterNotYetMade } from '../../rest/errors';
+import { HttpError } from '../../server/errors';
 import { writeHeaderEnd, writeHeaderStart } from '../../views/header';
 import { JsonWriter } from '../../views/json-writer';
 import { blockNotFound, misc, notFound } from '../errors';
@@ -73,7 +74,7 @@ async function requireKnown(hash: Buffer, { reader, node }: CallContext): Promis
   if (!isActive && (await node.entry(hash)) === undefined) throw blockNotFound();
 }
 
-const isNotThere = (error: unknown): boolean => error instanceof RestError && error.status === 404;
+const isNotThere = (error: unknown): boolean => error instanceof HttpError && error.status === 404;
 
 /** @throws RpcError -5 */
 async function headerBytes(hash: Buffer, { reader, node }: CallContext): Promise<Buffer> {
@@ -115,7 +116,7 @@ async function filterJson(hash: Buffer, context: CallContext, client: RpcClient)
   return { parts: [body.subarray(0, -2), Buffer.from(`,"header":"${toDisplayHex(header)}"}`)] };
 }
 
-/** The filter header (BIP157) of any block that has a filter; off the active chain it is computed from the parent's. @throws RestError */
+/** The filter header (BIP157) of any block that has a filter; off the active chain it is computed from the parent's. @throws HttpError */
 async function filterHeader(hash: Buffer, context: CallContext, client: RpcClient): Promise<Buffer> {
   const active = context.reader.read((snapshot) => {
     const height = snapshot.heightOf(hash);
@@ -135,7 +136,7 @@ async function filterHeader(hash: Buffer, context: CallContext, client: RpcClien
 
 /** Bitcoin Core's texts are the same here as in REST, but the errors have their own codes. */
 function filterError(error: unknown): unknown {
-  if (!(error instanceof RestError)) return error;
+  if (!(error instanceof HttpError)) return error;
   const { message } = error;
   if (message.includes('not connected')) return notFound(message);
   return error.status === 404 && message.endsWith(' not found') ? blockNotFound() : error;

@@ -2,7 +2,7 @@
 
 import { filter, firstValueFrom, merge, timer } from 'rxjs';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { RestError } from '../../rest/errors';
+import { HttpError } from '../../server/errors';
 import { blockNotFound, invalidParameter, misc } from '../errors';
 import { plainAnswer, replyAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
@@ -41,7 +41,7 @@ export const chainCalls = {
       try {
         return replyAnswer(await ask(`/rest/deploymentinfo/${toDisplayHex(hash)}.json`, client));
       } catch (error) {
-        throw error instanceof RestError && error.message === 'Block not found' ? blockNotFound() : error;
+        throw error instanceof HttpError && error.message === 'Block not found' ? blockNotFound() : error;
       }
     }
   },

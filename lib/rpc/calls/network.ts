@@ -1,6 +1,6 @@
 // Calls about the node itself: what it is, and how it is connected.
 
-import { INCREMENTAL_FEE_RATE } from '../../views/mempool';
+import { INCREMENTAL_FEE_RATE } from '../../pool/info';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { NetworkStatus } from '../../node/types';

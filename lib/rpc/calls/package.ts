@@ -1,10 +1,9 @@
 // Whether transactions form a package (policy/packages.cpp of Bitcoin Core).
 
+import { keyOf } from '../../bitcoin/hash';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 
 const MAX_WEIGHT = 404_000;
-
-const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
 /** Why transactions do not form a package, in Bitcoin Core's words; undefined when they do. */
 export function packageFault(transactions: readonly ScannedTransaction[]): string | undefined {

@@ -6,13 +6,13 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { JSON_BYTES_PER_BYTE, writeTransaction, type TransactionForm } from '../../views/transaction';
-import { styleOf, type EndpointContext } from '../../rest/endpoint';
-import { runInSlices } from '../../rest/server/slices';
+import { styleOf, type EndpointContext } from '../../answers/context';
+import { runInSlices } from '../../turns/slices';
 import { hexAnswer, type Answer, type CallDefinition } from '../call';
 import { misc, notFound } from '../errors';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
-import type { Waiting } from '../../rest/server/work-queue';
+import type { Client } from '../../turns/client';
 import type { Parameters } from '../parameters';
 
 interface FoundTransaction {
@@ -45,7 +45,7 @@ export const transactionCalls = {
       { name: 'verbosity|verbose', type: 'any', isOptional: true },
       { name: 'blockhash', type: 'string', isOptional: true }
     ],
-    answer: async (parameters: Parameters, context: EndpointContext, client: Waiting) => {
+    answer: async (parameters: Parameters, context: EndpointContext, client: Client) => {
       const txid = parameters.hash(0, 'parameter 1');
       if (genesisTxid(context)?.equals(txid) === true) {
         throw notFound('The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved');
@@ -67,7 +67,7 @@ function genesisTxid({ reader }: EndpointContext): Buffer | undefined {
 }
 
 /** @throws RpcError -5 */
-async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointContext, client: Waiting): Promise<FoundTransaction> {
+async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointContext, client: Client): Promise<FoundTransaction> {
   const { found, block, isKnown } = reader.read((snapshot) => {
     const known = findInIndex(() => blocks.find(txid, snapshot));
     return { ...known, block: known.found && blockIn(snapshot, known.found.block.hash) };
@@ -99,7 +99,7 @@ async function findInBlock(
   txid: Buffer,
   hash: Buffer,
   { reader, node, blocks }: EndpointContext,
-  client: Waiting
+  client: Client
 ): Promise<FoundTransaction> {
   const active = reader.read((snapshot) => blockIn(snapshot, hash));
   const entry = active === undefined ? await node.entry(hash) : undefined;
@@ -137,7 +137,7 @@ async function transactionAnswer(
   found: FoundTransaction,
   request: TransactionRequest,
   context: EndpointContext,
-  client: Waiting
+  client: Client
 ): Promise<Answer> {
   const { block } = found;
   const spent = request.verbosity >= 2 ? await spentBy(found, context, client) : undefined;
@@ -164,7 +164,7 @@ function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, B
 async function spentBy(
   { raw, block, inputsBefore }: FoundTransaction,
   context: EndpointContext,
-  client: Waiting
+  client: Client
 ): Promise<TransactionForm['spent']> {
   const { txid, inputCount, isCoinbase } = scanTransaction(raw);
   if (block === undefined || isCoinbase) return undefined;

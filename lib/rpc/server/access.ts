@@ -2,7 +2,7 @@
 // cookie file. The node's own calls always need the key. If the node requires no key, no credentials are needed here either.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { credentialsOf, hasApiKey } from '../../rest/server/auth';
+import { credentialsOf, hasApiKey } from '../../server/http/auth';
 import type { IncomingMessage } from 'node:http';
 import type { NodeSource } from '../../node/types';
 

@@ -2,11 +2,13 @@
 // and errors (httprpc.cpp of Bitcoin Core). A request without any call that is answered here is passed on to the node unchanged.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, errorHeaders, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
-import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
-import { NO_BODY, readBody, replayed } from '../../rest/server/body';
-import { Slice } from '../../rest/server/slices';
+import { asHttpError } from '../../server/refusal';
+import { type ServerLogger } from '../../server/logger';
+import { ClientGoneError } from '../../turns/client';
+import { errorHeaders, queueFull, QueueFullError, HttpError, UnavailableError, type HeaderList } from '../../server/errors';
+import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
+import { NO_BODY, readBody, replayed } from '../../server/http/body';
+import { Slice, nextTurn } from '../../turns/slices';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
 import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
@@ -14,8 +16,8 @@ import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, 
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RestShared } from '../../rest/rest-service';
-import type { Gate } from '../../rest/server/gate';
-import type { Handler } from '../../rest/server/mount';
+import type { Gate } from '../../server/work/gate';
+import type { Handler } from '../../server/http/mount';
 import type { Access, Grant } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
@@ -35,7 +37,7 @@ export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'co
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly context: CallContext;
   readonly access: Access;
-  readonly logger: RestLogger;
+  readonly logger: ServerLogger;
 }
 
 /** The result of a call. */
@@ -78,7 +80,7 @@ export class RpcServer {
     this.#closing.abort();
   }
 
-  /** @throws RestError 401, 413, 415 */
+  /** @throws HttpError 401, 413, 415 */
   async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
     const { context, unfinished } = this.#parts;
     const { limits } = context;
@@ -87,7 +89,7 @@ export class RpcServer {
       const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
       return await readBody(request, { ...limits, maxBodyBytes, unfinished, isTrusted: mayCall });
     } catch (error) {
-      throw error instanceof RestError && !mayCall ? new RestError(401, '', UNAUTHORIZED) : error;
+      throw error instanceof HttpError && !mayCall ? new HttpError(401, '', UNAUTHORIZED) : error;
     }
   }
 
@@ -109,7 +111,7 @@ export class RpcServer {
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
-        if (slice.isOver) await slice.renew();
+        if (slice.isOver()) await nextTurn();
         jobs.push(this.#jobFor(call));
       }
       await this.#run(jobs, client, slice, outcomes);
@@ -146,7 +148,7 @@ export class RpcServer {
       async () => {
         for (const [n, [i, job]] of rest.entries()) {
           // Most calls never wait, so a long batch would hold the event loop.
-          if (n > 0 && slice.isOver) await slice.renew();
+          if (n > 0 && slice.isOver()) await nextTurn();
           await settle(job, i);
         }
       },
@@ -185,7 +187,7 @@ export class RpcServer {
   /** Errors of index and node that mean "not ready" become Bitcoin Core's warmup error. */
   #asRpcError(error: unknown): RpcError {
     if (error instanceof RpcError) return error;
-    const known = asRestError(error, this.#parts.gate, this.#parts.logger);
+    const known = asHttpError(error, this.#parts.gate, this.#parts.logger);
     if (known instanceof UnavailableError) return inWarmup(known.what);
     return known.status === 500 ? brokenDown() : misc(known.message);
   }
@@ -194,7 +196,7 @@ export class RpcServer {
   async #fail(response: ServerResponse, error: unknown): Promise<void> {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    const known = asRestError(error, this.#parts.gate, this.#parts.logger);
+    const known = asHttpError(error, this.#parts.gate, this.#parts.logger);
     const status = known instanceof QueueFullError ? 503 : known.status;
     if (status === 401) await this.#refuse(response, 'missing');
     else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
@@ -251,7 +253,7 @@ async function repliesTo(
 ): Promise<(string | Buffer)[][]> {
   const replies: (string | Buffer)[][] = [];
   for (const [i, outcome] of outcomes.entries()) {
-    if (i > 0 && slice.isOver) await slice.renew();
+    if (i > 0 && slice.isOver()) await nextTurn();
     const call = calls[i] as Call | BadCall; // an outcome for each
     // In a batch a malformed notification gets no reply either.
     if (isNotification(call.form) && (isBatch || !isBad(call))) continue;

@@ -1,5 +1,6 @@
 // Controls the thread that fills an index by script. Only this thread has the store open.
 
+import { messageOf } from '../../turns/error-text';
 import { join } from 'node:path';
 import { SharedMemoryPool, startWorker } from '../../index/scan/worker';
 import { FillingError } from '../errors';
@@ -91,9 +92,7 @@ export class FillThread {
       this.#take(reply);
     });
     worker.on('error', (error: unknown) => {
-      this.#fail(
-        new FillingError(`the thread that fills the index by script was lost: ${error instanceof Error ? error.message : String(error)}`)
-      );
+      this.#fail(new FillingError(`the thread that fills the index by script was lost: ${messageOf(error)}`));
     });
     this.ended = new Promise((resolve) => {
       worker.on('exit', () => {

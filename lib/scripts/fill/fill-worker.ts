@@ -1,5 +1,6 @@
 // The thread that fills an index by script: answers the requests of a FillThread one after another, until it fails or is stopped.
 
+import { messageOf } from '../../turns/error-text';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiskStore } from '../../store/disk-store';
 import { isDamageOfFilling, ScriptFilling } from './filling';
@@ -55,7 +56,7 @@ async function answer(request: Exclude<FillRequest, { readonly type: 'close' }>)
 /** Reports the first failure and ends the thread. */
 async function fail(error: unknown): Promise<void> {
   await store.close().catch(() => undefined);
-  say({ type: 'failed', damaged: isDamageOfFilling(error), message: error instanceof Error ? error.message : String(error) });
+  say({ type: 'failed', damaged: isDamageOfFilling(error), message: messageOf(error) });
   parentPort?.close();
 }
 

@@ -5,6 +5,7 @@
 // The record 'F' says how far the filling is. It is written once everything that it counts is on the disk; data that it does not count
 // is cut off when a filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
 
+import { runAtOnce } from '../../turns/slices';
 import { DamagedIndexError } from '../../index/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
 import { putTip, TIP_KEY } from '../../index/records/chain';
@@ -16,7 +17,7 @@ import { findFilling, putFilling, type FillingProgress } from '../records/fillin
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { ScriptHasher } from '../records/script-hasher';
 import { putTxids, txidsKey } from '../records/txids';
-import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
+import { scriptRows, type ScriptBlock } from '../scan/rows';
 import { groupedRows } from './grouped-rows';
 import { PartitionFiles, removeFillingFiles } from './partition-files';
 import { RowSorter } from './row-order';
@@ -128,7 +129,7 @@ export class ScriptFilling {
   /** Adds the next block. @throws as scriptRows; StoreError, Error of the file system */
   async take(block: ScriptBlock): Promise<void> {
     this.#options.throwIfStopped();
-    const rows = this.#rowsOf(block);
+    const rows = runAtOnce(scriptRows(block, this.#hasher));
     this.#newBytes += this.#files.add(rows);
     this.#newBlocks++;
     this.#at = rows.point;
@@ -171,14 +172,6 @@ export class ScriptFilling {
   /** Interrupts the filling. */
   close(): Promise<void> {
     return this.#store.close();
-  }
-
-  #rowsOf(block: ScriptBlock): ScriptRows {
-    const steps = scriptRows(block, this.#hasher);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
   }
 
   /** Makes all blocks added so far survive a crash. */

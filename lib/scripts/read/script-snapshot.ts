@@ -1,7 +1,7 @@
 // Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
 // which must not wait while LevelDB installs large tables.
 
-import { hash } from 'node:crypto';
+import { scriptHashOf } from '../../bitcoin/hash';
 import { setImmediate } from 'node:timers/promises';
 import { damaged, type Records } from '../../index/records/layout';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
@@ -315,4 +315,4 @@ async function* batchesOf(rows: AsyncIterable<FoundRow>, size: number): AsyncGen
 const isOf =
   (script: Buffer) =>
   (coin: TransactionCoin): boolean =>
-    hash('sha256', coin.script, 'buffer').equals(script);
+    scriptHashOf(coin.script).equals(script);

@@ -1,5 +1,6 @@
 // The node's blocks with the outputs that they spend, as the index by script needs them.
 
+import { runAtOnce } from '../../turns/slices';
 import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
@@ -43,7 +44,7 @@ export function missingPart(what: Lacking, { height, hash }: BlockPoint): Missin
 
 function countsOf({ hash }: BlockPoint, raw: Buffer): Uint32Array {
   try {
-    return spentCounts(raw);
+    return runAtOnce(spentCounts(raw));
   } catch (error) {
     throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
   }

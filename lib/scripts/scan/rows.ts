@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
+import { Slice } from '../../turns/slices';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { OP_RETURN } from '../../bitcoin/script';
 import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
@@ -39,10 +40,6 @@ export interface ScriptRows {
   readonly txids: Buffer;
 }
 
-const SLICE_MS = 1;
-/** Inputs and outputs between two looks at the clock. */
-const STEPS_PER_LOOK = 32;
-
 const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
 
@@ -59,7 +56,7 @@ export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHa
   const outputs = new SpentOutputs(point, spent, count);
   const rows = new RowList(hasher);
   const txids = Buffer.allocUnsafeSlow(count * TXID_LENGTH);
-  const turn = new Turn();
+  const slice = new Slice();
   for (let index = 0; index < count; index++) {
     const transaction = readTransaction(block);
     transaction.txid.copy(txids, index * TXID_LENGTH);
@@ -72,42 +69,26 @@ export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHa
         reader.skip(reader.compactSize() + SEQUENCE_LENGTH);
         outputs.next();
         rows.spend(outputs.bytes, outputs.start, outputs.end, outputs.value, raw, outpoint);
-        if (turn.isOver()) yield;
+        if (slice.isOverAfterStep()) yield;
       }
-      yield* fundRows(transaction, rows, turn);
-      yield* rows.endTransaction(index, turn);
+      yield* fundRows(transaction, rows, slice);
+      yield* rows.endTransaction(index, slice);
     }
-    if (turn.isOver()) yield;
+    if (slice.isOverAfterStep()) yield;
   }
   block.requireEnd('block');
   outputs.requireEnd();
   return { point, ...rows.columns(), txids };
 }
 
-function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, turn: Turn): Generator<void, void> {
+function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, slice: Slice): Generator<void, void> {
   const reader = new ByteReader(bytes, outputsOffset);
   for (let left = reader.compactSize(); left > 0; left--) {
     const value = reader.u64();
     const length = reader.compactSize();
     const start = reader.skip(length);
     rows.fund(bytes, start, start + length, value);
-    if (turn.isOver()) yield;
-  }
-}
-
-class Turn {
-  #steps = 0;
-  /** Time at which the turn ends; undefined: a new turn begins with the next look at the clock. */
-  #end: number | undefined;
-
-  /** Whether the turn has ended; must be called after each step. */
-  isOver(): boolean {
-    if (++this.#steps % STEPS_PER_LOOK !== 0) return false;
-    const now = performance.now();
-    this.#end ??= now + SLICE_MS;
-    if (now < this.#end) return false;
-    this.#end = undefined;
-    return true;
+    if (slice.isOverAfterStep()) yield;
   }
 }
 
@@ -221,7 +202,7 @@ class RowList {
   }
 
   /** Makes the rows of the transaction with this index. */
-  *endTransaction(index: number, turn: Turn): Generator<void, void> {
+  *endTransaction(index: number, slice: Slice): Generator<void, void> {
     this.#reserve(this.#touched.size, this.#spends.length);
     for (const script of this.#touched.values()) {
       const { digest, fundedCount, fundedValue, spentCount, spentValue } = script;
@@ -231,7 +212,7 @@ class RowList {
       this.#end = script.hintsAt + spentCount * HINT_LENGTH;
       this.#indexes[row] = index;
       this.#ends[row] = this.#end;
-      if (turn.isOver()) yield;
+      if (slice.isOverAfterStep()) yield;
     }
     for (let i = 0; i < this.#spends.length; i++) {
       const script = this.#spends[i] as TouchedScript; // below the length

@@ -1,7 +1,7 @@
 // The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. Batches are not
 // forced to the disk: if a power cut undoes some, blocks are connected again from the node, or undone again by their undo records.
 
-import { setImmediate } from 'node:timers/promises';
+import { runAhead } from '../../turns/slices';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../index/errors';
@@ -88,7 +88,7 @@ export class ScriptWriter {
     if (last === undefined) return;
     this.#checkExtend(blocks);
     const rows: ScriptRows[] = [];
-    for (const block of blocks) rows.push(await this.#rowsOf(block));
+    for (const block of blocks) rows.push(await runAhead(scriptRows(block, this.hasher)));
     const { store, watch } = this.#options;
     await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
     this.#tip = last;
@@ -150,15 +150,6 @@ export class ScriptWriter {
       const height = before === undefined ? 0 : before.height + 1;
       if (point.height !== height) throw new IndexError(`expected block ${name} at height ${height}, got it at ${point.height}`);
       before = point;
-    }
-  }
-
-  async #rowsOf(block: ScriptBlock): Promise<ScriptRows> {
-    const rows = scriptRows(block, this.hasher);
-    for (;;) {
-      const step = rows.next();
-      if (step.done === true) return step.value;
-      await setImmediate();
     }
   }
 

@@ -1,12 +1,11 @@
 // The index by script of a stopped node, opened as it is: nothing is created or repaired.
 
-import { STATE_KEYS } from '../../../lib/scripts/records/layout';
+import { STATE_KEYS, LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
-import { LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { storedVersion } from '../../../lib/store/migrate';
 import { ImpossibleError, type CommandContext } from './command';

@@ -132,7 +132,7 @@ function parseOptions(args: readonly string[]): IndexOptions {
   try {
     options = parseArgs({ args: args.map((arg) => (arg === '--scripts' ? '--scripts=' : arg)), options: OPTIONS }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
   const { network, prefix } = options;
   if (network !== undefined && !NETWORKS.includes(network))

@@ -1,6 +1,7 @@
 // The chain of a node that is not running, opened for reading: no peers, no mempool, no HTTP server. bcoin's locks keep a running
 // node away from these files.
 
+import { messageOf } from '../../../lib/turns/error-text';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
@@ -55,7 +56,7 @@ function requireBcoin(): Bcoin {
   try {
     return loadBcoin();
   } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [reason] = messageOf(error).split('\n');
     throw new ImpossibleError(`bcoin cannot be loaded; name the node's own with BCOIN_PATH (${reason ?? ''})`, { cause: error });
   }
 }
@@ -84,7 +85,7 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
   } catch (error) {
     // A chain that did not open cannot always be closed; the first error matters.
     await closeChain(host).catch(() => undefined);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
     if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
     throw new ImpossibleError(

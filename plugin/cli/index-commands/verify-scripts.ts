@@ -5,6 +5,7 @@
 // in the same way. Nothing is looked up, and no disk space is needed. Equal sums of 64 bits of SHA-256 mean equal rows.
 // For a part of the blocks each of their rows is looked up.
 
+import { runAtOnce } from '../../../lib/turns/slices';
 import { randomInt } from 'node:crypto';
 import { previousHashOf } from '../../../lib/bitcoin/header';
 import { putRecord } from '../../../lib/index/records/layout';
@@ -162,20 +163,12 @@ class Verification {
   /** The first difference in a block's txids, its undo record, or its rows, which `ofRows` compares. */
   async #differentBlock(height: number, ofRows: (rows: ScriptRows) => Promise<Difference | undefined>): Promise<Difference | undefined> {
     const block = await scriptBlockAt(this.#context.stopped.node, height);
-    const rows = this.#rowsOf(block);
+    const rows = runAtOnce(scriptRows(block, this.#hasher));
     const difference = (await this.#differentTxids(rows)) ?? (await this.#differentUndo(block, rows)) ?? (await ofRows(rows));
     if (difference !== undefined) return difference;
     this.#blocks++;
     this.#rows += rows.count;
     return undefined;
-  }
-
-  #rowsOf(block: ScriptBlock): ScriptRows {
-    const steps = scriptRows(block, this.#hasher);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
   }
 
   async #differentTxids({ point: { height }, txids }: ScriptRows): Promise<Difference | undefined> {

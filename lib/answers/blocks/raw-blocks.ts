@@ -1,0 +1,147 @@
+// Serialized blocks of the node; those that are asked for again come from memory. They are found by hash, so that a cached block stays
+// right in any reorganization. Blocks off the active chain are never answered from memory: the node may drop them at any time.
+
+import { LRUCache } from 'lru-cache';
+import { transactionOffsets } from '../../bitcoin/block';
+import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { keyOf } from '../../bitcoin/hash';
+import { MadeOnce } from '../../server/cache/made-once';
+import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { chainMoving } from '../../server/errors';
+import type { Position } from '../../index/records/position';
+import type { IndexSnapshot, TransactionPosition } from '../../index/types';
+import type { BlockPoint, NodeSource } from '../../node/types';
+import type { Client } from '../../turns/client';
+
+class RawBlock implements Cached {
+  readonly raw: Buffer;
+  readonly byteLength: number;
+  /** The offset of each transaction, and the end of the last. */
+  #offsets: Uint32Array | undefined;
+
+  constructor(raw: Buffer) {
+    this.raw = raw;
+    this.byteLength = raw.buffer.byteLength;
+  }
+
+  /** @throws RangeError when the block has fewer transactions */
+  transaction(index: number): Buffer {
+    const offsets = (this.#offsets ??= transactionOffsets(this.raw));
+    const [start, end] = [offsets[index], offsets[index + 1]];
+    if (end === undefined) throw new RangeError(`expected more than ${index} transactions in the block, got ${offsets.length - 1}`);
+    return this.raw.subarray(start, end);
+  }
+}
+
+/** A transaction of a block, whose bytes have not been read yet. */
+export interface FoundTransaction {
+  readonly block: BlockPoint;
+  /** Undefined when the node no longer has the bytes. */
+  read(client: Client): Promise<ScannedTransaction | undefined>;
+}
+
+/** After this many reads of its parts a block is read as a whole: reading and scanning all of it costs as much as they did. */
+const MOST_PARTS = 8;
+
+/** Blocks whose parts are counted. */
+const COUNTED_BLOCKS = 10_000;
+
+export class RawBlocks {
+  readonly #node: NodeSource;
+  readonly #cached: Shelf<RawBlock>;
+  readonly #reading = new MadeOnce<RawBlock | undefined>();
+  /** How many parts of a block were read since it was last read as a whole. */
+  readonly #parts = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
+
+  constructor(node: NodeSource, cache: AnswerCache) {
+    this.#node = node;
+    this.#cached = cache.shelf('block');
+  }
+
+  /** A block of the active chain. Undefined when the node no longer has it. */
+  async block(point: BlockPoint, client: Client): Promise<Buffer | undefined> {
+    return (await this.#block(point, client))?.raw;
+  }
+
+  /** Whether a block of the active chain is better read as a whole than in part. */
+  isAtHand(point: BlockPoint): boolean {
+    return this.#node.readsWholeBlocks || this.#partsOf(point) >= MOST_PARTS || this.#fromMemory(point) !== undefined;
+  }
+
+  /** Some bytes of a block of the active chain. Undefined when the node no longer has them. */
+  part(point: BlockPoint, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
+    this.#parts.set(keyOf(point.hash), this.#partsOf(point) + 1);
+    return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
+  }
+
+  /** Finds a transaction of the active chain without reading its bytes. @throws NotYetKnownError */
+  find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
+    const position = snapshot.position(txid);
+    if (position === undefined) return undefined;
+    return this.#inBlock(position, txid, snapshot);
+  }
+
+  /** As `find`, for a transaction whose position is known. */
+  at(position: Position, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
+    const { height, index } = position;
+    const run = snapshot.headerRun(height, 1);
+    return run && this.#inBlock({ block: { hash: run.lastHash, height }, index }, txid, snapshot);
+  }
+
+  #inBlock({ block, index }: TransactionPosition, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction {
+    const inPart = this.isAtHand(block) ? undefined : snapshot.locationAt({ height: block.height, index });
+    return {
+      block,
+      read: async (client) => {
+        const raw =
+          inPart === undefined
+            ? (await this.#block(block, client))?.transaction(index)
+            : await this.part(block, inPart.offset, inPart.length, inPart.blockLength);
+        // The index has only short hashes of txids: on a collision these are the bytes of another transaction.
+        const transaction = raw && scanTransaction(raw);
+        return transaction?.txid.equals(txid) === true ? transaction : undefined;
+      }
+    };
+  }
+
+  /** Whether the node has pruned a block of the active chain. */
+  isPruned({ height }: BlockPoint): boolean {
+    return this.#node.pruned && height < this.#node.pruneHeight();
+  }
+
+  /**
+   * For a block of the index's chain that the node does not have: a reset deletes blocks before it announces that.
+   * @throws HttpError 503 unless the node's chain has the block at the same height.
+   */
+  async requireActive({ hash, height }: BlockPoint): Promise<void> {
+    const node = this.#node;
+    const active = await node.activeHash(height);
+    // `resetting` is read after the wait: the node's cached hashes by height are not dropped before a reset is over.
+    if (node.resetting || node.tip().height < height || active?.equals(hash) !== true) throw chainMoving();
+  }
+
+  async #block(point: BlockPoint, client: Client): Promise<RawBlock | undefined> {
+    const { hash } = point;
+    const key = keyOf(hash);
+    return (
+      this.#fromMemory(point) ??
+      this.#reading.get(key, client, async () => {
+        const raw = await this.#node.rawBlock(hash);
+        if (raw === undefined) return undefined;
+        const block = new RawBlock(raw);
+        if (this.#partsOf(point) >= MOST_PARTS) this.#cached.keep(key, block);
+        else this.#cached.offer(key, () => block);
+        this.#parts.delete(key);
+        return block;
+      })
+    );
+  }
+
+  #partsOf({ hash }: BlockPoint): number {
+    return this.#parts.get(keyOf(hash)) ?? 0;
+  }
+
+  #fromMemory(point: BlockPoint): RawBlock | undefined {
+    return this.isPruned(point) ? undefined : this.#cached.get(keyOf(point.hash));
+  }
+}

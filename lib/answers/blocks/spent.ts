@@ -1,0 +1,81 @@
+// The outputs that blocks spend, serialized as in `spenttxouts`; those that are asked for again come from memory. They are found by hash.
+// For blocks off the active chain they are never answered from memory.
+
+import { spentCounts } from '../../bitcoin/block';
+import { MadeOnce } from '../../server/cache/made-once';
+import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { keyOf } from '../../bitcoin/hash';
+import { type RawBlocks } from './raw-blocks';
+import { runInSlices } from '../../turns/slices';
+import type { BlockPoint, NodeSource } from '../../node/types';
+import type { Client } from '../../turns/client';
+
+/** A serialized block of one transaction, which spends nothing. */
+const NOTHING = Buffer.from([1, 0]);
+
+interface CachedBytes extends Cached {
+  readonly bytes: Buffer;
+}
+
+interface CachedCounts extends Cached {
+  readonly counts: Uint32Array;
+}
+
+/** A block whose spent outputs are wanted. */
+export interface SpendingBlock extends BlockPoint {
+  readonly isActive: boolean;
+  /** Undefined: not known without the block's bytes. */
+  readonly transactionCount?: number | undefined;
+}
+
+export class SpentBytes {
+  readonly #node: NodeSource;
+  readonly #blocks: RawBlocks;
+  readonly #cached: Shelf<CachedBytes>;
+  /** How many outputs each transaction spends: only the block's bytes say that, the node's undo data does not. */
+  readonly #counts: Shelf<CachedCounts>;
+  readonly #reading = new MadeOnce<Buffer | undefined>();
+
+  constructor(node: NodeSource, blocks: RawBlocks, cache: AnswerCache) {
+    this.#node = node;
+    this.#blocks = blocks;
+    this.#cached = cache.shelf('spent');
+    this.#counts = cache.shelf('spent-counts');
+  }
+
+  /** Undefined when the node lacks the undo data or the block. */
+  async of(block: SpendingBlock, client: Client): Promise<Buffer | undefined> {
+    if (this.#node.network.genesisHash.equals(block.hash)) return NOTHING;
+    if (block.isActive && this.#blocks.isPruned(block)) return undefined;
+    // A coinbase alone: the node need not be asked.
+    if (block.transactionCount === 1) return NOTHING;
+    const key = keyOf(block.hash);
+    const cached = block.isActive ? this.#cached.get(key) : undefined;
+    return cached?.bytes ?? this.#reading.get(key, client, (everybody) => this.#read(block, key, everybody));
+  }
+
+  async #read(block: SpendingBlock, key: string, client: Client): Promise<Buffer | undefined> {
+    const counts = await this.#countsOf(block, key, client);
+    if (counts === undefined) return undefined;
+    if (counts.length === 1) return NOTHING;
+    const bytes = await this.#node.spentOutputs(block.hash, counts);
+    if (bytes !== undefined && block.isActive)
+      this.#cached.offer(key, () => {
+        // Unused space at the end of the buffer would stay in memory as well.
+        const own = Buffer.allocUnsafeSlow(bytes.length);
+        bytes.copy(own);
+        return { bytes: own, byteLength: own.length };
+      });
+    return bytes;
+  }
+
+  async #countsOf(block: SpendingBlock, key: string, client: Client): Promise<Uint32Array | undefined> {
+    const cached = this.#counts.get(key);
+    if (cached !== undefined) return cached.counts;
+    const raw = await (block.isActive ? this.#blocks.block(block, client) : this.#node.rawBlock(block.hash));
+    if (raw === undefined) return undefined;
+    const counts = await runInSlices(spentCounts(raw), client);
+    this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
+    return counts;
+  }
+}

@@ -1,0 +1,40 @@
+// Merkle trees over the txids of blocks, for proofs that a transaction is in the active chain.
+
+import { merkleRootOf } from '../../bitcoin/header';
+import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
+import { keyOf } from '../../bitcoin/hash';
+import { MadeOnce } from '../../server/cache/made-once';
+import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { runInSlices } from '../../turns/slices';
+import type { HeaderRecord } from '../../index/types';
+import type { Client } from '../../turns/client';
+import type { ScriptSnapshot } from '../../scripts/types';
+
+interface CachedTree extends Cached {
+  readonly tree: MerkleTree;
+}
+
+export class BlockTrees {
+  readonly #trees: Shelf<CachedTree>;
+  readonly #making = new MadeOnce<MerkleTree>();
+
+  constructor(cache: AnswerCache) {
+    this.#trees = cache.shelf('merkle');
+  }
+
+  /** The tree of a block of the snapshot's chain. */
+  async of(block: HeaderRecord, snapshot: ScriptSnapshot, client: Client): Promise<MerkleTree> {
+    const key = keyOf(block.hash);
+    const cached = this.#trees.get(key);
+    if (cached !== undefined) return cached.tree;
+    const tree = await this.#making.get(key, client, (everybody) => snapshot.during(this.#make(block, snapshot, everybody)));
+    this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    return tree;
+  }
+
+  async #make({ height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: Client): Promise<MerkleTree> {
+    const tree = await runInSlices(merkleTree(await snapshot.txids(height)), client);
+    if (!tree.root.equals(merkleRootOf(header))) throw new Error(`the txids of the block at height ${height} are not those of its header`);
+    return tree;
+  }
+}

@@ -1,0 +1,69 @@
+// A value that is computed from the whole pool: once for each state of the pool, however many clients ask for it.
+
+import { NO_CLIENT } from '../../turns/client';
+import { runInSlices } from '../../turns/slices';
+import type { ScriptPool } from '../../pool/by-script/script-pool';
+
+/** A pool of no more transactions is read in a few milliseconds: its views are always up to date. */
+const SMALL_POOL = 5_000;
+
+interface Made<T> {
+  readonly revision: number;
+  /** When work on it began, and the size of the pool at that time. */
+  readonly time: number;
+  readonly size: number;
+  readonly value: Promise<T>;
+}
+
+export interface PoolViewOptions {
+  /** How long a view of a large pool may be used after the pool has changed. */
+  readonly lateMs?: number;
+  readonly now?: () => number;
+}
+
+export class PoolView<T> {
+  readonly #pool: Pick<ScriptPool, 'revision' | 'size'>;
+  readonly #make: () => Generator<void, T>;
+  readonly #lateMs: number;
+  readonly #now: () => number;
+  #latest: Made<T> | undefined;
+  /** Settles when the latest value is made; undefined from then on. */
+  #making: Promise<unknown> | undefined;
+
+  /** `make`: must read the pool only in its first step. */
+  constructor(
+    pool: Pick<ScriptPool, 'revision' | 'size'>,
+    make: () => Generator<void, T>,
+    { lateMs = 0, now = () => performance.now() }: PoolViewOptions = {}
+  ) {
+    this.#pool = pool;
+    this.#make = make;
+    this.#lateMs = lateMs;
+    this.#now = now;
+  }
+
+  /** The value for the pool at the time of the call, or later; with `lateMs` it may be earlier. */
+  async get(): Promise<T> {
+    for (;;) {
+      const known = this.#latest;
+      if (known !== undefined && this.#isGood(known)) return known.value;
+      if (this.#making === undefined) return this.#begin();
+      await this.#making;
+    }
+  }
+
+  #isGood({ revision, time, size }: Made<T>): boolean {
+    return revision === this.#pool.revision || (size > SMALL_POOL && this.#now() - time < this.#lateMs);
+  }
+
+  #begin(): Promise<T> {
+    const { revision, size } = this.#pool;
+    const value = runInSlices(this.#make(), NO_CLIENT);
+    this.#latest = { revision, time: this.#now(), size, value };
+    this.#making = value.then(
+      () => (this.#making = undefined),
+      () => (this.#making = this.#latest = undefined)
+    );
+    return value;
+  }
+}

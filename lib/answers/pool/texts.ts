@@ -1,0 +1,108 @@
+// The pool's contents as text. Each text is written once per change of the pool, and only the entries that the change concerns are
+// written again. There is one text of each form, of unbounded size, outside the cache for answers.
+
+import { NO_CLIENT } from '../../turns/client';
+import { PoolContents } from '../../pool/contents';
+import { runInSlices } from '../../turns/slices';
+import type { PoolSource } from '../../node/types';
+import type { ProfileFields } from '../../views/profile';
+import type { Gate } from '../../server/work/gate';
+
+/** Entries by txid, txids alone, or txids with the number of changes that the pool has seen. */
+export type PoolForm = 'entries' | 'txids' | 'sequence';
+
+/** A state of the pool, as far as texts show it, and its texts. */
+interface PoolState {
+  readonly revision: number;
+  readonly feeFingerprint: number;
+  readonly texts: Map<PoolForm, Promise<Buffer>>;
+}
+
+export class PoolTexts {
+  readonly #pool: PoolSource;
+  readonly #fields: ProfileFields;
+  readonly #gate: Pick<Gate, 'requireOpen'>;
+  #contents: PoolContents;
+  #latest: PoolState | undefined;
+  /** The state that the contents are at; undefined while they are being updated. */
+  #shown: PoolState | undefined;
+  /** The text that is being written, if any. */
+  #writing: Promise<unknown> | undefined;
+
+  constructor(pool: PoolSource, fields: ProfileFields, gate: Pick<Gate, 'requireOpen'>) {
+    this.#pool = pool;
+    this.#fields = fields;
+    this.#gate = gate;
+    this.#contents = new PoolContents(fields);
+  }
+
+  /** Whether the order of the pool that was last shown is known to be optimal. */
+  get isBestOrder(): boolean {
+    return this.#contents.isBestOrder;
+  }
+
+  /** The current pool and a line feed. @throws HttpError 503 */
+  async text(form: PoolForm): Promise<Buffer> {
+    for (;;) {
+      const state = this.#state();
+      const known = state.texts.get(form);
+      if (known !== undefined) return known;
+      if (this.#writing === undefined) return this.#make(form, state);
+      await this.#settled(this.#writing);
+    }
+  }
+
+  /** The JSON of one entry, without its txid; undefined when the pool does not have the transaction. @throws HttpError 503 */
+  async entry(txid: Buffer): Promise<Buffer | undefined> {
+    for (;;) {
+      const state = this.#state();
+      const entry = this.#pool.entry(txid);
+      if (entry === undefined) return undefined;
+      if (this.#shown === state) return this.#contents.entryText(entry);
+      // Writing any text brings the contents up to date.
+      await (this.#writing === undefined ? this.#write(this.#contents.update(this.#pool.entries()), state) : this.#settled(this.#writing));
+    }
+  }
+
+  #state(): PoolState {
+    const { revision } = this.#pool;
+    const feeFingerprint = this.#pool.feeFingerprint();
+    if (this.#latest?.revision !== revision || this.#latest.feeFingerprint !== feeFingerprint)
+      this.#latest = { revision, feeFingerprint, texts: new Map() };
+    return this.#latest;
+  }
+
+  #make(form: PoolForm, state: PoolState): Promise<Buffer> {
+    const entries = this.#pool.entries();
+    // Bitcoin Core's sequence is the number of the next change, counted from 1.
+    const sequence = form === 'sequence' ? state.revision + 1 : undefined;
+    const view = form === 'entries' ? this.#contents.json(entries) : this.#contents.txids(entries, sequence);
+    const text = this.#write(view, state);
+    state.texts.set(form, text);
+    text.catch(() => state.texts.delete(form));
+    return text;
+  }
+
+  /** The text being written may be of an older state: requests that come meanwhile wait and share the next one. */
+  async #settled(writing: Promise<unknown>): Promise<void> {
+    await writing.catch(() => undefined);
+    this.#gate.requireOpen();
+  }
+
+  async #write<T>(view: Generator<void, T>, state: PoolState): Promise<T> {
+    const writing = runInSlices(view, NO_CLIENT);
+    this.#shown = undefined;
+    this.#writing = writing;
+    try {
+      const written = await writing;
+      this.#shown = state;
+      return written;
+    } catch (error) {
+      // The contents may be half of one state and half of another.
+      this.#contents = new PoolContents(this.#fields);
+      throw error;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}

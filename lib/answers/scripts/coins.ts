@@ -1,0 +1,101 @@
+// The outputs of a script that no transaction of the chain spends.
+
+import { isUnspendable } from '../../bitcoin/script';
+import { MadeOnce } from '../../server/cache/made-once';
+import { type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { keyOf, scriptHashOf } from '../../bitcoin/hash';
+import { type RawBlocks } from '../blocks/raw-blocks';
+import { TooManyCoinsError } from '../../scripts/errors';
+import { unlessGone, type ChainTotals } from './totals';
+import { placedTransaction } from '../transactions/placed-transaction';
+import type { IndexSnapshot } from '../../index/types';
+import type { EndpointContext } from '../context';
+import type { Client } from '../../turns/client';
+import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+
+export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
+
+interface FoundCoins {
+  /** How many coins were asked for. */
+  readonly most: number;
+  /** Undefined: there are more. */
+  readonly coins: readonly ChainCoin[] | undefined;
+}
+
+type CachedCoins = FoundCoins & Cached;
+
+/** The memory of a coin: the object and its txid. */
+const BYTES_PER_COIN = 256;
+
+export class ChainCoins {
+  readonly #blocks: RawBlocks;
+  readonly #totals: ChainTotals;
+  /** By tip and script: wallets ask for the same coins until the next block. */
+  readonly #cached: Shelf<CachedCoins>;
+  readonly #reading = new MadeOnce<FoundCoins>();
+
+  constructor({ blocks, cache }: Pick<EndpointContext, 'blocks' | 'cache'>, totals: ChainTotals) {
+    this.#blocks = blocks;
+    this.#cached = cache.shelf('script-coins');
+    this.#totals = totals;
+  }
+
+  /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, HttpError 503 */
+  async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
+    const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}`;
+    const known = this.#cached.get(key);
+    const found = known !== undefined && isEnough(known, most) ? known : await this.#found(key, script, most, snapshot, client);
+    if (found !== known) this.#cached.offer(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
+    const { coins } = found;
+    if (coins === undefined || coins.length > most) throw tooMany(most);
+    return coins;
+  }
+
+  /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
+  async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+    for (;;) {
+      const found = await this.#reading.get(key, client, (everybody) => snapshot.during(this.#read(script, most, snapshot, everybody)));
+      if (isEnough(found, most)) return found;
+    }
+  }
+
+  async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+    try {
+      return { most, coins: await this.#search(script, most, snapshot, client) };
+    } catch (error) {
+      if (error instanceof TooManyCoinsError) return { most, coins: undefined };
+      throw error;
+    }
+  }
+
+  async #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
+    const totals = (): Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
+    const coins = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
+    if (coins.length === 0) return this.#unspendable(script, most, snapshot, client);
+    return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
+  }
+
+  /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
+  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ChainCoin[]> {
+    const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
+    if (funded.count === spent.count) return [];
+    if (funded.count > most) throw tooMany(most);
+    const rows = await snapshot.history(script, { limit: transactions, ascending: true });
+    const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
+    return found.flat();
+  }
+
+  async #outputsOf(row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
+    const { outputs } = await placedTransaction(this.#blocks, row, index, client);
+    return outputs.flatMap((output, n) =>
+      isUnspendable(output.script) && scriptHashOf(output.script).equals(script)
+        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }]
+        : []
+    );
+  }
+}
+
+/** Whether this says what the coins are, or that there are more than `asked`. */
+const isEnough = ({ coins, most }: FoundCoins, asked: number): boolean => coins !== undefined || most >= asked;
+
+const tooMany = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);

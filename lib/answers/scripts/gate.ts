@@ -1,0 +1,53 @@
+// Whether requests are answered: REST's gate is open, and the index by script is at the block of the main index.
+
+import { unavailable } from '../../server/errors';
+import { stateText } from '../../scripts/progress';
+import type { Gate } from '../../server/work/gate';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+
+/** What the gate needs of the index by script. */
+export interface ScriptsStatus {
+  readonly state: ScriptsState;
+}
+
+export class ScriptsGate {
+  readonly #gate: Pick<Gate, 'isOpen' | 'status'>;
+  readonly #scripts: ScriptsStatus;
+
+  /** `gate`: REST's gate. */
+  constructor(gate: Pick<Gate, 'isOpen' | 'status'>, scripts: ScriptsStatus) {
+    this.#gate = gate;
+    this.#scripts = scripts;
+  }
+
+  get isOpen(): boolean {
+    return this.#gate.isOpen && this.#scripts.state.phase === 'live';
+  }
+
+  /** @throws HttpError 503 */
+  requireOpen(): void {
+    if (!this.isOpen) throw unavailable(this.status());
+  }
+
+  /** Why the gate is closed. */
+  status(): string {
+    return this.#gate.isOpen ? stateText(this.#scripts.state) : this.#gate.status();
+  }
+}
+
+/** The index by script as endpoints read it: only while the gate is open. */
+export class GatedScripts implements ScriptReader {
+  readonly #reader: ScriptReader;
+  readonly #gate: Pick<ScriptsGate, 'requireOpen'>;
+
+  constructor(reader: ScriptReader, gate: Pick<ScriptsGate, 'requireOpen'>) {
+    this.#reader = reader;
+    this.#gate = gate;
+  }
+
+  /** @throws HttpError 503 while the gate is closed. */
+  async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
+    this.#gate.requireOpen();
+    return this.#reader.read(use);
+  }
+}

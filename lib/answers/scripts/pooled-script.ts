@@ -1,0 +1,125 @@
+// A script's part of the pool, at the moment of a snapshot of the index. The pool may still have transactions that the block at the tip has
+// just confirmed, or have them again before the index undoes that block: in answers from both such transactions count as confirmed.
+
+import { keyOf, scriptHashOf } from '../../bitcoin/hash';
+import { runInSlices } from '../../turns/slices';
+import type { HeaderRecord } from '../../index/types';
+import type { Client } from '../../turns/client';
+import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
+import type { EsploraCoin } from '../../views/esplora/coins';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
+import type { ScriptPool } from '../../pool/by-script/script-pool';
+
+/** The outputs of a script that some transactions of the pool create and spend. */
+export interface PooledOutputs {
+  readonly totals: ScriptTotals;
+  /** Outputs that they create and do not spend, in the order in which the transactions entered the pool. */
+  readonly coins: readonly EsploraCoin[];
+  /** Outputs of the chain that they spend. */
+  readonly spentOfChain: number;
+  spends(txid: Buffer, index: number): boolean;
+}
+
+export class PooledScripts {
+  readonly #pool: ScriptPool;
+  /** The txids of the block at the tip, by the tip object of the state. */
+  readonly #confirmed = new WeakMap<HeaderRecord, Promise<ReadonlySet<string>>>();
+
+  constructor(pool: ScriptPool) {
+    this.#pool = pool;
+  }
+
+  /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256. */
+  at(script: Buffer, snapshot: ScriptSnapshot): PooledScript {
+    return new PooledScript(script, this.#pool, () => this.#confirmedAt(snapshot));
+  }
+
+  #confirmedAt(snapshot: ScriptSnapshot): Promise<ReadonlySet<string>> {
+    const { tip } = snapshot.index;
+    const known = this.#confirmed.get(tip);
+    if (known !== undefined) return known;
+    const made = snapshot.during(snapshot.txids(tip.height)).then((txids) => new Set(txids.map(keyOf)));
+    this.#confirmed.set(tip, made);
+    made.catch(() => this.#confirmed.delete(tip));
+    return made;
+  }
+}
+
+export class PooledScript {
+  readonly #script: Buffer;
+  readonly #history: readonly PooledTransaction[];
+  readonly #totals: ScriptTotals;
+  readonly #confirmed: () => Promise<ReadonlySet<string>>;
+
+  /** `confirmed`: keys of the txids of the block at the tip, which the pool may still have. */
+  constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
+    this.#script = script;
+    this.#history = pool.history(script);
+    this.#totals = pool.totals(script);
+    this.#confirmed = confirmed;
+  }
+
+  /** The unconfirmed transactions, in the order in which they entered the pool. */
+  async transactions(): Promise<readonly PooledTransaction[]> {
+    if (this.#history.length === 0) return this.#history;
+    const confirmed = await this.#confirmed();
+    return this.#history.filter(({ txid }) => !confirmed.has(keyOf(txid)));
+  }
+
+  /** The totals of the unconfirmed transactions. */
+  async totals(client: Client): Promise<ScriptTotals> {
+    const left = await this.transactions();
+    return left.length === this.#history.length ? this.#totals : (await this.#outputsOf(left, client)).totals;
+  }
+
+  /** The outputs of the unconfirmed transactions. All transactions that spend an output of the script are in its history. */
+  async outputs(client: Client): Promise<PooledOutputs> {
+    return this.#outputsOf(await this.transactions(), client);
+  }
+
+  #outputsOf(transactions: readonly PooledTransaction[], client: Client): Promise<PooledOutputs> {
+    return runInSlices(outputsOf(transactions, this.#script), client);
+  }
+}
+
+const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
+
+const plus = ({ count, value }: Sum, more: number): Sum => ({ count: count + 1, value: value + more });
+
+function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buffer): Generator<void, PooledOutputs> {
+  let ours: Buffer | undefined;
+  const isOurs = (script: Buffer): boolean => {
+    if (ours !== undefined) return ours.equals(script);
+    const found = scriptHashOf(script).equals(scriptHash);
+    if (found) ours = script;
+    return found;
+  };
+  const made = new Map<string, EsploraCoin>();
+  const spends = new Set<string>();
+  let [funded, spent]: [Sum, Sum] = [
+    { count: 0, value: 0 },
+    { count: 0, value: 0 }
+  ];
+  for (const { txid, transaction, spent: coins } of transactions) {
+    const { inputs, outputs } = transaction;
+    for (const [i, { value, script }] of coins.entries()) {
+      const input = inputs[i];
+      if (input === undefined || !isOurs(script)) continue;
+      spent = plus(spent, value);
+      spends.add(outpoint(input.txid, input.index));
+    }
+    for (const [index, { value, script }] of outputs.entries()) {
+      if (!isOurs(script)) continue;
+      funded = plus(funded, value);
+      made.set(outpoint(txid, index), { txid, index, value, status: undefined });
+    }
+    yield;
+  }
+  const unspent = [...made].filter(([key]) => !spends.has(key)).map(([, coin]) => coin);
+  return {
+    totals: { transactions: transactions.length, funded, spent },
+    coins: unspent,
+    spentOfChain: spends.size - (made.size - unspent.length),
+    spends: (txid, index) => spends.has(outpoint(txid, index))
+  };
+}

@@ -1,0 +1,89 @@
+// Totals of a script over all transactions of the chain. Counting a long history takes long, so totals are cached with the block up to
+// which they count: later only transactions after that block are counted. Clients that ask at the same time share one count.
+
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { MadeOnce } from '../../server/cache/made-once';
+import { type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { keyOf } from '../../bitcoin/hash';
+import { ClientGoneError } from '../../turns/client';
+import { exact } from '../../scripts/read/script-snapshot';
+import { HistoryTooLongError } from '../../scripts/errors';
+import type { BlockPoint } from '../../node/types';
+import type { EndpointContext } from '../context';
+import type { Client } from '../../turns/client';
+import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
+
+/** The most transactions that are counted for one answer. */
+const MOST_TRANSACTIONS = 1_000_000;
+
+/** Totals of no more transactions are not cached: counting them again costs next to nothing. */
+const FEW_TRANSACTIONS = 256;
+
+/** Totals of more transactions are cached at once, others when they are asked for a second time. */
+const MANY_TRANSACTIONS = 10_000;
+
+interface CachedTotals extends Cached {
+  /** Undefined: there are too many transactions. */
+  readonly totals: ScriptTotals | undefined;
+  readonly block: BlockPoint;
+}
+
+const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
+
+/** A function to be called during long work, which throws ClientGoneError once the client has left. */
+export function unlessGone(client: Client): () => void {
+  return () => {
+    if (client.isGone) throw new ClientGoneError('the client left before its script was counted');
+  };
+}
+
+export class ChainTotals {
+  readonly #cached: Shelf<CachedTotals>;
+  readonly #counting = new MadeOnce<ScriptTotals>();
+
+  constructor({ cache }: Pick<EndpointContext, 'cache'>) {
+    this.#cached = cache.shelf('script-totals');
+  }
+
+  /** `script`: its SHA-256. @throws HistoryTooLongError */
+  of(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
+    const block = snapshot.index.tip;
+    return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) =>
+      snapshot.during(this.#count(script, snapshot, everybody))
+    );
+  }
+
+  async #count(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
+    const key = keyOf(script);
+    const { tip: block } = snapshot.index;
+    const totals = await this.#upToTip(script, snapshot, client).catch((error: unknown) => {
+      if (!(error instanceof HistoryTooLongError)) throw error;
+      return undefined;
+    });
+    const entry = { totals, block, byteLength: 0 };
+    // "Too many" is cached too: a history does not get shorter.
+    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
+    else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
+    if (totals === undefined)
+      throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
+    return totals;
+  }
+
+  /** @throws HistoryTooLongError */
+  async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals | undefined> {
+    const goOn = unlessGone(client);
+    const cached = this.#cached.get(keyOf(script));
+    // Nothing is cached, or the totals count up to a block that is no longer in the chain.
+    if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
+      return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });
+    const { totals, block } = cached;
+    if (totals === undefined || block.height === snapshot.index.tip.height) return totals;
+    const most = MOST_TRANSACTIONS - totals.transactions;
+    const since = await snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });
+    return exact({
+      transactions: totals.transactions + since.transactions,
+      funded: plus(totals.funded, since.funded),
+      spent: plus(totals.spent, since.spent)
+    });
+  }
+}

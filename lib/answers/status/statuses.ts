@@ -1,0 +1,132 @@
+// The status of a script: SHA-256 of its history as a text, `txid:height:` for each transaction in the protocol's order. For scripts that
+// were asked for lately, the state of the hash after the confirmed part is cached: after a new block only the block's rows are hashed, and
+// after a change of the pool nothing is read from the index.
+
+import { NO_CLIENT } from '../../turns/client';
+import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { TextHash } from './text-hash';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { BlockPoint } from '../../node/types';
+import type { RowPlace, ScriptSnapshot } from '../../scripts/types';
+import type { PooledEntry, ScriptHistory } from './history';
+
+/** Bytes of the cache, and of an entry besides its text. */
+const MOST_KEPT_BYTES = 10_000_000;
+const ENTRY_BYTES = 256;
+
+/** Transactions that are hashed in one turn: about half a millisecond. */
+const AT_ONCE = 512;
+
+/** From this block version on a coinbase contains its height (BIP34), so no other block has the same coinbase. */
+const FIRST_BIP34_VERSION = 2;
+
+export interface Status {
+  /** 32 bytes as a latin1 string; empty for a script without transactions. */
+  readonly text: string;
+  /** Whether the pool has transactions of the script. `waits`: one of them spends an unconfirmed output. */
+  readonly pool: 'none' | 'some' | 'waits';
+  /** Transactions that were read to find it. */
+  readonly work: number;
+}
+
+/** All rows of a script that blocks after `since` brought, up to the tip of the state that is looked at. */
+export interface Brought {
+  readonly since: BlockPoint;
+  /** Whether the script had no rows up to `since`. */
+  readonly wasEmpty: boolean;
+  readonly rows: readonly RowPlace[];
+}
+
+type Pages = Iterable<readonly RowPlace[]> | AsyncIterable<readonly RowPlace[]>;
+
+/** The hash of the history up to a block. */
+interface Confirmed {
+  readonly hash: TextHash;
+  readonly block: BlockPoint;
+}
+
+/** With the number of transactions that were added to the cached hash. */
+interface Continued extends Confirmed {
+  readonly added: number;
+}
+
+export class Statuses {
+  readonly #kept = new LRUCache<string, Confirmed>({
+    maxSize: MOST_KEPT_BYTES,
+    sizeCalculation: ({ hash }) => ENTRY_BYTES + hash.bytes
+  });
+
+  /**
+   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `brought`: if known, saves reading the rows.
+   * @throws HistoryTooLongError, ScriptsUnavailableError
+   */
+  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
+    const { hash, added } = await this.#confirmed(key, history, snapshot, most, brought);
+    const pooled = await history.unconfirmed(NO_CLIENT);
+    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none', work: added };
+    const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
+    // Transactions at height -1 come last.
+    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some', work: added + pooled.length };
+  }
+
+  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, brought?: Brought): Promise<Continued> {
+    const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
+    const { tip } = index;
+    if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
+    // If not, its block was disconnected in a reorganization, or this is an older state.
+    const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
+    const confirmed =
+      (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
+    const { hash, block } = confirmed;
+    if (!hash.isEmpty) this.#kept.set(key, { hash, block });
+    return confirmed;
+  }
+}
+
+async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Continued> {
+  let [hash, added] = [TextHash.EMPTY, 0];
+  for await (const rows of history.confirmed(most, NO_CLIENT)) {
+    hash = await plus(hash, rows, rowText);
+    added += rows.length;
+  }
+  return { hash, block: { hash: blockHash, height }, added };
+}
+
+/** Rows after the block of the cached hash: those that blocks brought, if they begin at that block, or else read from the index. */
+function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, brought: Brought | undefined): Pages {
+  if (brought?.since.hash.equals(block.hash) === true) return [brought.rows];
+  return history.confirmed(most, NO_CLIENT, { height: block.height, index: MAX_TRANSACTIONS - 1 });
+}
+
+/** False if there is a coinbase from before BIP34: its txid may equal an earlier one's, which then no longer counts. */
+async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Continued | false> {
+  const { hash: blockHash, height } = index.tip;
+  let [hash, added] = [kept.hash, 0];
+  for await (const rows of pages) {
+    if (rows.some(({ position }) => position.index === 0 && versionAt(position.height, index) < FIRST_BIP34_VERSION)) return false;
+    hash = await plus(hash, rows, rowText);
+    added += rows.length;
+  }
+  return { hash, block: { hash: blockHash, height }, added };
+}
+
+function versionAt(height: number, index: IndexSnapshot): number {
+  return index.headerAt(height)?.header.readInt32LE(0) ?? 0;
+}
+
+const entryText = (txid: Buffer, height: number): string => `${toDisplayHex(txid)}:${height}:`;
+
+const rowText = ({ txid, position }: RowPlace): string => entryText(txid, position.height);
+
+async function plus<T>(before: TextHash, entries: readonly T[], textOf: (entry: T) => string): Promise<TextHash> {
+  let hash = before;
+  for (let start = 0; start < entries.length; start += AT_ONCE) {
+    if (start > 0) await setImmediate();
+    const some = entries.slice(start, start + AT_ONCE);
+    hash = hash.plus(some.map(textOf).join(''));
+  }
+  return hash;
+}

@@ -1,0 +1,122 @@
+// A script with subscribers. There may be hundreds of thousands of such scripts. Most have one subscriber, which needs no set.
+
+import type { BlockPoint } from '../../node/types';
+import type { RowPlace } from '../../scripts/types';
+import type { Listener } from './listener';
+import type { Brought } from './statuses';
+
+/** Rows that are kept until the next look. If there are more, the next look reads the index. */
+const MOST_ROWS = 64;
+const NO_ROWS: readonly RowPlace[] = [];
+
+/** A script has another status. */
+export interface StatusChange {
+  /** The script's SHA-256 as a latin1 string. */
+  readonly script: string;
+  /** 32 bytes as a latin1 string; empty for a script without transactions. */
+  readonly status: string;
+}
+
+export interface StatusListener extends Listener {
+  changed(change: StatusChange): void;
+}
+
+/** What a listener was told, and the look that found it. */
+export interface Told {
+  readonly status: string;
+  readonly look: number;
+}
+
+export class SubscribedScript {
+  readonly key: string;
+  /** What listeners were told last; undefined: nothing yet. */
+  status: string | undefined;
+  /** Number of subscriptions that are being answered. */
+  coming = 0;
+  /** The look that found the status. */
+  look = 0;
+  /** The block after which `rows` has all rows of the script; undefined if rows are missing. */
+  since: BlockPoint | undefined;
+  /** Whether the script had no transaction up to that block, nor in the pool. */
+  wasEmpty = false;
+  /** The rows that blocks above `since` brought. */
+  rows: readonly RowPlace[] = NO_ROWS;
+  #listeners: StatusListener | Set<StatusListener> | undefined;
+  #told: Map<StatusListener, Told> | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** To be called when the confirmed part was read up to this block. */
+  readUpTo(block: BlockPoint, isEmpty: boolean): void {
+    [this.since, this.wasEmpty, this.rows] = [block, isEmpty, NO_ROWS];
+  }
+
+  /** Gives up collecting rows: the next status is read from the index. */
+  forget(): void {
+    [this.since, this.rows] = [undefined, NO_ROWS];
+  }
+
+  /** To be called when a block was connected, which may already have been there when the confirmed part was read. */
+  bring({ height }: BlockPoint, rows: readonly RowPlace[]): void {
+    if (this.since === undefined || height <= this.since.height) return;
+    if (this.rows.length + rows.length > MOST_ROWS) this.forget();
+    else this.rows = [...this.rows, ...rows];
+  }
+
+  /** undefined if rows are missing. To be read in the turn of a look: no block moves then, and the rows of all that moved are here. */
+  get brought(): Brought | undefined {
+    const { since, wasEmpty, rows } = this;
+    return since && { since, wasEmpty, rows };
+  }
+
+  /** Whether there are no subscribers. */
+  get isLeft(): boolean {
+    return this.#listeners === undefined && this.coming === 0;
+  }
+
+  add(listener: StatusListener): void {
+    if (this.#listeners === undefined) this.#listeners = listener;
+    else if (this.#listeners instanceof Set) this.#listeners.add(listener);
+    else this.#listeners = new Set([this.#listeners, listener]);
+  }
+
+  delete(listener: StatusListener): void {
+    this.#told?.delete(listener);
+    if (this.#listeners === listener) this.#listeners = undefined;
+    if (!(this.#listeners instanceof Set)) return;
+    this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) this.#listeners = undefined;
+  }
+
+  /**
+   * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next look. Returns the
+   * status that the listener is told in this turn: `found`, or what the others were told after a later look.
+   */
+  answered(listener: StatusListener, found: Told): string {
+    if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
+    // The same status from a later look is not the same knowledge: a look that is under way may still find another one.
+    const isKnown = this.look >= found.look;
+    if (isKnown) this.#told?.delete(listener);
+    else (this.#told ??= new Map()).set(listener, found);
+    return isKnown ? this.status : found.status;
+  }
+
+  /** Takes over the status that a look has found, and returns the listeners that are to be told. */
+  settle(status: string, look: number): readonly StatusListener[] {
+    // All listeners were answered with something newer.
+    if (look < this.look) return [];
+    const [before, told] = [this.status, this.#told];
+    [this.status, this.look, this.#told] = [status, look, undefined];
+    const all = this.#listeners instanceof Set ? [...this.#listeners] : this.#listeners === undefined ? [] : [this.#listeners];
+    return all.filter((listener) => {
+      const own = told?.get(listener);
+      if (own === undefined) return before !== status;
+      if (own.look <= look) return own.status !== status;
+      // It was told something newer: the script has changed since, and there will be another look.
+      (this.#told ??= new Map()).set(listener, own);
+      return false;
+    });
+  }
+}

@@ -1,0 +1,135 @@
+// The outputs that transactions of the chain spend. There are two ways to find them.
+//
+// The node's undo data has the coins that a block spends, one after the other. Where those of a transaction begin depends on the
+// transactions before it, so the whole block has to be read. The transactions that created the outputs are small, but each is in
+// another place. The cheaper way is tried first, then the other.
+
+import { spentCounts } from '../../bitcoin/block';
+import { keyOf } from '../../bitcoin/hash';
+import { HttpError } from '../../server/errors';
+import { runInSlices } from '../../turns/slices';
+import type { ScannedTransaction } from '../../bitcoin/transaction';
+import type { Position } from '../../index/records/position';
+import type { IndexSnapshot } from '../../index/types';
+import type { BlockPoint } from '../../node/types';
+import type { Cached, Shelf } from '../../server/cache/answer-cache';
+import type { EndpointContext } from '../context';
+import type { Client } from '../../turns/client';
+import type { SpentOutput } from '../../views/esplora/transaction';
+
+/** Reading one transaction costs as much as reading and scanning this many bytes of a block. */
+const BYTES_PER_TRANSACTION = 40_000;
+
+/** The most transactions that are read to find the outputs of one request: all of them are held in memory. */
+const MOST_TRANSACTIONS = 500;
+
+/** A transaction of a block. */
+export interface Spending {
+  readonly transaction: ScannedTransaction;
+  readonly position: Position;
+}
+
+/** The outputs that each transaction spends. */
+type Found = readonly (readonly SpentOutput[])[];
+
+interface CachedCounts extends Cached {
+  readonly counts: Uint32Array;
+}
+
+export class PreviousOutputs {
+  readonly #rest: EndpointContext;
+  /** Shared with `SpentBytes` of REST. */
+  readonly #counts: Shelf<CachedCounts>;
+
+  constructor(rest: EndpointContext) {
+    this.#rest = rest;
+    this.#counts = rest.cache.shelf('spent-counts');
+  }
+
+  /**
+   * The outputs that some transactions of a block spend, in the order of their inputs; none for the coinbase. `counts`: the result of
+   * the method `counts`, if the caller has it. @throws HttpError 500, 503
+   */
+  async of(
+    block: BlockPoint,
+    list: readonly Spending[],
+    counts: Uint32Array | undefined,
+    index: IndexSnapshot,
+    client: Client
+  ): Promise<Found> {
+    const inputs = list.reduce((sum, { transaction, position }) => sum + (position.index === 0 ? 0 : transaction.inputCount), 0);
+    if (inputs === 0) return list.map(() => []);
+    const inBlock = (): Promise<Found | undefined> => this.#fromBlock(block, list, counts, client);
+    const elsewhere = async (): Promise<Found | undefined> =>
+      inputs > MOST_TRANSACTIONS ? undefined : this.#fromTransactions(list, index, client);
+    const [first, second] = counts === undefined && this.#isFarAway(block, inputs, index) ? [elsewhere, inBlock] : [inBlock, elsewhere];
+    const found = (await first()) ?? (await second());
+    if (found !== undefined) return found;
+    await this.#rest.blocks.requireActive(block);
+    throw new HttpError(500, 'Transaction missing prevouts');
+  }
+
+  /** Whether reading the block costs more than reading one transaction for each input. */
+  #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
+    if (inputs > MOST_TRANSACTIONS || this.#counts.get(keyOf(block.hash)) !== undefined) return false;
+    const [below, at] = [index.headerAt(block.height - 1), index.headerAt(block.height)];
+    return at !== undefined && inputs * BYTES_PER_TRANSACTION < at.chainBytes - (below?.chainBytes ?? 0);
+  }
+
+  /** From the node's undo data. */
+  async #fromBlock(
+    block: BlockPoint,
+    list: readonly Spending[],
+    known: Uint32Array | undefined,
+    client: Client
+  ): Promise<Found | undefined> {
+    const counts = known ?? (await this.counts(block, client));
+    if (counts === undefined) return undefined;
+    const indexes = list.map(({ position }) => position.index);
+    const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
+    // Where the coins of each transaction from the first to the last of the list begin, and where those of the last end.
+    const starts = [counts.subarray(0, first).reduce((sum, count) => sum + count, 0)];
+    for (const count of counts.subarray(first, last + 1)) starts.push((starts.at(-1) as number) + count); // not empty
+    const [start, end] = [starts[0] as number, starts.at(-1) as number]; // as above
+    const coins = await this.#rest.node.spentSpan(block.hash, { start, count: end - start });
+    return (
+      coins && indexes.map((index) => coins.slice((starts[index - first] as number) - start, (starts[index - first + 1] as number) - start))
+    );
+  }
+
+  /** How many outputs each transaction of a block spends. Undefined when the node does not have the block. */
+  async counts(block: BlockPoint, client: Client): Promise<Uint32Array | undefined> {
+    const key = keyOf(block.hash);
+    const cached = this.#counts.get(key);
+    if (cached !== undefined) return cached.counts;
+    const raw = await this.#rest.blocks.block(block, client);
+    if (raw === undefined) return undefined;
+    const counts = await runInSlices(spentCounts(raw), client);
+    this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
+    return counts;
+  }
+
+  /** From the transactions that created the outputs. */
+  async #fromTransactions(list: readonly Spending[], index: IndexSnapshot, client: Client): Promise<Found | undefined> {
+    const reading = new Map<string, Promise<ScannedTransaction | undefined>>();
+    const read = (txid: Buffer): Promise<ScannedTransaction | undefined> => {
+      const key = keyOf(txid);
+      const before = reading.get(key);
+      if (before !== undefined) return before;
+      const found = this.#rest.blocks.find(txid, index);
+      const made = Promise.resolve(found?.read(client));
+      reading.set(key, made);
+      return made;
+    };
+    const spent: (readonly (SpentOutput | undefined)[])[] = await Promise.all(
+      list.map(({ transaction, position }) =>
+        Promise.all((position.index === 0 ? [] : transaction.inputs).map(async ({ txid, index: n }) => (await read(txid))?.outputs[n]))
+      )
+    );
+    return spent.every(isComplete) ? spent : undefined;
+  }
+}
+
+function isComplete(outputs: readonly (SpentOutput | undefined)[]): outputs is readonly SpentOutput[] {
+  return outputs.every((output) => output !== undefined);
+}

@@ -1,0 +1,209 @@
+// The node's pool by script: what its transactions fund and spend, which transaction spends an output, and fees. It follows the events of
+// the pool, which contain the coins that a transaction spends. Bytes and spenders, which are rarely needed, are looked up in the node.
+//
+// A transaction may be in pool and index at once for a moment, but is always in one of them. In answers from both it counts as confirmed.
+
+import { keyOf } from '../../bitcoin/hash';
+import { setImmediate } from 'node:timers/promises';
+import { Subject, type Observable } from 'rxjs';
+import { listen } from '../../node/events';
+import { Slice } from '../../turns/slices';
+import { PooledTransaction } from './pooled-transaction';
+import { PoolScripts, type PooledTotals } from './scripts';
+import { summaryOf, type PoolSummary } from '../summary';
+import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
+import type { Subscription } from 'rxjs';
+
+const MOST_RECENT = 10;
+
+/** Scripts that transactions touch, each as its SHA-256 in a latin1 string; `all`: every script that the pool may have touched. */
+export type TouchedScripts = Iterable<string> | 'all';
+
+/** A transaction that entered the pool lately. */
+export interface RecentTransaction {
+  readonly txid: Buffer;
+  readonly fee: number;
+  readonly vsize: number;
+  /** The value of all inputs together, in satoshis. */
+  readonly value: number;
+}
+
+/** A txid as a key of the maps here: a latin1 string. */
+export class ScriptPool {
+  /** The scripts of each transaction that enters or leaves; subscribers must read them in the same turn of the event loop. */
+  readonly touched$: Observable<TouchedScripts>;
+  readonly #touched = new Subject<TouchedScripts>();
+  readonly #pool: PoolSource;
+  readonly #failed: (error: unknown) => void;
+  /** The pool's transactions, in the order in which they entered. */
+  readonly #transactions = new Map<string, PooledTransaction>();
+  /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
+  readonly #waiting = new Map<string, PoolTransaction | Buffer>();
+  readonly #scripts = new PoolScripts();
+  #recent: readonly RecentTransaction[] = [];
+  #revision = 0;
+  #subscription: Subscription | undefined;
+  #isLoading = false;
+  #departures = 0;
+
+  /** `failed` gets the error for a transaction that cannot be read, which is left out. */
+  constructor(pool: PoolSource, failed: (error: unknown) => void) {
+    this.#pool = pool;
+    this.#failed = failed;
+    this.touched$ = this.#touched.asObservable();
+  }
+
+  /** Resolves once all transactions that the pool already had are taken in. @throws what the node throws when it cannot read coins */
+  async open(): Promise<void> {
+    this.#subscription = listen(this.#pool.events$, (event) => this.#follow(event), this.#failed);
+    for (const txid of this.#pool.txids()) this.#waiting.set(keyOf(txid), txid);
+    await this.#load();
+  }
+
+  /** Stops following the pool, drops everything, and ends `open` if it is under way. */
+  close(): void {
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+    this.#waiting.clear();
+    this.#empty();
+    this.#recent = [];
+  }
+
+  /** A number that is different after every change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** How often transactions have left. */
+  get departures(): number {
+    return this.#departures;
+  }
+
+  get size(): number {
+    return this.#transactions.size;
+  }
+
+  has(txid: Buffer): boolean {
+    return this.#transactions.has(keyOf(txid));
+  }
+
+  get(txid: Buffer): PooledTransaction | undefined {
+    return this.#transactions.get(keyOf(txid));
+  }
+
+  /** All transactions, in the order of entering. */
+  transactions(): PooledTransaction[] {
+    return [...this.#transactions.values()];
+  }
+
+  /** The script's transactions, in the order of entering. `script`: its SHA-256, here and below. */
+  history(script: Buffer): readonly PooledTransaction[] {
+    return this.#scripts.history(script);
+  }
+
+  totals(script: Buffer): PooledTotals {
+    return this.#scripts.totals(script);
+  }
+
+  /** The transaction of the pool that spends an output, which may be confirmed, and by which input. */
+  spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined {
+    const spender = this.#pool.spender(txid, index);
+    const transaction = spender && this.get(spender.txid);
+    return transaction && { transaction, input: spender.input };
+  }
+
+  /** The last ten transactions that entered, the newest first. They may have left the pool. */
+  recent(): readonly RecentTransaction[] {
+    return this.#recent;
+  }
+
+  /** The figures of the transactions that are in the pool when it starts. Yields often. */
+  *summary(): Generator<void, PoolSummary> {
+    return yield* summaryOf(this.transactions());
+  }
+
+  #follow(event: PoolEvent): void {
+    if (event.type === 'add') this.#come(event);
+    else if (event.type === 'remove') this.#go(keyOf(event.txid));
+    else this.#keepWhatIsLeft();
+  }
+
+  #come(transaction: PoolTransaction): void {
+    const key = keyOf(transaction.txid);
+    this.#waiting.delete(key);
+    if (this.#isLoading) this.#waiting.set(key, transaction);
+    else this.#enter(key, transaction);
+  }
+
+  #go(key: string): void {
+    this.#waiting.delete(key);
+    const transaction = this.#transactions.get(key);
+    if (transaction === undefined) return;
+    this.#transactions.delete(key);
+    this.#departures++;
+    const touched = this.#scripts.remove(transaction);
+    this.#revision++;
+    this.#touched.next(touched);
+  }
+
+  /** The node's pool is emptied before the event is emitted: new transactions may have entered since. */
+  #keepWhatIsLeft(): void {
+    const left = new Set(this.#pool.txids().map(keyOf));
+    for (const key of this.#waiting.keys()) if (!left.has(key)) this.#waiting.delete(key);
+    const kept = [...this.#transactions].filter(([key]) => left.has(key));
+    this.#empty();
+    for (const [key, transaction] of kept) this.#put(key, transaction);
+    this.#touched.next('all');
+  }
+
+  /** Takes in the waiting transactions, and gives up the event loop every millisecond. */
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    try {
+      const slice = new Slice();
+      // The loop also reaches entries that are added to the map meanwhile.
+      for (const [key, waiting] of this.#waiting) {
+        const transaction = Buffer.isBuffer(waiting) ? await this.#pool.withCoins(waiting) : waiting;
+        if (this.#waiting.get(key) === waiting) {
+          this.#waiting.delete(key);
+          if (transaction !== undefined) this.#enterIfReadable(key, transaction);
+        }
+        if (slice.isOver()) await setImmediate();
+      }
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  #enterIfReadable(key: string, entering: PoolTransaction): void {
+    try {
+      this.#enter(key, entering);
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #enter(key: string, entering: PoolTransaction): void {
+    this.#go(key);
+    const transaction = new PooledTransaction(entering);
+    this.#touched.next(this.#put(key, transaction));
+    const { txid, fee, vsize } = transaction;
+    const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
+    const before = this.#recent.filter((recent) => !recent.txid.equals(txid));
+    this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
+  }
+
+  /** Returns the scripts that it touches. */
+  #put(key: string, transaction: PooledTransaction): Iterable<string> {
+    this.#transactions.set(key, transaction);
+    this.#revision++;
+    return this.#scripts.add(transaction);
+  }
+
+  #empty(): void {
+    this.#departures++;
+    this.#transactions.clear();
+    this.#scripts.clear();
+    this.#revision++;
+  }
+}

@@ -1,0 +1,92 @@
+// The JSON of a transaction in the pool, after its txid (entryToJSON of Bitcoin Core): as in 0.17, and as since 31.
+
+import { compareDisplayed } from '../bitcoin/hash';
+import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../views/json-writer';
+import type { PoolNode } from './order/graph';
+import type { PoolChunk } from './order/order';
+
+const WEIGHT_PER_BYTE = 4;
+
+/** As in 0.17. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
+export function writeEntry(writer: JsonWriter, node: PoolNode): void {
+  const { entry, modifiedFee, ancestors, descendants } = node;
+  writer.amountField('{"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.integerField('},"size":', entry.size);
+  writer.amountField(',"fee":', entry.fee);
+  writer.amountField(',"modifiedfee":', modifiedFee);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"descendantfees":', descendants.fees);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.integerField(',"ancestorfees":', ancestors.fees);
+  writer.hashField(',"wtxid":', entry.wtxid);
+  writeRelatives(writer, node);
+  writer.char(OBJECT_END);
+}
+
+/** As since 31. `bip125`: with `bip125-replaceable`. */
+export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolChunk, bip125: boolean): void {
+  const { entry, modifiedFee, ancestors, descendants } = node;
+  writer.integerField('{"vsize_adjusted":', entry.size);
+  writer.integerField(',"vsize":', entry.size);
+  writer.integerField(',"vsize_bip141":', Math.ceil(entry.weight / WEIGHT_PER_BYTE));
+  writer.integerField(',"weight":', entry.weight);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.hashField(',"wtxid":', entry.wtxid);
+  writer.integerField(',"chunkweight":', chunk.weight);
+  writer.amountField(',"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.amountField(',"chunk":', chunk.fee);
+  writer.char(OBJECT_END);
+  writeRelatives(writer, node);
+  writer.ascii(`,"unbroadcast":${entry.isUnbroadcast}`);
+  if (bip125) writer.ascii(`,"bip125-replaceable":${isReplaceable(node)}`);
+  writer.char(OBJECT_END);
+}
+
+/** Bitcoin Core keeps parents in a set of texts, and children in a set of hashes: their orders differ. */
+function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): void {
+  writer.ascii(',"depends":');
+  writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
+  writer.ascii(',"spentby":');
+  writeHashes(
+    writer,
+    txidsOf(children).sort((a, b) => a.compare(b))
+  );
+}
+
+/** Most transactions have no relatives. */
+const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
+
+/** Txids as displayed, in an array. */
+function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
+  writer.char(ARRAY_START);
+  hashes.forEach((hash, i) => {
+    if (i > 0) writer.char(COMMA);
+    writer.hashString(hash);
+  });
+  writer.char(ARRAY_END);
+}
+
+/** Whether the transaction, or an ancestor in the pool, signals that it may be replaced (BIP125). */
+function isReplaceable(node: PoolNode): boolean {
+  const found = new Set([node]);
+  for (const one of found) {
+    if (one.entry.signalsReplacement) return true;
+    for (const parent of one.parents) found.add(parent);
+  }
+  return false;
+}

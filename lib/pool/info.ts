@@ -1,0 +1,33 @@
+// The JSON of the pool's summary (mempoolInfoToJSON of Bitcoin Core, as in 0.17 and as since 31).
+
+import { JsonWriter } from '../views/json-writer';
+import { MOST_IN_BEST_ORDER } from './order/linearization';
+import type { PoolInfo } from '../node/types';
+import type { ProfileFields } from '../views/profile';
+
+/** Bitcoin Core's limit for a cluster, in virtual bytes. */
+const CLUSTER_SIZE = 101_000;
+/** Bitcoin Core's rate, in satoshis per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
+export const INCREMENTAL_FEE_RATE = 100;
+
+/** The summary, and a line feed. `isBestOrder`: whether the order in which the contents were last shown is the best one. */
+export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {
+  const writer = new JsonWriter();
+  writer.ascii(fields.chunks ? '{"loaded":true,' : '{');
+  writer.ascii(`"size":${info.size},"bytes":${info.bytes},"usage":${info.usage}`);
+  if (fields.chunks) writer.amountField(',"total_fee":', info.totalFee);
+  writer.integerField(',"maxmempool":', info.maxUsage);
+  // A transaction that is not relayed does not enter the pool either.
+  writer.amountField(',"mempoolminfee":', Math.max(info.minFeeRate, info.minRelayFeeRate));
+  writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
+  if (fields.chunks) {
+    writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
+    writer.ascii(`,"unbroadcastcount":${info.unbroadcast},"permitbaremultisig":true,"maxdatacarriersize":${info.mostDataCarrierBytes}`);
+    // bcoin limits ancestors, not clusters: up to these limits its pool is in the best order.
+    writer.ascii(`,"limitclustercount":${MOST_IN_BEST_ORDER},"limitclustersize":${CLUSTER_SIZE},"optimal":${isBestOrder}`);
+    // bcoin never replaces.
+    if (fields.fullRbf) writer.ascii(',"fullrbf":false');
+  }
+  writer.ascii('}\n');
+  return writer.toBuffer();
+}

@@ -1,0 +1,26 @@
+// Basic authentication (RFC 7617) with the node's API key as password and any user name:
+// the `--rest-auth` option. Without the option REST needs no key.
+
+import type { IncomingMessage } from 'node:http';
+import type { NodeSource } from '../../node/types';
+import { unauthorized } from '../errors';
+
+const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+/** `user:password` of a request; undefined when it has none. */
+export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const [, encoded] = BASIC.exec(headers.authorization ?? '') ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+/** Whether the password is the node's API key; the user name does not matter. */
+export function hasApiKey(credentials: string, node: Pick<NodeSource, 'isApiKey'>): boolean {
+  const colon = credentials.indexOf(':');
+  return colon >= 0 && node.isApiKey(credentials.slice(colon + 1));
+}
+
+/** @throws HttpError 401 unless the request carries the node's API key. */
+export function requireApiKey(request: IncomingMessage, node: Pick<NodeSource, 'isApiKey'>): void {
+  const credentials = credentialsOf(request);
+  if (credentials === undefined || !hasApiKey(credentials, node)) throw unauthorized();
+}

@@ -1,0 +1,139 @@
+// The sessions of all protocols: their limits, the end of clients that are idle, and closing.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { CLOSING_MS } from '../limits';
+import { groupOf } from '../bounds/address-group';
+import { Idlest } from '../bounds/idlest';
+import { Accounts, type Account } from '../bounds/cost';
+import type { Socket } from 'node:net';
+
+/** Connections of one address. Addresses of the node's machine have no such limit, since proxies connect from there. */
+const MOST_OF_ADDRESS = 100;
+
+/** ElectrumX's limit. Wallets send something more often than that. */
+const IDLE_MS = 600_000;
+
+/** The limit before the first request. */
+const SILENT_MS = 60_000;
+
+const SWEEP_MS = 5_000;
+const CLOSING_STEP_MS = 20;
+
+/** A client that is connected. Times are as performance.now(). */
+export interface ClientSession {
+  readonly openedAt: number;
+  /** When the last message came; undefined before the first. */
+  readonly heardAt: number | undefined;
+  /** Whether it may make room for another client: it has no subscriptions, no request is being answered, and nothing waits to be read. */
+  readonly isIdle: boolean;
+  /** When the session was ended; undefined before that. */
+  readonly endedAt: number | undefined;
+  /** Closes the connection once everything that was sent has gone out. */
+  end(): void;
+  destroy(): void;
+}
+
+/** Begins a session, which calls `onClose` when the client has gone. */
+export type OpenSession = (account: Account, onClose: (session: ClientSession) => void) => ClientSession;
+
+export interface SessionsParts {
+  readonly maxSessions: number;
+  /** Points above which a client is cut off; 0: nothing is counted. */
+  readonly maxCost: number;
+  /** Whether an address is of the node's machine: its clients have only the common limit, and cost nothing. */
+  readonly isOwn: (address: string) => boolean;
+  /** Milliseconds that clients have to read what was sent before the end of their session. */
+  readonly timeoutMs: number;
+}
+
+export class Sessions {
+  readonly #parts: SessionsParts;
+  readonly #accounts: Accounts;
+  readonly #sessions = new Set<ClientSession>();
+  /** Connections of each address group. */
+  readonly #connections = new Map<string, number>();
+  #count = 0;
+  #isClosed = false;
+  #closing: Promise<void> | undefined;
+  readonly #sweeping: NodeJS.Timeout;
+  readonly #idlest = new Idlest<ClientSession>(
+    () => this.#sessions,
+    ({ isIdle, endedAt, heardAt, openedAt }) => (isIdle && endedAt === undefined ? (heardAt ?? openedAt) : undefined)
+  );
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+    this.#accounts = new Accounts(parts.maxCost, parts.isOwn);
+    this.#sweeping = setInterval(
+      () => {
+        this.#sweep();
+      },
+      Math.min(SWEEP_MS, parts.timeoutMs)
+    ).unref();
+  }
+
+  /** The number of sessions. */
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  /**
+   * Whether a connection may become a session. If so, it counts until it is closed. While there are as many sessions as there may be, the
+   * one that has been idle for longest makes room.
+   */
+  admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
+    const { remoteAddress } = socket;
+    const { maxSessions, isOwn } = this.#parts;
+    if (remoteAddress === undefined || socket.destroyed || this.#isClosed) return false;
+    const group = groupOf(remoteAddress);
+    const others = this.#connections.get(group) ?? 0;
+    if (others >= MOST_OF_ADDRESS && !isOwn(remoteAddress)) return false;
+    if (this.#count >= maxSessions && !this.#makeRoom()) return false;
+    this.#count++;
+    this.#connections.set(group, others + 1);
+    socket.once('close', () => {
+      this.#count--;
+      const left = (this.#connections.get(group) ?? 1) - 1;
+      if (left === 0) this.#connections.delete(group);
+      else this.#connections.set(group, left);
+    });
+    return true;
+  }
+
+  /** Begins the session of a client that was admitted. `address`: its IP address. */
+  begin(address: string, open: OpenSession): void {
+    this.#sessions.add(open(this.#accounts.of(address), (gone) => this.#sessions.delete(gone)));
+  }
+
+  /** Ends all sessions, and waits until they are gone. Further calls wait for the same end. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweeping);
+    for (const session of this.#sessions) session.end();
+    for (let waited = 0; waited < CLOSING_MS && this.#sessions.size > 0; waited += CLOSING_STEP_MS) await delay(CLOSING_STEP_MS);
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #makeRoom(): boolean {
+    const session = this.#idlest.next();
+    session?.destroy();
+    return session !== undefined;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const { timeoutMs } = this.#parts;
+    for (const session of this.#sessions) {
+      const { heardAt, openedAt, endedAt = now } = session;
+      const isIdle = heardAt === undefined ? now - openedAt > SILENT_MS : now - heardAt > IDLE_MS;
+      if (now - endedAt > timeoutMs) session.destroy();
+      else if (isIdle) session.end();
+    }
+    this.#accounts.sweep((group) => this.#connections.has(group));
+  }
+}

@@ -1,0 +1,135 @@
+// WebSocket on the node's HTTP server, for all paths that speak it. Pages of other origins than the server's own may connect only if
+// they may also read Esplora's replies: browsers send the origin of a page, other clients send none.
+
+import { detailsOf } from '../../turns/error-text';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { WebSocketServer } from 'ws';
+import { errorHeaders, HttpError, unavailable } from '../errors';
+import { requireApiKey } from '../http/auth';
+import { isUnder, Mount, type Handler, type UpgradeListener } from '../http/mount';
+import { FrameChannel } from './frame-channel';
+import { MOST_VALUE_BYTES } from './channel';
+import type { Duplex } from 'node:stream';
+import type { ServerLogger } from '../logger';
+import type { NodeSource } from '../../node/types';
+import type { Unfinished } from '../bounds/unfinished';
+import type { Connections } from '../http/connections';
+import type { Responses } from '../http/responses';
+import type { Sessions } from './sessions';
+
+/** Fragments of one message: clients send a value in one or a few. */
+const MOST_FRAGMENTS = 1_024;
+
+/** Begins to serve a client that was admitted. `address`: its IP address. */
+export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
+
+export interface WebSocketsParts {
+  readonly node: Pick<NodeSource, 'httpServer' | 'isApiKey'>;
+  readonly connections: Connections;
+  readonly responses: Responses;
+  readonly unfinished: Unfinished;
+  readonly sessions: Pick<Sessions, 'admit'>;
+  /** The protocol under each path. */
+  readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
+  /** Why clients are refused; undefined while they are served. */
+  readonly refusal: () => string | undefined;
+  /** Origins whose pages may connect. */
+  readonly origins: readonly string[] | '*' | undefined;
+  /** Whether clients need the node's API key. */
+  readonly auth: boolean;
+  readonly logger: ServerLogger;
+}
+
+export class WebSockets {
+  readonly #parts: WebSocketsParts;
+  readonly #mount: Mount;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    // One message in each turn of the event loop: one read can hold ten thousand.
+    allowSynchronousEvents: false,
+    maxPayload: MOST_VALUE_BYTES,
+    maxFragments: MOST_FRAGMENTS
+  });
+
+  constructor(parts: WebSocketsParts) {
+    this.#parts = parts;
+    const { node, connections, logger } = parts;
+    this.#mount = new Mount({
+      server: node.httpServer,
+      takes: ({ url = '' }) => this.#beginUnder(url) !== undefined,
+      handler: this.#answerHttp,
+      upgrade: this.#upgrade,
+      connections,
+      logger
+    });
+  }
+
+  open(): void {
+    this.#mount.open();
+  }
+
+  /** Sessions are not ended. */
+  close(): void {
+    this.#mount.close();
+  }
+
+  /** Answers requests that do not ask for WebSocket. */
+  readonly #answerHttp: Handler = (_, response) => {
+    const body = Buffer.from('Clients connect to this path with WebSocket');
+    const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
+    this.#parts.responses.send(response, 426, headers, body);
+    return Promise.resolve();
+  };
+
+  readonly #upgrade: UpgradeListener = (request, socket, head) => {
+    const { responses: outflow, unfinished, logger } = this.#parts;
+    // After an error the socket is closed.
+    socket.on('error', () => undefined);
+    try {
+      this.#requireWelcome(request);
+    } catch (error) {
+      if (!(error instanceof HttpError)) logger.error(`request failed: ${detailsOf(error)}`);
+      refuse(socket, error instanceof HttpError ? error : new HttpError(500, 'Internal error; the log of the node has details'));
+      return;
+    }
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      // Requests with a body do not get here: the connection itself is handed over.
+      const channel = new FrameChannel(webSocket, request.socket, { outflow, unfinished });
+      this.#beginUnder(request.url ?? '')?.(channel, request.socket.remoteAddress ?? '');
+    });
+  };
+
+  #beginUnder(url: string): BeginOverWebSocket | undefined {
+    return Object.entries(this.#parts.paths).find(([path]) => isUnder(path, url))?.[1];
+  }
+
+  /** @throws HttpError */
+  #requireWelcome(request: IncomingMessage): void {
+    const { refusal, origins, auth, node, sessions } = this.#parts;
+    const { origin } = request.headers;
+    if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true && !isOwnOrigin(origin, request))
+      throw new HttpError(403, 'Pages of this origin may not connect');
+    if (auth) requireApiKey(request, node);
+    const reason = refusal();
+    if (reason !== undefined) throw unavailable(reason);
+    if (!sessions.admit(request.socket)) throw new HttpError(503, 'Too many clients');
+  }
+}
+
+/** Whether a page comes from the host and port to which it connects. Its scheme is not known here: TLS may end in front of the node. */
+function isOwnOrigin(origin: string, { headers: { host } }: IncomingMessage): boolean {
+  const { groups } = /^https?:\/\/(?<host>[^/]+)$/i.exec(origin) ?? {};
+  return host !== undefined && groups?.['host']?.toLowerCase() === host.toLowerCase();
+}
+
+function refuse(socket: Duplex, error: HttpError): void {
+  const { status, message } = error;
+  const headers = errorHeaders(error, status);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'Connection: close', 'Content-Type: text/plain'];
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
+  const body = Buffer.from(message);
+  socket.end(Buffer.concat([Buffer.from(`${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n`, 'latin1'), body]));
+  socket.resume();
+}

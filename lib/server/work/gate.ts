@@ -1,0 +1,92 @@
+// The gate: whether requests are answered yet. It follows node and index, so that a request only looks at a boolean.
+
+import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, type Subscription } from 'rxjs';
+import { copyingText, indexingText, percent } from '../../index/progress/text';
+import { unavailable } from '../errors';
+import type { ChainIndex, IndexReader, IndexSnapshot, IndexState } from '../../index/types';
+import type { NodeProgress, NodeSource } from '../../node/types';
+
+/** When the gate opens. `synced`: node and index are up to date. `indexed`: the index is at the node's tip. */
+export type Warmup = 'synced' | 'indexed';
+
+export class Gate {
+  /** Emits the current state to a new subscriber, then every change. A chain reset shows only once the chain announces it. */
+  readonly ready$: Observable<boolean>;
+  readonly #ready = new BehaviorSubject(false);
+  readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>;
+  readonly #index: Pick<ChainIndex, 'state' | 'state$'>;
+  readonly #warmup: Warmup;
+  #following: Subscription | undefined;
+
+  constructor(node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>, index: Pick<ChainIndex, 'state' | 'state$'>, warmup: Warmup) {
+    this.#node = node;
+    this.#index = index;
+    this.#warmup = warmup;
+    this.ready$ = this.#ready.pipe(distinctUntilChanged());
+  }
+
+  /** Starts to follow node and index. Before that the gate is closed. */
+  open(): void {
+    this.#following = combineLatest([this.#index.state$, this.#node.synced$]).subscribe(([{ phase }, synced]) => {
+      this.#ready.next(phase === 'live' && (synced || this.#warmup === 'indexed'));
+    });
+  }
+
+  close(): void {
+    this.#following?.unsubscribe();
+    this.#ready.next(false);
+    this.#ready.complete();
+  }
+
+  /** False also while the chain is being reset: the node is losing blocks that the index still knows. */
+  get isOpen(): boolean {
+    return this.#ready.value && !this.#node.resetting;
+  }
+
+  /** To be called whenever an answer reads the state, since the gate may have closed meanwhile. @throws HttpError 503 */
+  requireOpen(): void {
+    if (!this.isOpen) throw unavailable(this.status());
+  }
+
+  /** Why the gate is closed. */
+  status(): string {
+    return gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
+  }
+}
+
+/** The index as endpoints read it: only while the gate is open, because the index may be rebuilt while an endpoint waits. */
+export class GatedReader implements IndexReader {
+  readonly #reader: IndexReader;
+  readonly #gate: Pick<Gate, 'requireOpen'>;
+
+  constructor(reader: IndexReader, gate: Pick<Gate, 'requireOpen'>) {
+    this.#reader = reader;
+    this.#gate = gate;
+  }
+
+  /** @throws HttpError 503 while the gate is closed. */
+  read<T>(use: (snapshot: IndexSnapshot) => T): T {
+    this.#gate.requireOpen();
+    return this.#reader.read(use);
+  }
+}
+
+/** Why requests are refused: the status in the text of the 503, for people, without a full stop. It is for strangers: paths are in the log. */
+export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
+  switch (index.phase) {
+    case 'loading':
+      return index.work ?? 'loading index';
+    case 'closed':
+      return 'shutting down';
+    case 'failed':
+      return 'index failed; the log of the node says why';
+    case 'rewinding':
+      return `rewinding index, height ${index.height}, down to ${index.target}`;
+    case 'copying':
+      return `copying coins, ${copyingText(index)}`;
+    case 'indexing':
+      return `indexing, height ${indexingText(index)}`;
+    case 'live':
+      return resetting ? 'resetting chain' : `syncing with the network, height ${height} (${percent(verified, 1)})`;
+  }
+}

@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { Spends, type SpendLimits } from '../../lib/answers/transactions/spends';
+import { Transactions } from '../../lib/answers/transactions/transactions';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { ClientGoneError } from '../../lib/turns/client';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { entryOf, mine } from '../support/regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+import type { ScriptSnapshot } from '../../lib/scripts/types';
+import type { EsploraSpend } from '../../lib/views/esplora/coins';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+/** Transactions that pay to the script between an output of it and its spend. */
+const BETWEEN = 60;
+
+const here = { isGone: false };
+
+describe('spends of outputs of a busy script', () => {
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  let served: EsploraNode;
+  let coinbase: HostTransaction;
+  /** Has four outputs: three to the busy script, and one that nothing spends. */
+  let funding: HostTransaction;
+  let first: HostTransaction;
+  let second: HostTransaction;
+  /** How many walks through histories have begun. */
+  let walks = 0;
+
+  const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
+
+  function spending(from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction {
+    const transaction = new bcoin.MTX();
+    for (const index of indexes) transaction.addTX(from, index);
+    for (const value of values) transaction.addOutput(ring.getAddress(), value);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
+
+  /** The body of the reply, and how many walks it took. */
+  async function asked(path: string): Promise<{ text: string; walked: number }> {
+    const start = walks;
+    const { status, body } = await served.get(path);
+    expect(status).to.equal(200);
+    return { text: body.toString(), walked: walks - start };
+  }
+
+  async function statusAt(height: number): Promise<string> {
+    const entry = await served.source.activeHash(height);
+    const time = served.node.chain.tip.height === height ? served.node.chain.tip.time : undefined;
+    return `{"confirmed":true,"block_height":${height},"block_hash":"${toDisplayHex(entry as Buffer)}","block_time":${time}}`;
+  }
+
+  before(async () => {
+    served = await openEsploraNode();
+    const { node, scripts } = served;
+    const read = scripts.read.bind(scripts);
+    scripts.read = (use) =>
+      read((snapshot) =>
+        use(
+          new Proxy(snapshot, {
+            get: (target, name) => {
+              if (name === 'spenders') walks++;
+              const member: unknown = Reflect.get(target, name, target);
+              return typeof member === 'function' ? (member as (...values: unknown[]) => unknown).bind(target) : member;
+            }
+          })
+        )
+      );
+    const [block] = await mine(node, 101, undefined, ring.getAddress());
+    coinbase = block?.txs[0] as HostTransaction;
+    const quarter = COINBASE_SATS / 4 - FEE_SATS;
+    funding = spending(coinbase, [0], [quarter, quarter, quarter, quarter]);
+    await node.mempool.addTX(funding);
+    await mine(node, 1 + BETWEEN, undefined, ring.getAddress());
+    first = spending(funding, [2, 0], [2 * quarter - FEE_SATS]);
+    second = spending(funding, [1], [quarter - FEE_SATS]);
+    for (const transaction of [first, second]) await node.mempool.addTX(transaction);
+    await mine(node, 1, undefined, ring.getAddress());
+    await served.settle();
+  });
+  after(() => served.node.close());
+
+  it('are found in one walk for all clients that ask at a time', async () => {
+    const { ask } = within({ mostRows: 1_000, mostReads: 9 });
+    const start = walks;
+    const found = await Promise.all(Array.from({ length: 4 }, ask));
+    expect(found.map((spend) => (spend as EsploraSpend).txid)).to.deep.equal(Array.from({ length: 4 }, () => second.hash()));
+    expect(walks - start).to.equal(1);
+  });
+
+  it('are found without a walk once they were asked for twice', async () => {
+    const path = `/tx/${txidOf(funding)}/outspend/1`;
+    const status = await statusAt(served.node.chain.height);
+    const text = `{"spent":true,"txid":"${txidOf(second)}","vin":0,"status":${status}}`;
+    expect((await asked(path)).text).to.equal(text);
+    // Another tip, so that no reply comes from memory.
+    await mine(served.node, 1);
+    await served.settle();
+    await asked(path);
+    await mine(served.node, 1);
+    await served.settle();
+    expect(await asked(path)).to.deep.equal({ text, walked: 0 });
+  });
+
+  it('are found in one walk for all outputs of a transaction', async () => {
+    const { spends } = within({ mostRows: 1_000, mostReads: 9 });
+    const start = walks;
+    const found = await spends.ofAll(funding.hash(), here);
+    expect(found?.map((spend) => spend?.txid)).to.deep.equal([first.hash(), second.hash(), first.hash(), undefined]);
+    expect(walks - start).to.equal(1);
+  });
+
+  it('are in the replies about all outputs of a transaction, and of many', async () => {
+    const path = `/tx/${txidOf(funding)}/outspends`;
+    const spends = JSON.parse((await asked(path)).text) as { spent: boolean; txid?: string; vin?: number }[];
+    const expected = [
+      { spent: true, txid: txidOf(first), vin: spends[0]?.vin },
+      { spent: true, txid: txidOf(second), vin: 0 },
+      { spent: true, txid: txidOf(first), vin: 1 - (spends[0]?.vin ?? 0) },
+      { spent: false, txid: undefined, vin: undefined }
+    ];
+    expect(spends.map(({ spent, txid, vin }) => ({ spent, txid, vin }))).to.deep.equal(expected);
+    expect((await asked(path)).walked).to.be.at.most(1);
+    const many = `/txs/outspends?txids=${txidOf(funding)},${txidOf(first)}`;
+    expect(await asked(many)).to.deep.equal({ text: `[${JSON.stringify(spends)},[{"spent":false}]]`, walked: 0 });
+  });
+
+  /** Finds spends within limits, with a cache of its own. */
+  function within(limits: SpendLimits, isGone = false): { spends: Spends; ask: () => Promise<unknown> } {
+    const { scripts, pool, context } = served;
+    const rest = { ...context, cache: new AnswerCache(1 << 20) };
+    const spends = new Spends({ rest, scripts, pool, transactions: new Transactions(rest) }, limits);
+    const ask = (): Promise<unknown> =>
+      scripts.read((snapshot: ScriptSnapshot) => spends.of(funding.hash(), 1, snapshot, { isGone }).catch((error: unknown) => error));
+    return { spends, ask };
+  }
+
+  it('that are too far away are refused, and not searched for again', async () => {
+    const { spends, ask } = within({ mostRows: BETWEEN, mostReads: 9 });
+    expect(await ask()).to.be.instanceOf(HistoryTooLongError);
+    const start = walks;
+    expect(await ask()).to.be.instanceOf(HistoryTooLongError);
+    expect(await caught(spends.ofAll(funding.hash(), here))).to.be.instanceOf(HistoryTooLongError);
+    expect(walks - start).to.equal(0);
+    const { ask: askEnough } = within({ mostRows: BETWEEN + 3, mostReads: 9 });
+    expect(await askEnough()).to.have.property('input', 0);
+  });
+
+  it('are counted for all transactions of a request together', async () => {
+    const limits = { mostRows: 1_000, mostReads: 2 };
+    for (const txid of [funding.hash(), coinbase.hash()]) expect(await within(limits).spends.ofAll(txid, here)).to.be.an('array');
+    expect(await caught(within(limits).spends.ofMany([funding.hash(), coinbase.hash()], here))).to.be.instanceOf(HistoryTooLongError);
+    const enough = { ...limits, mostReads: 3 };
+    expect(await within(enough).spends.ofMany([funding.hash(), undefined, coinbase.hash()], here)).to.have.length(3);
+  });
+
+  it('are no longer searched for once the client has gone', async () => {
+    const { ask } = within({ mostRows: 1_000, mostReads: 9 }, true);
+    expect(await ask()).to.be.instanceOf(ClientGoneError);
+  });
+
+  it('are other ones after a reorganization', async () => {
+    const { node } = served;
+    const path = `/tx/${txidOf(funding)}/outspend/1`;
+    const height = 101 + BETWEEN + 1;
+    const fork = await node.chain.getEntryByHeight(height);
+    let [side] = await mine(node, 1, fork ?? undefined);
+    while (node.chain.tip.height <= height + 3) [side] = await mine(node, 1, side && (await entryOf(node, side)));
+    await served.settle();
+    expect((await asked(path)).text).to.not.contain('"confirmed":true');
+    await node.mempool.addTX(second).catch(() => undefined);
+    await mine(node, 1);
+    await served.settle();
+    const status = await statusAt(node.chain.height);
+    expect((await asked(path)).text).to.equal(`{"spent":true,"txid":"${txidOf(second)}","vin":0,"status":${status}}`);
+  });
+});

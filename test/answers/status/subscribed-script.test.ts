@@ -1,0 +1,113 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { SubscribedScript, type StatusListener, type Told } from '../../../lib/answers/status/subscribed-script';
+import { testScale, testSeed } from '../../support/scale';
+import { unfailing } from '../../support/unfailing';
+import type { RowPlace } from '../../../lib/scripts/types';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const seed = testSeed();
+const LISTENERS = 3;
+const MOST_ROWS = 64;
+
+type Step =
+  | { readonly do: 'change'; readonly status: string }
+  /** A listener asks, or the answer to an earlier question is ready. */
+  | { readonly do: 'ask' | 'leave'; readonly listener: number }
+  | { readonly do: 'answer'; readonly pick: number }
+  /** The notifier begins a look, or ends the one that is under way. */
+  | { readonly do: 'look' };
+
+const listener = fc.nat({ max: LISTENERS - 1 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('change' as const), status: fc.constantFrom('', 'a', 'b') }),
+  fc.record({ do: fc.constant('ask' as const), listener }),
+  fc.record({ do: fc.constant('answer' as const), pick: fc.nat({ max: 5 }) }),
+  fc.record({ do: fc.constant('look' as const) }),
+  fc.record({ do: fc.constant('leave' as const), listener })
+);
+
+describe('a script with subscribers', () => {
+  it(`tells each what it does not know, nothing twice, and nothing that is older (TEST_SEED=${seed})`, () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) => {
+        const subscribed = new SubscribedScript('script');
+        const listeners = Array.from({ length: LISTENERS }, (): StatusListener => ({ changed: () => undefined, failed: unfailing }));
+        const known = new Map<StatusListener, Told>();
+        const asked: { readonly by: StatusListener; readonly found: Told }[] = [];
+        let present = '';
+        let looks = 0;
+        let looking: Told | undefined;
+        const found = (): Told => ({ status: present, look: ++looks });
+        for (const one of steps) {
+          if (one.do === 'change') present = one.status;
+          else if (one.do === 'ask') asked.push({ by: listeners[one.listener] as StatusListener, found: found() });
+          else if (one.do === 'leave') {
+            const leaving = listeners[one.listener] as StatusListener;
+            subscribed.delete(leaving);
+            known.delete(leaving);
+          } else if (one.do === 'answer') {
+            const [answered] = asked.splice(one.pick % Math.max(1, asked.length), 1);
+            if (answered === undefined) continue;
+            subscribed.add(answered.by);
+            const status = subscribed.answered(answered.by, answered.found);
+            const isLater = subscribed.look > answered.found.look;
+            expect(status).to.equal(isLater ? subscribed.status : answered.found.status);
+            known.set(answered.by, { status, look: isLater ? subscribed.look : answered.found.look });
+          } else if (looking === undefined) looking = found();
+          else {
+            const { status, look } = looking;
+            looking = undefined;
+            const due = [...known].filter(([, own]) => own.look < look && own.status !== status);
+            expect(subscribed.settle(status, look)).to.have.members(due.map(([by]) => by));
+            for (const [by, own] of known) if (own.look < look) known.set(by, { status, look });
+          }
+          expect(subscribed.isLeft).to.equal(known.size === 0);
+        }
+      }),
+      { numRuns: 1_000 * testScale(), seed }
+    );
+  });
+
+  it('keeps no listener in memory that has left', async () => {
+    const subscribed = new SubscribedScript('script');
+    const subscribe = (status: string, look: number): StatusListener => {
+      const one: StatusListener = { changed: () => undefined, failed: unfailing };
+      subscribed.add(one);
+      subscribed.answered(one, { status, look });
+      return one;
+    };
+    subscribe('a', 1);
+    const left = ((): WeakRef<StatusListener> => {
+      const leaving = subscribe('b', 2);
+      subscribed.delete(leaving);
+      return new WeakRef(leaving);
+    })();
+    await setImmediate();
+    collect();
+    expect(left.deref()).to.equal(undefined);
+    expect(subscribed.isLeft).to.equal(false);
+  });
+
+  it('keeps the rows of blocks above the one up to which it was read, and gives them up when there are more than 64', () => {
+    const rowsAt = (height: number, count: number): RowPlace[] =>
+      Array.from({ length: count }, (_, index) => ({ position: { height, index }, txid: Buffer.alloc(32) }));
+    const blockAt = (height: number): { hash: Buffer; height: number } => ({ hash: Buffer.alloc(32, height), height });
+    const subscribed = new SubscribedScript('script');
+    subscribed.bring(blockAt(1), rowsAt(1, 1));
+    expect(subscribed).to.deep.include({ since: undefined, rows: [] });
+    subscribed.readUpTo(blockAt(2), false);
+    subscribed.bring(blockAt(2), rowsAt(2, 1));
+    subscribed.bring(blockAt(3), rowsAt(3, 1));
+    subscribed.bring(blockAt(4), rowsAt(4, MOST_ROWS - 1));
+    expect(subscribed).to.deep.include({ since: blockAt(2), rows: [...rowsAt(3, 1), ...rowsAt(4, MOST_ROWS - 1)] });
+    subscribed.bring(blockAt(5), rowsAt(5, 1));
+    expect(subscribed).to.deep.include({ since: undefined, rows: [] });
+  });
+});

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { compareRates } from '../../lib/pool/order/fee-rate';
+import { linearize, MOST_IN_BEST_ORDER, type Chunk, type Cluster } from '../../lib/pool/order/linearization';
+import { finish } from '../support/finish';
+import { allOrders, anyCluster, chunksByDefinition, isAtLeastAsGood, membersOf } from '../support/made-pools';
+
+const linearized = (cluster: Cluster): Chunk[] => finish(linearize(cluster));
+
+/** Fails unless everything comes once, parents first, and no chunk pays better than the previous one. */
+function expectSound(chunks: readonly Chunk[], { fees, weights, parents }: Cluster): void {
+  const order = membersOf(chunks);
+  expect([...order].sort((a, b) => a - b)).to.deep.equal([...fees.keys()]);
+  const places = new Map(order.map((member, place) => [member, place]));
+  for (const [member, place] of places) for (const parent of parents[member] ?? []) expect(places.get(parent)).to.be.lessThan(place);
+  for (const { fee, weight, members } of chunks) {
+    expect(fee).to.equal(members.reduce((sum, member) => sum + (fees[member] ?? 0), 0));
+    expect(weight).to.equal(members.reduce((sum, member) => sum + (weights[member] ?? 0), 0));
+  }
+  chunks.slice(1).forEach((chunk, i) => expect(compareRates(chunk, chunks[i] as Chunk)).to.be.at.most(0)); // one before each
+}
+
+describe('linearize', () => {
+  it('puts parents first, takes everything once, and no chunk pays better than the previous one', () => {
+    fc.assert(fc.property(anyCluster(24), (cluster) => expectSound(linearized(cluster), cluster)));
+  });
+
+  it('gives chunks that are those of its order', () => {
+    fc.assert(
+      fc.property(anyCluster(16), (cluster) => {
+        const chunks = linearized(cluster);
+        expect(chunks.map(({ fee, weight }) => ({ fee, weight }))).to.deep.equal(chunksByDefinition(membersOf(chunks), cluster));
+      })
+    );
+  });
+
+  it('is at least as good as every other order', () => {
+    fc.assert(
+      fc.property(anyCluster(6), (cluster) => {
+        const chunks = linearized(cluster);
+        for (const order of allOrders(cluster)) expect(isAtLeastAsGood(chunks, chunksByDefinition(order, cluster))).to.equal(true);
+      })
+    );
+  });
+
+  it('puts a parent in one chunk with children that pay for it together, though none would alone', () => {
+    const cluster = { fees: [0, 6, 6, 5], weights: [10, 1, 1, 4], parents: [[], [0], [0], []] };
+    expect(linearized(cluster)).to.deep.equal([
+      { fee: 5, weight: 4, members: [3] },
+      { fee: 12, weight: 12, members: [0, 1, 2] }
+    ]);
+  });
+
+  it('separates chunks that pay the same, the lightest first, then the lowest number', () => {
+    const cluster = { fees: [4, 2, 2, 6], weights: [4, 2, 2, 6], parents: [[], [0], [0], [1, 2]] };
+    expect(membersOf(linearized(cluster))).to.deep.equal([0, 1, 2, 3]);
+    expect(linearized(cluster)).to.have.length(4);
+    const alone = { fees: [4, 2, 2], weights: [4, 2, 2], parents: [[], [], []] };
+    expect(membersOf(linearized(alone))).to.deep.equal([1, 2, 0]);
+  });
+
+  it('compares amounts whose products exceed a double', () => {
+    const fee = 2_099_999_999_999_999;
+    const cluster = { fees: [fee - 1, fee], weights: [400_000, 400_000], parents: [[], []] };
+    expect(membersOf(linearized(cluster))).to.deep.equal([1, 0]);
+    expect(compareRates({ fee, weight: 399_999 }, { fee: fee - 1, weight: 399_999 })).to.be.above(0);
+    expect(compareRates({ fee: fee - 1, weight: 399_999 }, { fee, weight: 399_999 })).to.be.below(0);
+    expect(compareRates({ fee, weight: 7 }, { fee, weight: 7 })).to.equal(0);
+  });
+
+  it('orders clusters that are too large for the best order by the rates with ancestors, parents first', () => {
+    const sizes = { minLength: MOST_IN_BEST_ORDER + 1, maxLength: MOST_IN_BEST_ORDER + 20 };
+    const transaction = fc.record({ fee: fc.nat(20), weight: fc.integer({ min: 1, max: 6 }), picks: fc.array(fc.nat(), { maxLength: 2 }) });
+    fc.assert(
+      fc.property(fc.array(transaction, sizes), (transactions) => {
+        const cluster = {
+          fees: transactions.map(({ fee }) => fee),
+          weights: transactions.map(({ weight }) => weight),
+          parents: transactions.map(({ picks }, index) => (index === 0 ? [] : [...new Set(picks.map((pick) => pick % index))]))
+        };
+        const chunks = linearized(cluster);
+        expectSound(chunks, cluster);
+        expect(chunks.map(({ fee, weight }) => ({ fee, weight }))).to.deep.equal(chunksByDefinition(membersOf(chunks), cluster));
+      }),
+      { numRuns: 30 }
+    );
+  });
+
+  it('pauses often in a large cluster', () => {
+    const count = 2_000;
+    const star = {
+      fees: Array.from({ length: count }, (_, index) => index % 977),
+      weights: Array.from({ length: count }, () => 400),
+      parents: Array.from({ length: count }, (_, index) => (index === 0 ? [] : [0]))
+    };
+    expect([...linearize(star)]).to.have.length.above(count);
+  });
+});
