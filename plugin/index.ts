@@ -1,22 +1,17 @@
-// The module that bcoin loads with `--plugins rest`: builds the parts, opens them in order and closes them in reverse order.
+// The module that bcoin loads with `--plugins rest`.
 
 // Imported first: it repairs database reads of the node that loads this plugin, and of its wallet.
 import './leveldown-6';
 import { createRequire } from 'node:module';
 import type { Observable, Subscription } from 'rxjs';
-import { ChainIndexer } from '../lib/index/chain-index';
-import { MerchantService } from '../lib/merchant/merchant-service';
 import { acceptAddressForms } from '../lib/node/address-forms';
-import { BcoinNode } from '../lib/node/bcoin';
-import { RestService } from '../lib/rest/rest-service';
-import { RpcService } from '../lib/rpc/rpc-service';
+import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { migrations } from '../migrations';
-import { cookiePath, indexFolder, OptionError, readOptions, restFolder, scriptsFolder } from './options';
+import { Assembly } from './assemble';
+import { indexFolder, placesOf, readOptions } from './options';
 import { showCatchUp } from './progress';
 import { closeOnSignals } from './signals';
-import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/electrum/script-access';
 import type { HostNode } from '../lib/node/host';
@@ -48,83 +43,31 @@ export class RestPlugin {
   /** The node, as the service sees it. */
   readonly node: NodeSource;
   readonly #host: HostNode;
-  readonly #index: ChainIndexer;
-  readonly #service: RestService;
-  /** Only if the edition of Bitcoin Core's interface has JSON-RPC. */
-  readonly #rpc: RpcService | undefined;
-  /** Only with `--rest-addresses`. */
-  readonly #walletServices: WalletServices | undefined;
-  /** Only with `--rest-payments`. */
-  readonly #merchant: MerchantService | undefined;
+  readonly #parts: Assembly;
   #bar: Subscription | undefined;
   #leaveSignals: (() => void) | undefined;
 
   constructor(host: HostNode) {
     this.#host = host;
-    const { payments, addresses, limits, rpcUser, ...options } = readOptions(host.config);
-    const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, filters, scrubMs } = options;
-    const logger = host.logger.context(id);
+    const { config, memory } = host;
+    const options = readOptions(config);
     acceptAddressForms(host.rpc, host.network);
-    const node = (this.node = new BcoinNode(host));
-    const store = host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: cacheBytes });
-    const index = (this.#index = new ChainIndexer({
-      store,
-      node,
-      logger,
-      migrations,
-      undoDepth,
-      cacheBytes,
-      catchUpCacheBytes,
-      bootstrap,
-      filters,
-      scrubMs
+    const places = memory ? undefined : placesOf(config);
+    const parts = (this.#parts = new Assembly({
+      host,
+      options,
+      store: memory ? new MemoryStore() : new DiskStore(indexFolder(config), { latestBytes: options.cacheBytes }),
+      scriptStore: places === undefined ? new MemoryStore() : new DiskStore(places.scripts, { checkedFirst: STATE_KEYS }),
+      places,
+      version: packageVersion(),
+      logger: host.logger.context(id)
     }));
-    const service = (this.#service = new RestService({ node, index, options: { ...options, limits }, logger }));
-    this.#rpc = options.profile.rpc
-      ? new RpcService({
-          shared: service.shared,
-          index,
-          user: rpcUser,
-          cookiePath: host.memory ? undefined : cookiePath(host.config),
-          version: packageVersion(),
-          logger
-        })
-      : undefined;
-    this.#walletServices =
-      addresses &&
-      new WalletServices({
-        node,
-        index,
-        shared: service.shared,
-        options: addresses,
-        auth: options.auth,
-        folder: host.memory ? undefined : scriptsFolder(host.config),
-        restFolder: host.memory ? undefined : restFolder(host.config),
-        version: packageVersion(),
-        undoDepth,
-        scrubMs,
-        logger
-      });
-    this.scripts = this.#walletServices?.access;
-    this.#merchant =
-      payments &&
-      new MerchantService({
-        ...payments,
-        node,
-        index,
-        ready$: service.ready$,
-        timeoutMs: limits.timeoutMs,
-        connections: service.shared.connections,
-        unfinished: service.shared.unfinished,
-        requireReady: () => {
-          service.requireReady();
-        },
-        logger
-      });
-    this.reader = index.reader;
-    this.tip$ = index.tip$;
-    this.blocks$ = index.blocks$;
-    this.ready$ = service.ready$;
+    this.node = parts.node;
+    this.scripts = parts.wallets?.access;
+    this.reader = parts.index.reader;
+    this.tip$ = parts.index.tip$;
+    this.blocks$ = parts.index.blocks$;
+    this.ready$ = parts.serving.gate.ready$;
   }
 
   /**
@@ -134,33 +77,20 @@ export class RestPlugin {
    */
   async open(): Promise<void> {
     this.#leaveSignals = closeOnSignals(() => this.#host.close());
-    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
-    await this.#index.open();
-    this.#service.open();
-    await this.#rpc?.open();
-    await this.#walletServices?.open();
-    try {
-      await this.#merchant?.open();
-    } catch (error) {
-      if (!(error instanceof Error && 'syscall' in error)) throw error;
-      throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
-    }
+    const { index, wallets } = this.#parts;
+    this.#bar = showCatchUp(index.state$, process.stdout, this.#host.logger, wallets?.scripts.state$);
+    await this.#parts.open();
   }
 
   /** Why requests are refused, as in the text of the 503; undefined while they are answered. */
   get status(): string | undefined {
-    return this.#service.status;
+    return this.#parts.serving.status;
   }
 
   async close(): Promise<void> {
     this.#leaveSignals?.();
-    await this.#merchant?.close();
-    await this.#walletServices?.close();
-    await this.#rpc?.close();
-    this.#service.close();
     this.#bar?.unsubscribe();
-    await this.#index.close();
-    this.node.close();
+    await this.#parts.close();
   }
 }
 

@@ -77,6 +77,16 @@ export interface PaymentOptions {
   readonly publicUrl: string | undefined;
 }
 
+/** Where a node on disk keeps what belongs to the service. */
+export interface Places {
+  /** For the certificate, next to both indexes. */
+  readonly folder: string;
+  readonly scripts: string;
+  /** Where rows are sorted while the index by script is filled. */
+  readonly filling: string;
+  readonly cookie: string;
+}
+
 /** A setting that the service cannot use. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
@@ -205,11 +215,6 @@ function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
   if (!rpc) throw new OptionError('--rest-rpc-user has no effect without --rest-core=modern');
   if (!/^[^:]+:./s.test(String(user))) throw new OptionError('--rest-rpc-user must be a user, a colon and a password');
   return String(user);
-}
-
-/** The path of the cookie file of a node on disk: in the network's folder, as in Bitcoin Core. */
-export function cookiePath(config: HostConfig): string {
-  return config.location('.cookie');
 }
 
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
@@ -374,7 +379,7 @@ export function indexFolder(config: HostConfig): string {
 }
 
 /** The folder of both indexes of a node on disk. */
-export function restFolder(config: HostConfig): string {
+function restFolder(config: HostConfig): string {
   return config.location('rest');
 }
 
@@ -386,6 +391,12 @@ export function scriptsFolder(config: HostConfig): string {
 /** The folder in which rows are sorted while the index by script in `folder` is being filled. */
 export function fillingFolder(folder: string): string {
   return join(folder, '..', 'scripts-filling');
+}
+
+/** Where a node on disk keeps what belongs to the service. The cookie is in the network's folder, as in Bitcoin Core. */
+export function placesOf(config: HostConfig): Places {
+  const scripts = scriptsFolder(config);
+  return { folder: restFolder(config), scripts, filling: fillingFolder(scripts), cookie: config.location('.cookie') };
 }
 
 /** Without `--api-key` bcoin makes up a random key that nobody knows. */

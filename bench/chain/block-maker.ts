@@ -3,7 +3,8 @@
 
 import { hash256 } from '../../lib/bitcoin/hash';
 import { ByteWriter } from './byte-writer';
-import { Coins, type Slot } from './coins';
+import { Coins } from './coins';
+import { type Slot } from './free-slots';
 import { commitmentScript, merkleRoot } from './merkle';
 import { drawKind } from './output-kinds';
 import { Random } from './random';

@@ -1,11 +1,8 @@
 // The unspent outputs of the chain under construction, in the order they were made. Tens of
 // millions of them: columns of numbers, no objects.
 
-import { FreeSlots } from './free-slots';
+import { FreeSlots, type Slot } from './free-slots';
 import type { Random } from './random';
-
-/** Index of an unspent output in the columns. */
-export type Slot = number;
 
 export interface SpendableCoin {
   /** 32 bytes in wire order, a view. */

@@ -1,7 +1,8 @@
 // A set of slots that quickly finds the next one down or up, however far away: words of 32
 // bits, and above them words with a bit for each word that is not empty, up to a single word.
 
-import type { Slot } from './coins';
+/** Index of an unspent output in the columns. */
+export type Slot = number;
 
 const WORD_BITS = 32;
 

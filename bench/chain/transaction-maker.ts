@@ -5,7 +5,8 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { ByteWriter } from './byte-writer';
 import { dataScript, drawKind, OUTPUT_KINDS, type OutputKind } from './output-kinds';
 import type { TransactionShape } from './block-shape';
-import type { Coins, Slot, SpendableCoin } from './coins';
+import type { Coins, SpendableCoin } from './coins';
+import type { Slot } from './free-slots';
 import type { Random } from './random';
 
 export interface MadeTransaction {

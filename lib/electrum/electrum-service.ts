@@ -12,7 +12,7 @@ import { Turns } from './server/turns';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
 import type { ServerLogger } from '../server/logger';
-import type { RestShared } from '../rest/rest-service';
+import type { Serving } from '../server/serving';
 import type { Gate } from '../server/work/gate';
 import type { Channel } from '../server/sockets/channel';
 import type { Sessions } from '../server/sockets/sessions';
@@ -27,7 +27,7 @@ export interface ElectrumServiceOptions {
 }
 
 export interface ElectrumServiceParts {
-  readonly shared: RestShared;
+  readonly serving: Serving;
   /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly methods: MethodTable;
@@ -74,9 +74,15 @@ export class ElectrumService {
 
   constructor(parts: ElectrumServiceParts) {
     this.#parts = parts;
-    const { shared, methods, subscriptionsOf, gate, version, logger } = parts;
-    const { queue, responses, unfinished, context } = shared;
-    const { threads } = context.limits;
+    const { serving, methods, subscriptionsOf, gate, version, logger } = parts;
+    const {
+      queue,
+      responses,
+      unfinished,
+      options: {
+        limits: { threads }
+      }
+    } = serving;
     this.#session = {
       table: methods,
       software: `bcoin-rest ${version}`,
@@ -142,20 +148,20 @@ export class ElectrumService {
       socket.destroy();
       return;
     }
-    const { responses: outflow, unfinished } = this.#parts.shared;
+    const { responses: outflow, unfinished } = this.#parts.serving;
     const channel = new LineChannel(socket, { outflow, unfinished });
     this.begin(channel, socket.remoteAddress ?? '');
   };
 
   /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */
   async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
-    const { options, folder, logger, shared } = this.#parts;
+    const { options, folder, logger, serving } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
       throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
     });
     this.#certificate = certificate;
     const handshakes = new Handshakes();
-    const handshakeTimeout = Math.min(HANDSHAKE_MS, shared.context.limits.timeoutMs);
+    const handshakeTimeout = Math.min(HANDSHAKE_MS, serving.options.limits.timeoutMs);
     const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
       handshakes.end(socket);
       this.#admit(socket);

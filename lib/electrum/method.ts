@@ -1,29 +1,15 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
 import type { HeaderRecord } from '../index/types';
-import type { EndpointContext } from '../answers/context';
+import type { ScriptAnswers } from '../answers/answers';
 import type { Client } from '../turns/client';
-import type { ChainAnswers } from '../answers/chain-answers';
-import type { PoolFees } from '../answers/pool/fees';
-import type { ScriptPool } from '../pool/by-script/script-pool';
-import type { ScriptReader } from '../scripts/types';
-import type { ScriptHistories } from '../answers/status/history';
 
 /** The versions that are spoken, in ascending order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /** What methods answer from. */
-export interface MethodContext {
-  /** The context of REST's endpoints: the node, its blocks, the cache for answers. */
-  readonly rest: EndpointContext;
-  /** Answers only while the gate is open. Snapshot and pool belong together if both are read in one turn of the event loop. */
-  readonly scripts: ScriptReader;
-  readonly pool: ScriptPool;
-  readonly fees: PoolFees;
-  readonly answers: ChainAnswers;
-  /** Histories from index and pool. */
-  readonly histories: ScriptHistories;
+export interface MethodContext extends ScriptAnswers {
   /** The version of this package. */
   readonly version: string;
   /** The most transactions of a script in one reply. */

@@ -4,9 +4,9 @@ import { scriptHashOf } from '../bitcoin/hash';
 import { NO_CLIENT } from '../turns/client';
 import { Observable } from 'rxjs';
 import { onceLive } from '../answers/status/once-live';
-import type { ChainAnswers } from '../answers/chain-answers';
+import type { ScriptAnswers } from '../answers/answers';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
-import type { ScriptHistories, ScriptHistory } from '../answers/status/history';
+import type { ScriptHistory } from '../answers/status/history';
 import type { ScriptNotifier } from '../answers/status/script-notifier';
 import type { StatusListener } from '../answers/status/subscribed-script';
 
@@ -39,8 +39,7 @@ export interface ScriptStats {
 
 export interface ScriptAccessParts {
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
-  readonly answers: ChainAnswers;
-  readonly histories: ScriptHistories;
+  readonly answers: Pick<ScriptAnswers, 'coins' | 'totals' | 'histories'>;
   readonly notifier: ScriptNotifier;
 }
 
@@ -120,6 +119,6 @@ export class ScriptAccess {
 
   #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
     const key = scriptHashOf(script);
-    return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.histories.at(key, snapshot), snapshot, key));
+    return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.answers.histories.at(key, snapshot), snapshot, key));
   }
 }

@@ -12,7 +12,7 @@ export async function writeBlock(
   writer: JsonWriter,
   block: HeaderRecord,
   client: Client,
-  context: Pick<EsploraContext, 'rest' | 'sizes'>
+  context: Pick<EsploraContext, 'blocks' | 'sizes'>
 ): Promise<void> {
   const size = await context.sizes.of(block, client);
   if (size === undefined) return refuse(block, context);
@@ -20,7 +20,7 @@ export async function writeBlock(
 }
 
 /** @throws HttpError 404, 503 */
-export async function refuse(block: HeaderRecord, { rest }: Pick<EsploraContext, 'rest'>): Promise<never> {
-  await rest.blocks.requireActive(block);
+export async function refuse(block: HeaderRecord, { blocks }: Pick<EsploraContext, 'blocks'>): Promise<never> {
+  await blocks.requireActive(block);
   throw blockNotFound();
 }

@@ -2,16 +2,9 @@
 // success, and lets errors of index and node pass.
 
 import type { Socket } from 'node:net';
-import type { EndpointContext } from '../answers/context';
+import type { ScriptAnswers } from '../answers/answers';
 import type { Client } from '../turns/client';
-import type { ChainAnswers } from '../answers/chain-answers';
-import type { PoolFees } from '../answers/pool/fees';
-import type { ScriptPool } from '../pool/by-script/script-pool';
-import type { ScriptReader } from '../scripts/types';
-import type { BlockSizes } from '../answers/blocks/sizes';
 import type { EsploraReply } from './reply';
-import type { Spends } from '../answers/transactions/spends';
-import type { Transactions } from '../answers/transactions/transactions';
 
 export type Endpoint = (request: EsploraRequest) => Promise<EsploraReply>;
 
@@ -26,17 +19,7 @@ export interface Route {
 }
 
 /** What endpoints answer from. */
-export interface EsploraContext {
-  /** The context of REST's endpoints: the node, its blocks, the cache for answers. */
-  readonly rest: EndpointContext;
-  /** Answers only while the gate is open. Snapshot and pool belong together if both are read in one turn of the event loop. */
-  readonly scripts: ScriptReader;
-  readonly pool: ScriptPool;
-  readonly fees: PoolFees;
-  readonly answers: ChainAnswers;
-  readonly transactions: Transactions;
-  readonly spends: Spends;
-  readonly sizes: BlockSizes;
+export interface EsploraContext extends ScriptAnswers {
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
   /** The most coins of a script in one reply. */

@@ -1,21 +1,12 @@
 // The Esplora service put together: what the plugin opens and closes.
 
-import { ReplyCache } from '../server/cache/replies';
 import { Mount, under } from '../server/http/mount';
-import { BlockSizes } from '../answers/blocks/sizes';
-import { EsploraServer } from './server/esplora-server';
-import { GatedScripts, ScriptsGate } from '../answers/scripts/gate';
 import { esploraRoutes } from './routes';
-import { Spends } from '../answers/transactions/spends';
-import { Transactions } from '../answers/transactions/transactions';
-import type { ServerLogger } from '../server/logger';
-import type { RestShared } from '../rest/rest-service';
-import type { ScriptReader, ScriptsState } from '../scripts/types';
-import type { ChainAnswers } from '../answers/chain-answers';
-import type { PoolFees } from '../answers/pool/fees';
-import type { ScriptPool } from '../pool/by-script/script-pool';
-import type { EsploraContext } from './endpoint';
+import { EsploraServer } from './server/esplora-server';
+import type { ScriptAnswers } from '../answers/answers';
 import type { Origins } from '../server/http/cors';
+import type { Serving } from '../server/serving';
+import type { EsploraContext } from './endpoint';
 
 export interface EsploraServiceOptions {
   /** The path under which requests are served, for example `/api`, without a slash at its end. */
@@ -24,20 +15,8 @@ export interface EsploraServiceOptions {
   readonly cors: Origins;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
-  /** Whether requests need the node's API key. */
-  readonly auth: boolean;
   /** The most coins of a script in one reply. */
   readonly maxUnspent: number;
-}
-
-export interface EsploraServiceParts {
-  readonly shared: RestShared;
-  readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
-  readonly pool: ScriptPool;
-  readonly fees: PoolFees;
-  readonly answers: ChainAnswers;
-  readonly options: EsploraServiceOptions;
-  readonly logger: ServerLogger;
 }
 
 export class EsploraService {
@@ -45,28 +24,17 @@ export class EsploraService {
   readonly context: EsploraContext;
   readonly #mount: Mount;
 
-  constructor({ shared, scripts, pool, fees, answers, options, logger }: EsploraServiceParts) {
-    const { context, connections } = shared;
-    const { path, cors, auth, broadcast, maxUnspent } = options;
-    const gate = new ScriptsGate(shared.gate, scripts);
-    const transactions = new Transactions(context);
-    const gated = new GatedScripts(scripts.reader, gate);
-    this.context = {
-      rest: context,
-      scripts: gated,
-      pool,
-      fees,
-      answers,
-      transactions,
-      spends: new Spends({ rest: context, scripts: gated, pool, transactions }),
-      sizes: new BlockSizes(context),
-      broadcast,
-      maxUnspent
-    };
-    const routes = esploraRoutes(this.context);
-    const replies = new ReplyCache(context.cache, context.node, context.reader);
-    const server = new EsploraServer({ ...shared, prefix: path, routes, gate, replies, origins: cors, auth, logger });
-    this.#mount = new Mount({ server: context.node.httpServer, takes: under(path), handler: server.handle, connections, logger });
+  constructor(serving: Serving, answers: ScriptAnswers, { path, cors, broadcast, maxUnspent }: EsploraServiceOptions) {
+    const { node, connections, logger } = serving;
+    this.context = { ...answers, broadcast, maxUnspent };
+    const server = new EsploraServer({
+      serving,
+      gate: answers.scriptsGate,
+      prefix: path,
+      routes: esploraRoutes(this.context),
+      origins: cors
+    });
+    this.#mount = new Mount({ server: node.httpServer, takes: under(path), handler: server.handle, connections, logger });
   }
 
   /** Takes over the paths under its own from the node's HTTP server as soon as it listens. */

@@ -2,7 +2,12 @@
 
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../node/types';
-import type { Position } from './records/position';
+
+/** The place of a transaction in the chain. The coinbase has index 0. */
+export interface Position {
+  readonly height: number;
+  readonly index: number;
+}
 
 /** An unspent output of the active chain. */
 export interface Coin {

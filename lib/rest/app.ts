@@ -3,7 +3,6 @@
 
 import Koa from 'koa';
 import { asHttpError } from '../server/refusal';
-import type { ServerLogger } from '../server/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { detailsOf } from '../turns/error-text';
 import { requireApiKey } from '../server/http/auth';
@@ -12,30 +11,9 @@ import { RestRequest } from './endpoint';
 import { errorHeaders, methodNotAllowed, noSuchPath, queueFull, QueueFullError, unknownMethod, type HeaderList } from '../server/errors';
 import { ClientGoneError } from '../turns/client';
 import { findRoute, type Route } from './routes';
-import type { NodeSource } from '../node/types';
 import type { Profile } from '../views/profile';
 import type { Reply } from '../server/http/reply';
-import type { Gate } from '../server/work/gate';
-import type { Limits } from '../server/limits';
-import type { ReplyCache } from '../server/cache/replies';
-import type { Responses } from '../server/http/responses';
-import type { Unfinished } from '../server/bounds/unfinished';
-import type { WorkQueue } from '../server/work/work-queue';
-
-export interface AppParts {
-  readonly routes: readonly Route[];
-  readonly profile: Profile;
-  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
-  readonly queue: WorkQueue;
-  readonly replies: ReplyCache;
-  readonly responses: Responses;
-  readonly limits: Limits;
-  readonly unfinished: Unfinished;
-  readonly node: Pick<NodeSource, 'isApiKey'>;
-  /** Whether requests need the node's API key. */
-  readonly auth: boolean;
-  readonly logger: ServerLogger;
-}
+import type { HttpServing } from '../server/serving';
 
 const IMMUTABLE = 'public, immutable, max-age=86400';
 const NOT_STORED = 'no-store';
@@ -64,13 +42,9 @@ class DirectKoa extends Koa {
 }
 
 /** An application that serves the routes and logs only to the given logger. */
-export function restApp(parts: AppParts): Koa {
-  const {
-    gate,
-    responses,
-    logger,
-    profile: { replies }
-  } = parts;
+export function restApp(serving: HttpServing, routes: readonly Route[], profile: Profile): Koa {
+  const { gate, responses, logger } = serving;
+  const { replies } = profile;
   /** Headers in the order in which Bitcoin Core sends them. */
   const headersOf = (contentType: string | undefined, { length }: Buffer, isImmutable: boolean): HeaderList => {
     const type = contentType === undefined ? [] : ['Content-Type', contentType];
@@ -93,7 +67,7 @@ export function restApp(parts: AppParts): Koa {
     context.respond = false;
     const { req, res } = context;
     try {
-      const { contentType, body, isImmutable = false, release } = await serve(req, parts);
+      const { contentType, body, isImmutable = false, release } = await serve(req, serving, routes, profile);
       await responses.endOfTurn();
       if (release !== undefined) responses.whenOver(res, release);
       responses.send(res, 200, headersOf(contentType, body, isImmutable), body);
@@ -104,10 +78,8 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-async function serve(
-  request: IncomingMessage,
-  { routes, profile, gate, queue, replies, responses, limits, unfinished, node, auth }: AppParts
-): Promise<Reply> {
+async function serve(request: IncomingMessage, serving: HttpServing, routes: readonly Route[], profile: Profile): Promise<Reply> {
+  const { node, gate, queue, replies, responses, unfinished, options } = serving;
   requireMethod(request.method, profile);
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
@@ -116,9 +88,9 @@ async function serve(
     new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
   route.check?.(requestWith(NO_BODY));
   gate.requireOpen();
-  if (auth) requireApiKey(request, node);
+  if (options.auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
-  const body = route.readsBody && hasBody(request) ? await readBody(request, { ...limits, unfinished }) : NO_BODY;
+  const body = route.readsBody && hasBody(request) ? await readBody(request, { ...options.limits, unfinished }) : NO_BODY;
   const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
   const cached = replies.find(question);
   if (cached !== undefined) return cached;

@@ -13,7 +13,7 @@ import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoE
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
 import type { Endpoint, RestRequest } from './endpoint';
-import type { EndpointContext } from '../answers/context';
+import type { Answers } from '../answers/answers';
 
 export interface Route {
   readonly prefix: string;
@@ -29,7 +29,7 @@ export interface Route {
 const always = (): boolean => true;
 
 /** All routes. A prefix that is the beginning of another prefix comes after it. */
-export function restRoutes(context: EndpointContext): Route[] {
+export function restRoutes(context: Answers): Route[] {
   return [
     { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
     { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
@@ -64,7 +64,7 @@ export function restRoutes(context: EndpointContext): Route[] {
   ];
 }
 
-function poolRoutes(context: EndpointContext): Route[] {
+function poolRoutes(context: Answers): Route[] {
   if (context.profile.parsing.poolParameters)
     return [{ prefix: '/rest/mempool/', endpoint: mempoolEndpoint(context), readsBody: false, isHeavy: asksForContents }];
   return [

@@ -4,7 +4,7 @@
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
 import type { ChainIndex } from '../index/types';
-import type { EndpointContext } from '../answers/context';
+import type { Answers } from '../answers/answers';
 import type { Reply } from '../server/http/reply';
 import type { Client } from '../turns/client';
 import type { Parameter, Parameters } from './parameters';
@@ -40,7 +40,7 @@ export class RpcClient implements Client {
 }
 
 /** What calls answer from. */
-export interface CallContext extends EndpointContext {
+export interface CallContext extends Answers {
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** The version of this package. */
   readonly version: string;

@@ -9,12 +9,15 @@ import { CookieFile } from './server/cookie';
 import { RpcServer } from './server/rpc-server';
 import type { IncomingMessage } from 'node:http';
 import type { ChainIndex } from '../index/types';
-import type { ServerLogger } from '../server/logger';
-import type { RestShared } from '../rest/rest-service';
+import type { Answers } from '../answers/answers';
+import type { RestService } from '../rest/rest-service';
+import type { Serving } from '../server/serving';
 import type { CallContext } from './call';
 
 export interface RpcServiceParts {
-  readonly shared: RestShared;
+  readonly serving: Serving;
+  readonly answers: Answers;
+  readonly rest: Pick<RestService, 'ask'>;
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** `user:password` that is accepted besides the node's API key. */
   readonly user: string | undefined;
@@ -22,7 +25,6 @@ export interface RpcServiceParts {
   readonly cookiePath: string | undefined;
   /** The version of this package. */
   readonly version: string;
-  readonly logger: ServerLogger;
 }
 
 export class RpcService {
@@ -31,20 +33,19 @@ export class RpcService {
   readonly #mount: Mount;
   readonly #server: RpcServer;
 
-  constructor({ shared, index, user, cookiePath, version, logger }: RpcServiceParts) {
-    const { context, connections } = shared;
-    const access = (this.#access = new Access(context.node));
+  constructor({ serving, answers, rest, index, user, cookiePath, version }: RpcServiceParts) {
+    const { node, connections, logger } = serving;
+    const access = (this.#access = new Access(node));
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
-    const blockWithFees = blockWithFeesEndpoint(context);
+    const blockWithFees = blockWithFeesEndpoint(answers);
     const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
     this.#server = new RpcServer({
-      ...shared,
-      context: { ...context, index, version, closing$: connections.closing$, ask: shared.ask, askForFees },
-      access,
-      logger
+      serving,
+      context: { ...answers, index, version, closing$: connections.closing$, ask: rest.ask, askForFees },
+      access
     });
-    this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
+    this.#mount = new Mount({ server: node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
   }
 
   /** Takes over calls from the node's HTTP server as soon as it listens. @throws when the cookie file cannot be written */

@@ -2,8 +2,7 @@
 // Other hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
-import type { Position } from '../index/records/position';
-import type { Coin, IndexSnapshot } from '../index/types';
+import type { Position, Coin, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
 
 /** Outputs, or spent outputs, of a script: their number, and their total value. */

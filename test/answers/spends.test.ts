@@ -133,9 +133,9 @@ describe('spends of outputs of a busy script', () => {
 
   /** Finds spends within limits, with a cache of its own. */
   function within(limits: SpendLimits, isGone = false): { spends: Spends; ask: () => Promise<unknown> } {
-    const { scripts, pool, context } = served;
-    const rest = { ...context, cache: new AnswerCache(1 << 20) };
-    const spends = new Spends({ rest, scripts, pool, transactions: new Transactions(rest) }, limits);
+    const { scripts, answers } = served;
+    const own = { ...answers, cache: new AnswerCache(1 << 20) };
+    const spends = new Spends({ ...own, scripts, transactions: new Transactions(own) }, limits);
     const ask = (): Promise<unknown> =>
       scripts.read((snapshot: ScriptSnapshot) => spends.of(funding.hash(), 1, snapshot, { isGone }).catch((error: unknown) => error));
     return { spends, ask };

@@ -58,7 +58,7 @@ describe('hostile values in every message', function () {
 
   it('REST: paths, queries and bodies', async () => {
     const { facts } = trial;
-    const prefixes = restRoutes(plain.context).map(({ prefix }) => prefix);
+    const prefixes = restRoutes(plain.answers).map(({ prefix }) => prefix);
     const kinds = prefixes.map((prefix) => ({
       name: prefix,
       requests: [
@@ -101,7 +101,7 @@ describe('hostile values in every message', function () {
 
   it('Esplora’s API: paths, queries and bodies', async () => {
     const { facts } = trial;
-    const routes = esploraRoutes({ ...plain.esplora });
+    const routes = esploraRoutes({ ...plain.answers, broadcast: true, maxUnspent: 500 });
     const kinds = routes.map(({ method, path }) => {
       const target = (value: string): string => `/api${path.replaceAll(/:\w+/g, value)}`;
       const known = `/api${path.replaceAll(/:\w+/g, (name) => legitimateSegment(name, facts))}`;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { ImpossibleError } from '../../plugin/cli/index-commands/command';
+import { ImpossibleError } from '../../plugin/cli/index-commands/errors';
 import { rebuildIndex } from '../../plugin/cli/index-commands/rebuild';
 import { readOptions } from '../../plugin/options';
 import { ProgressDisplay } from '../../plugin/progress';

@@ -30,8 +30,15 @@ describe('the application', () => {
   beforeEach(async () => {
     log = new MemoryLog();
     isOpen = true;
-    const app = restApp({
-      routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true, isHeavy: () => false }],
+    const responses = new Responses(
+      {
+        get listening() {
+          return server.listening;
+        }
+      },
+      { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }
+    );
+    const serving = {
       gate: {
         requireOpen: () => {
           if (!isOpen) throw unavailable('loading index');
@@ -41,20 +48,13 @@ describe('the application', () => {
       replies: noReplies(),
       unfinished: new Unfinished(),
       queue: new WorkQueue(4, 16),
-      responses: new Responses(
-        {
-          get listening() {
-            return server.listening;
-          }
-        },
-        { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }
-      ),
-      limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
-      profile: PROFILES['0.17'],
+      responses,
+      options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
       node: { isApiKey: () => false },
-      auth: false,
       logger: log
-    });
+    };
+    const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true, isHeavy: () => false }];
+    const app = restApp(serving, routes, PROFILES['0.17']);
     const handle = app.callback();
     server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');

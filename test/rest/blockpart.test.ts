@@ -12,7 +12,7 @@ import { UnreadableBlockError } from '../../lib/node/errors';
 import { PROFILES } from '../../lib/views/profile';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { RestRequest } from '../../lib/rest/endpoint';
-import { type EndpointContext } from '../../lib/answers/context';
+import { type Answers } from '../../lib/answers/answers';
 import { blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
@@ -71,7 +71,7 @@ describe('a part of a block', () => {
     const { node, reader } = served.rest;
     const unreadable = (): Promise<never> => Promise.reject(new UnreadableBlockError(Buffer.alloc(32), new Error('lost')));
     const lost = nodeWith(node, { rawBlock: unreadable, rawBlockPart: unreadable });
-    const context: EndpointContext = endpointContext(lost, reader, new AnswerCache(1), PROFILES.modern);
+    const context: Answers = endpointContext(lost, reader, new AnswerCache(1), PROFILES.modern);
     for (const query of ['bin?offset=0&size=80', 'bin?offset=0&size=0', 'json?offset=0&size=1']) {
       const request = new RestRequest(`${hash}.${query}`, Buffer.alloc(0), { destroyed: false }, true);
       expect(await caught(blockPartEndpoint(context)(request))).to.include({ status: 500, message: `I/O error reading ${hash}` });

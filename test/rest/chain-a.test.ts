@@ -9,7 +9,7 @@ import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
 import type { Endpoint } from '../../lib/rest/endpoint';
-import type { EndpointContext } from '../../lib/answers/context';
+import type { Answers } from '../../lib/answers/answers';
 import { HttpError } from '../../lib/server/errors';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
@@ -95,7 +95,7 @@ describe('a node with a long chain', () => {
   describe('that has thrown its blocks away', () => {
     const { txs, genesis, height } = chainAManifest();
     const pruneHeight = 100;
-    let context: EndpointContext;
+    let context: Answers;
 
     before(() => {
       context = contextOf(
@@ -108,7 +108,7 @@ describe('a node with a long chain', () => {
       );
     });
 
-    const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader, new AnswerCache(2 ** 20));
+    const contextOf = (node: NodeSource): Answers => endpointContext(node, served.rest.reader, new AnswerCache(2 ** 20));
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {
       const error = await caught(endpoint(requestFor(path)));

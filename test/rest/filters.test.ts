@@ -18,12 +18,12 @@ import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { Endpoint } from '../../lib/rest/endpoint';
-import type { EndpointContext } from '../../lib/answers/context';
+import type { Answers } from '../../lib/answers/answers';
 
 describe('filters that have not been made yet', () => {
   let host: TestFullNode;
   let index: ChainIndexer;
-  let context: EndpointContext;
+  let context: Answers;
 
   before(async () => {
     host = await openRegtestNode();

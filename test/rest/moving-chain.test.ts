@@ -10,7 +10,7 @@ import { coldAnswer } from '../support/cold-answers';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { EndpointContext } from '../../lib/answers/context';
+import type { Answers } from '../../lib/answers/answers';
 import type { NodeSource } from '../../lib/node/types';
 import type { HostFullBlock } from '../support/bcoin';
 
@@ -37,7 +37,7 @@ describe('requests that are worked on while the chain moves', () => {
 
   afterEach(() => served.node.close());
 
-  const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader);
+  const contextOf = (node: NodeSource): Answers => endpointContext(node, served.rest.reader);
 
   /** `answered` for 200 with the right bytes, otherwise status and text. */
   const outcome = async (node: NodeSource, path: string, expected: Buffer): Promise<string> => {

@@ -17,7 +17,7 @@ import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { bcoin, type TestFullNode } from '../support/bcoin';
-import { endpointContext } from '../support/endpoints';
+import { endpointContext, noReplies } from '../support/endpoints';
 import { MemoryLog } from '../support/memory-log';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { openRegtestNode } from '../support/regtest-node';
@@ -324,10 +324,16 @@ describe('calls over HTTP', () => {
     };
     const gate = { requireOpen: () => undefined, status: () => '' };
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
+    const context = { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply };
+    const responses = new Responses(node.httpServer, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
     const calls = new RpcServer({
-      ...{ gate, queue: new WorkQueue(1, 1), unfinished: new Unfinished(), logger: new MemoryLog(), access: new Access(node) },
-      context: { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply },
-      responses: new Responses(node.httpServer, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } })
+      serving: {
+        ...{ node, gate, responses, queue: new WorkQueue(1, 1), replies: noReplies(), unfinished: new Unfinished() },
+        options: { limits: context.limits, auth: false },
+        logger: new MemoryLog()
+      },
+      context,
+      access: new Access(node)
     });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));

@@ -13,7 +13,7 @@ import { groupRows, ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
 import { testScale } from '../support/scale';
 import { sharedFolder } from '../support/shared';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 
 interface Derived {

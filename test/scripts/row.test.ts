@@ -18,7 +18,7 @@ import {
   writeRow
 } from '../../lib/scripts/records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../lib/scripts/records/script-hasher';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 
 interface Row {
   readonly funded: { readonly count: number; readonly value: number };

@@ -10,7 +10,7 @@ import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
 import { expectScriptAnswers } from '../support/script-answers';
 import { groupRows, ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
 
 const genesisHash = blockHash(madeGenesis);

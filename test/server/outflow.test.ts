@@ -45,24 +45,23 @@ describe('replies that clients are slow to read', () => {
     };
     const held = async (request: RestRequest): Promise<Reply> => ({ ...(await large(request)), release: () => released++ });
     responses = new Responses(listening, { mostBytes: MOST, readRate: { bytesPerSecond: 1_000, windowMs: timeoutMs } });
-    const app = restApp({
-      routes: [
-        { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
-        { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
-        { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
-        { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
-      ],
+    const routes = [
+      { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
+      { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
+      { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
+      { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
+    ];
+    const serving = {
       gate: { requireOpen: () => undefined, status: () => '' },
       replies: noReplies(),
       queue: new WorkQueue(1, 1),
       responses,
       unfinished: new Unfinished(),
-      limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
-      profile: PROFILES['0.17'],
+      options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
       node: { isApiKey: () => false },
-      auth: false,
       logger: new MemoryLog()
-    });
+    };
+    const app = restApp(serving, routes, PROFILES['0.17']);
     const handle = app.callback();
     server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -2,11 +2,11 @@
 
 import { CODES, ElectrumError } from '../../lib/electrum/errors';
 import type { Method, MethodTable } from '../../lib/electrum/method';
-import type { EndpointContext } from '../../lib/answers/context';
+import type { Answers } from '../../lib/answers/answers';
 
 const LETTER = 0x61;
 
-export function transportMethods({ reader }: EndpointContext, held?: (release: () => void) => void): MethodTable {
+export function transportMethods({ reader }: Answers, held?: (release: () => void) => void): MethodTable {
   const method = (parameters: readonly string[], answer: Method['answer'], more: Partial<Method> = {}): Method => ({
     parameters,
     required: parameters.length,

@@ -17,7 +17,8 @@ import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import type { Origins } from '../../lib/server/http/cors';
 import type { MethodTable } from '../../lib/electrum/method';
 import type { ClosableSubscriptions, Notified } from '../../lib/electrum/server/session';
-import type { EndpointContext } from '../../lib/answers/context';
+import { Serving } from '../../lib/server/serving';
+import { answersOf, type Answers } from '../../lib/answers/answers';
 import type { TestFullNode } from './bcoin';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
@@ -43,7 +44,7 @@ export interface ElectrumNode {
   readonly electrum: ElectrumService;
   /** Whether methods are answered. */
   readonly ready$: BehaviorSubject<boolean>;
-  readonly context: EndpointContext;
+  readonly context: Answers;
   /** The first of the protocol's ports. */
   readonly port: number;
   readonly httpPort: number;
@@ -56,7 +57,7 @@ export interface ElectrumNode {
 }
 
 export interface ElectrumNodeOptions extends RegtestOptions {
-  readonly methods: (context: EndpointContext) => MethodTable;
+  readonly methods: (context: Answers) => MethodTable;
   readonly options?: Partial<ServerOptions>;
   /** Folder for a certificate that the server makes itself. */
   readonly folder?: string;
@@ -64,14 +65,14 @@ export interface ElectrumNodeOptions extends RegtestOptions {
 
 /** Opens a node that answers. */
 export async function openElectrumNode({ methods, options, folder, ...regtest }: ElectrumNodeOptions): Promise<ElectrumNode> {
-  let parts: { rest: RestService; electrum: ElectrumService } | undefined;
+  let parts: { serving: Serving; answers: Answers; electrum: ElectrumService } | undefined;
   const ready$ = new BehaviorSubject(false);
   const [errors, notes]: [string[], string[]] = [[], []];
   const notified = new Set<Notified>();
   const plugin = {
     id: 'electrum',
     init: (node: TestFullNode) => {
-      const { limits, ...others } = readOptions(node.config);
+      const read = readOptions(node.config);
       const ownLogger = node.logger.context('electrum');
       const logger = {
         error: (message: string) => void errors.push(message),
@@ -79,15 +80,16 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
         debug: () => undefined
       };
       const source = new BcoinNode(node);
-      const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger: ownLogger, migrations, ...others });
-      const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
-      const { context } = rest.shared;
       const { maxSessions, maxCost, isOwn, cors, auth, ...own } = { ...OPTIONS, ...options };
-      const sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs });
+      const index = new ChainIndexer({ ...read, store: new MemoryStore(), node: source, logger: ownLogger, migrations });
+      const serving = new Serving({ node: source, index, options: { ...read, warmup: 'indexed', auth }, logger });
+      const answers = answersOf(serving, read, undefined);
+      const rest = new RestService(serving, answers);
+      const sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: read.limits.timeoutMs });
       const electrum = new ElectrumService({
-        shared: rest.shared,
+        serving,
         sessions,
-        methods: methods(context),
+        methods: methods(answers),
         subscriptionsOf: (client) => subscriptionsOf(client, notified),
         gate: { status: () => 'loading' },
         ready$,
@@ -97,8 +99,7 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
         logger
       });
       const webSockets = new WebSockets({
-        ...rest.shared,
-        node: rest.shared.context.node,
+        serving,
         sessions,
         paths: {
           '/electrum': (channel, address) => {
@@ -106,14 +107,13 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
           }
         },
         refusal: () => (ready$.value ? undefined : 'loading'),
-        origins: cors,
-        auth,
-        logger
+        origins: cors
       });
-      parts = { rest, electrum };
+      parts = { serving, answers, electrum };
       return {
         open: async () => {
           await index.open();
+          serving.open();
           rest.open();
           await electrum.open();
           webSockets.open();
@@ -123,6 +123,7 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
           webSockets.close();
           await sessions.close();
           rest.close();
+          serving.close();
           await index.close();
           source.close();
         }
@@ -131,15 +132,14 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
   };
   const node = await openRegtestNode({ ...regtest, plugins: [plugin] });
   if (parts === undefined) throw new Error('expected the node to load its plugin');
-  const { rest, electrum } = parts;
-  const { context } = rest.shared;
-  await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
+  const { serving, answers, electrum } = parts;
+  await firstValueFrom(serving.gate.ready$.pipe(filter((ready) => ready)));
   ready$.next(true);
   const count = [options?.plain ?? ANY_PORT, options?.tls].filter((endpoint) => endpoint !== undefined).length;
   while (electrum.addresses.length < count) await new Promise((resolve) => setImmediate(resolve));
   const { port } = electrum.addresses[0] as AddressInfo; // above none
-  const { port: httpPort } = context.node.httpServer.address() as AddressInfo;
-  return { node, electrum, ready$, context, port, httpPort, errors, notes, notified };
+  const { port: httpPort } = serving.node.httpServer.address() as AddressInfo;
+  return { node, electrum, ready$, context: answers, port, httpPort, errors, notes, notified };
 }
 
 /** The subscriptions of a client that is told nothing. It counts as subscribed once it has tried to unsubscribe from something. */

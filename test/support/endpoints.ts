@@ -1,6 +1,8 @@
 // The context of endpoints, with a cache of any size.
 
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { SpentBytes } from '../../lib/answers/blocks/spent';
+import { SpentCounts } from '../../lib/answers/blocks/spent-counts';
 import { RawBlocks } from '../../lib/answers/blocks/raw-blocks';
 import { PoolTexts } from '../../lib/answers/pool/texts';
 import { ReplyCache } from '../../lib/server/cache/replies';
@@ -8,7 +10,7 @@ import { BlockTexts } from '../../lib/answers/blocks/texts';
 import { PROFILES, type Profile } from '../../lib/views/profile';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { RestRequest } from '../../lib/rest/endpoint';
-import { type EndpointContext } from '../../lib/answers/context';
+import { type Answers } from '../../lib/answers/answers';
 import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
 import type { IndexReader } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
@@ -19,8 +21,10 @@ export function endpointContext(
   reader: IndexReader,
   cache = new AnswerCache(1),
   profile: Profile = PROFILES['0.17']
-): EndpointContext {
+): Answers {
   const gate = { requireOpen: () => undefined };
+  const blocks = new RawBlocks(node, cache);
+  const spentCounts = new SpentCounts(node, blocks, cache);
   return {
     node,
     reader,
@@ -30,11 +34,13 @@ export function endpointContext(
     limits: { ...DEFAULT_LIMITS, ...profile.limits },
     profile,
     cache,
-    blocks: new RawBlocks(node, cache),
+    blocks,
+    spentCounts,
+    spentBytes: new SpentBytes(node, blocks, spentCounts, cache),
     texts: new BlockTexts(0),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
     spent: new SpentOutputs(node),
-    txids: { of: undefined }
+    txidsOf: undefined
   };
 }
 

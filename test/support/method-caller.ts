@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import { ElectrumError } from '../../lib/electrum/errors';
-import { ScriptHistories } from '../../lib/answers/status/history';
 import { methodTable } from '../../lib/electrum/method-table';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { EsploraNode } from './esplora-node';
@@ -50,18 +49,10 @@ export class MethodCaller {
   /** The cost of all calls. */
   points = 0;
 
-  constructor(
-    { context, scripts, pool, fees, answers }: EsploraNode,
-    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}
-  ) {
-    const histories = new ScriptHistories(pool, answers.totals);
+  constructor({ answers, scripts }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
     this.table = methodTable({
-      rest: context,
+      ...answers,
       scripts,
-      pool,
-      fees,
-      answers,
-      histories,
       version: '1.2.3',
       maxHistory: 80_000,
       broadcast: true,

@@ -7,6 +7,7 @@ import { ScriptHistories } from '../../lib/answers/status/history';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { PooledScripts } from '../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../lib/answers/scripts/totals';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
@@ -49,7 +50,7 @@ export class NotifyingNode {
     }));
     const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
     const pool = (this.pool = new ScriptPool(node.pool, unfailing));
-    const histories = (this.histories = new ScriptHistories(pool, new ChainTotals({ cache: new AnswerCache(1 << 20) })));
+    const histories = (this.histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20))));
     this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
   }
 

@@ -3,29 +3,19 @@
 import { once } from 'node:events';
 import { BehaviorSubject } from 'rxjs';
 import { WebSocket, type RawData } from 'ws';
-import { EsploraService } from '../../lib/esplora/esplora-service';
-import { PushService } from '../../lib/esplora/push/push-service';
-import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { RestService } from '../../lib/rest/rest-service';
-import { ChainAnswers } from '../../lib/answers/chain-answers';
-import { PoolFees } from '../../lib/answers/pool/fees';
-import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { ScriptHistories } from '../../lib/answers/status/history';
-import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
-import { ScriptIndexer } from '../../lib/scripts/script-indexer';
-import { isLoopback } from '../../lib/server/bounds/address-group';
-import { Sessions } from '../../lib/server/sockets/sessions';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
-import { WebSockets } from '../../lib/server/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { migrations } from '../../migrations';
+import { Assembly } from '../../plugin/assemble';
 import { readOptions } from '../../plugin/options';
-import { unfailing } from './unfailing';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { until } from './until';
 import type { AddressInfo } from 'node:net';
+import type { ScriptNotifier } from '../../lib/answers/status/script-notifier';
+import type { PushService } from '../../lib/esplora/push/push-service';
+import type { ChainIndexer } from '../../lib/index/chain-index';
+import type { Sessions } from '../../lib/server/sockets/sessions';
 import type { TestFullNode } from './bcoin';
 
 const OPTIONS = {
@@ -55,92 +45,35 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
   const { maxSessions, maxCost, maxSubscriptions, maxHistory, mostOfAll, auth, cors, ...regtest } = { ...OPTIONS, ...options };
   const ready$ = new BehaviorSubject(true);
   const log = new MemoryLog();
-  let parts: Pick<PushNode, 'push' | 'sessions' | 'notifier' | 'index'> | undefined;
-  let isLive: () => boolean = () => false;
+  let parts: Assembly | undefined;
   const plugin = {
     id: 'push',
-    init: (host: TestFullNode) => {
-      const { limits, ...others } = readOptions(host.config);
-      const node = new BcoinNode(host);
-      const index = new ChainIndexer({ store: new MemoryStore(), node, logger: log, migrations, ...others });
-      const rest = new RestService({ node, index, options: { ...others, limits, warmup: 'indexed' }, logger: log });
-      const { shared } = rest;
-      const common = { node, index, logger: log, undoDepth: 1_000, scrubMs: 0 };
-      const scripts = new ScriptIndexer({ ...common, store: new MemoryStore(), filling: undefined });
-      const pool = new ScriptPool(node.pool, unfailing);
-      const fees = new PoolFees(node, pool);
-      const answers = new ChainAnswers(shared.context);
-      const histories = new ScriptHistories(pool, answers.totals);
-      const notifier = new ScriptNotifier({ ...common, scripts, pool, histories });
-      const esplora = new EsploraService({
-        shared,
-        scripts,
-        pool,
-        fees,
-        answers,
-        options: { path: '/api', cors, auth, broadcast: true, maxUnspent: 500 },
-        logger: log
-      });
-      const sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs: limits.timeoutMs });
-      const push = new PushService({
-        context: esplora.context,
-        scripts,
-        notifier,
-        histories,
-        sessions,
-        outflow: shared.responses,
-        subscriptions: new SubscriptionMemory(mostOfAll * SUBSCRIPTION_BYTES),
-        gate: shared.gate,
-        options: { maxSubscriptions, maxHistory },
-        logger: log
-      });
-      const webSockets = new WebSockets({
-        ...shared,
-        node: shared.context.node,
-        sessions,
-        paths: {
-          '/api/v1/ws': (channel, address) => {
-            push.begin(channel, address);
+    init: (host: TestFullNode) =>
+      (parts = new Assembly({
+        host,
+        options: {
+          ...readOptions(host.config),
+          ...{ warmup: 'indexed', auth, undoDepth: 1_000, scrubMs: 0 },
+          addresses: {
+            ...{ path: '/api', cors, broadcast: true, maxUnspent: 500, maxHistory },
+            electrum: { plain: undefined, tls: undefined, certificate: undefined, maxSessions, maxCost, maxSubscriptions }
           }
         },
-        refusal: () => (ready$.value ? undefined : 'loading'),
-        origins: cors,
-        auth,
-        logger: log
-      });
-      parts = { push, sessions, notifier, index };
-      isLive = () => scripts.state.phase === 'live';
-      return {
-        open: async () => {
-          await index.open();
-          rest.open();
-          esplora.open();
-          webSockets.open();
-          await pool.open();
-          notifier.open();
-          push.open();
-          scripts.open();
-        },
-        close: async () => {
-          webSockets.close();
-          await sessions.close();
-          esplora.close();
-          await push.close();
-          await notifier.close();
-          await scripts.close();
-          pool.close();
-          rest.close();
-          await index.close();
-          node.close();
+        ...{ store: new MemoryStore(), scriptStore: new MemoryStore(), places: undefined },
+        ...{ version: '1.2.3', logger: log },
+        replaced: {
+          subscriptions: new SubscriptionMemory(mostOfAll * SUBSCRIPTION_BYTES),
+          refusal: () => (ready$.value ? undefined : 'loading')
         }
-      };
-    }
+      }))
   };
   const node = await openRegtestNode({ ...regtest, plugins: [plugin] });
-  if (parts === undefined) throw new Error('expected the node to load its plugin');
-  await until(() => isLive());
+  const { index, wallets } = parts ?? {};
+  if (index === undefined || wallets === undefined) throw new Error('expected the node to load its plugin');
+  const { push, sessions, notifier, scripts } = wallets;
+  await until(() => scripts.state.phase === 'live');
   const { port } = new BcoinNode(node).httpServer.address() as AddressInfo;
-  return { node, ...parts, ready$, port, log };
+  return { node, push, sessions, notifier, index, ready$, port, log };
 }
 
 /** The content of one message. */

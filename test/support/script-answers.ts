@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { expectSame } from './expect-same';
 import { sha256, type ScriptModel } from './script-model';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 
 const nobody = sha256(Buffer.from('nobody'));

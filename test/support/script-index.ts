@@ -11,7 +11,7 @@ import { MOST_ROWS, positionInKey, writeFurther } from '../../lib/scripts/record
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { Store, StoreWrite } from '../../lib/store/store';

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { knownHash, knownScan } from './known-blocks';
-import type { Position } from '../../lib/index/records/position';
+import type { Position } from '../../lib/index/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { ScriptCoin, ScriptRow, ScriptTotals } from '../../lib/scripts/types';
 

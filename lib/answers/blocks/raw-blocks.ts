@@ -8,8 +8,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
 import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
 import { chainMoving } from '../../server/errors';
-import type { Position } from '../../index/records/position';
-import type { IndexSnapshot, TransactionPosition } from '../../index/types';
+import type { Position, IndexSnapshot, TransactionPosition } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Client } from '../../turns/client';
 

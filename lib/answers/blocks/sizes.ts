@@ -7,7 +7,7 @@ import { readTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../bitcoin/hash';
 import { runInSlices } from '../../turns/slices';
 import type { BlockPoint } from '../../node/types';
-import type { EndpointContext } from '../context';
+import type { RawBlocks } from './raw-blocks';
 import type { Client } from '../../turns/client';
 
 export interface BlockSize {
@@ -23,10 +23,10 @@ const MOST_BLOCKS = 4_096;
 const TRANSACTIONS_PER_SLICE = 64;
 
 export class BlockSizes {
-  readonly #blocks: EndpointContext['blocks'];
+  readonly #blocks: RawBlocks;
   readonly #known = new LRUCache<string, BlockSize>({ max: MOST_BLOCKS });
 
-  constructor({ blocks }: Pick<EndpointContext, 'blocks'>) {
+  constructor(blocks: RawBlocks) {
     this.#blocks = blocks;
   }
 

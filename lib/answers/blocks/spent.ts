@@ -1,12 +1,11 @@
 // The outputs that blocks spend, serialized as in `spenttxouts`; those that are asked for again come from memory. They are found by hash.
 // For blocks off the active chain they are never answered from memory.
 
-import { spentCounts } from '../../bitcoin/block';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { ownCopy, type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import type { SpentCounts } from './spent-counts';
 import { keyOf } from '../../bitcoin/hash';
 import { type RawBlocks } from './raw-blocks';
-import { runInSlices } from '../../turns/slices';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Client } from '../../turns/client';
 
@@ -15,10 +14,6 @@ const NOTHING = Buffer.from([1, 0]);
 
 interface CachedBytes extends Cached {
   readonly bytes: Buffer;
-}
-
-interface CachedCounts extends Cached {
-  readonly counts: Uint32Array;
 }
 
 /** A block whose spent outputs are wanted. */
@@ -32,15 +27,14 @@ export class SpentBytes {
   readonly #node: NodeSource;
   readonly #blocks: RawBlocks;
   readonly #cached: Shelf<CachedBytes>;
-  /** How many outputs each transaction spends: only the block's bytes say that, the node's undo data does not. */
-  readonly #counts: Shelf<CachedCounts>;
+  readonly #counts: SpentCounts;
   readonly #reading = new MadeOnce<Buffer | undefined>();
 
-  constructor(node: NodeSource, blocks: RawBlocks, cache: AnswerCache) {
+  constructor(node: NodeSource, blocks: RawBlocks, counts: SpentCounts, cache: AnswerCache) {
     this.#node = node;
     this.#blocks = blocks;
     this.#cached = cache.shelf('spent');
-    this.#counts = cache.shelf('spent-counts');
+    this.#counts = counts;
   }
 
   /** Undefined when the node lacks the undo data or the block. */
@@ -55,27 +49,15 @@ export class SpentBytes {
   }
 
   async #read(block: SpendingBlock, key: string, client: Client): Promise<Buffer | undefined> {
-    const counts = await this.#countsOf(block, key, client);
+    const counts = await this.#counts.of(block, client, block.isActive);
     if (counts === undefined) return undefined;
     if (counts.length === 1) return NOTHING;
     const bytes = await this.#node.spentOutputs(block.hash, counts);
     if (bytes !== undefined && block.isActive)
       this.#cached.offer(key, () => {
-        // Unused space at the end of the buffer would stay in memory as well.
-        const own = Buffer.allocUnsafeSlow(bytes.length);
-        bytes.copy(own);
+        const own = ownCopy(bytes);
         return { bytes: own, byteLength: own.length };
       });
     return bytes;
-  }
-
-  async #countsOf(block: SpendingBlock, key: string, client: Client): Promise<Uint32Array | undefined> {
-    const cached = this.#counts.get(key);
-    if (cached !== undefined) return cached.counts;
-    const raw = await (block.isActive ? this.#blocks.block(block, client) : this.#node.rawBlock(block.hash));
-    if (raw === undefined) return undefined;
-    const counts = await runInSlices(spentCounts(raw), client);
-    this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
-    return counts;
   }
 }

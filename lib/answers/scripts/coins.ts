@@ -2,14 +2,13 @@
 
 import { isUnspendable } from '../../bitcoin/script';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type Cached, type Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { type RawBlocks } from '../blocks/raw-blocks';
 import { TooManyCoinsError } from '../../scripts/errors';
 import { unlessGone, type ChainTotals } from './totals';
 import { placedTransaction } from '../transactions/placed-transaction';
 import type { IndexSnapshot } from '../../index/types';
-import type { EndpointContext } from '../context';
 import type { Client } from '../../turns/client';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
 
@@ -34,7 +33,7 @@ export class ChainCoins {
   readonly #cached: Shelf<CachedCoins>;
   readonly #reading = new MadeOnce<FoundCoins>();
 
-  constructor({ blocks, cache }: Pick<EndpointContext, 'blocks' | 'cache'>, totals: ChainTotals) {
+  constructor(blocks: RawBlocks, totals: ChainTotals, cache: AnswerCache) {
     this.#blocks = blocks;
     this.#cached = cache.shelf('script-coins');
     this.#totals = totals;

@@ -3,13 +3,12 @@
 
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type Cached, type Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
 import { keyOf } from '../../bitcoin/hash';
 import { ClientGoneError } from '../../turns/client';
 import { exact } from '../../scripts/read/script-snapshot';
 import { HistoryTooLongError } from '../../scripts/errors';
 import type { BlockPoint } from '../../node/types';
-import type { EndpointContext } from '../context';
 import type { Client } from '../../turns/client';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
 
@@ -41,7 +40,7 @@ export class ChainTotals {
   readonly #cached: Shelf<CachedTotals>;
   readonly #counting = new MadeOnce<ScriptTotals>();
 
-  constructor({ cache }: Pick<EndpointContext, 'cache'>) {
+  constructor(cache: AnswerCache) {
     this.#cached = cache.shelf('script-totals');
   }
 

@@ -3,11 +3,10 @@
 
 import { compareDisplayed } from '../../bitcoin/hash';
 import { runInSlices } from '../../turns/slices';
-import { PooledScripts, type PooledScript } from '../scripts/pooled-script';
+import type { PooledScript, PooledScripts } from '../scripts/pooled-script';
 import { sorted } from '../../turns/sorted';
 import { HistoryTooLongError } from '../../scripts/errors';
-import type { Position } from '../../index/records/position';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { Position, HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Client } from '../../turns/client';
 import type { ChainTotals } from '../scripts/totals';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -38,9 +37,9 @@ export class ScriptHistories {
   /** Heights of transactions of the pool, by the tip object of the state. */
   readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
 
-  constructor(pool: ScriptPool, totals: ChainTotals) {
+  constructor(pool: ScriptPool, pooled: PooledScripts, totals: ChainTotals) {
     this.#pool = pool;
-    this.#pooled = new PooledScripts(pool);
+    this.#pooled = pooled;
     this.#totals = totals;
   }
 

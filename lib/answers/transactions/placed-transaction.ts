@@ -2,8 +2,7 @@
 
 import { unavailable } from '../../server/errors';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
-import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
+import type { Position, IndexSnapshot } from '../../index/types';
 import type { RawBlocks } from '../blocks/raw-blocks';
 import type { Client } from '../../turns/client';
 

@@ -4,16 +4,13 @@
 // transactions before it, so the whole block has to be read. The transactions that created the outputs are small, but each is in
 // another place. The cheaper way is tried first, then the other.
 
-import { spentCounts } from '../../bitcoin/block';
 import { keyOf } from '../../bitcoin/hash';
 import { HttpError } from '../../server/errors';
-import { runInSlices } from '../../turns/slices';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
-import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
-import type { Cached, Shelf } from '../../server/cache/answer-cache';
-import type { EndpointContext } from '../context';
+import type { Position, IndexSnapshot } from '../../index/types';
+import type { BlockPoint, NodeSource } from '../../node/types';
+import type { RawBlocks } from '../blocks/raw-blocks';
+import type { SpentCounts } from '../blocks/spent-counts';
 import type { Client } from '../../turns/client';
 import type { SpentOutput } from '../../views/esplora/transaction';
 
@@ -32,23 +29,22 @@ export interface Spending {
 /** The outputs that each transaction spends. */
 type Found = readonly (readonly SpentOutput[])[];
 
-interface CachedCounts extends Cached {
-  readonly counts: Uint32Array;
+export interface PreviousOutputsParts {
+  readonly node: NodeSource;
+  readonly blocks: RawBlocks;
+  readonly spentCounts: SpentCounts;
 }
 
 export class PreviousOutputs {
-  readonly #rest: EndpointContext;
-  /** Shared with `SpentBytes` of REST. */
-  readonly #counts: Shelf<CachedCounts>;
+  readonly #parts: PreviousOutputsParts;
 
-  constructor(rest: EndpointContext) {
-    this.#rest = rest;
-    this.#counts = rest.cache.shelf('spent-counts');
+  constructor(parts: PreviousOutputsParts) {
+    this.#parts = parts;
   }
 
   /**
-   * The outputs that some transactions of a block spend, in the order of their inputs; none for the coinbase. `counts`: the result of
-   * the method `counts`, if the caller has it. @throws HttpError 500, 503
+   * The outputs that some transactions of a block spend, in the order of their inputs; none for the coinbase. `counts`: how
+   * many outputs each transaction of the block spends, if the caller knows it. @throws HttpError 500, 503
    */
   async of(
     block: BlockPoint,
@@ -65,13 +61,13 @@ export class PreviousOutputs {
     const [first, second] = counts === undefined && this.#isFarAway(block, inputs, index) ? [elsewhere, inBlock] : [inBlock, elsewhere];
     const found = (await first()) ?? (await second());
     if (found !== undefined) return found;
-    await this.#rest.blocks.requireActive(block);
+    await this.#parts.blocks.requireActive(block);
     throw new HttpError(500, 'Transaction missing prevouts');
   }
 
   /** Whether reading the block costs more than reading one transaction for each input. */
   #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
-    if (inputs > MOST_TRANSACTIONS || this.#counts.get(keyOf(block.hash)) !== undefined) return false;
+    if (inputs > MOST_TRANSACTIONS || this.#parts.spentCounts.has(block)) return false;
     const [below, at] = [index.headerAt(block.height - 1), index.headerAt(block.height)];
     return at !== undefined && inputs * BYTES_PER_TRANSACTION < at.chainBytes - (below?.chainBytes ?? 0);
   }
@@ -83,7 +79,7 @@ export class PreviousOutputs {
     known: Uint32Array | undefined,
     client: Client
   ): Promise<Found | undefined> {
-    const counts = known ?? (await this.counts(block, client));
+    const counts = known ?? (await this.#parts.spentCounts.of(block, client));
     if (counts === undefined) return undefined;
     const indexes = list.map(({ position }) => position.index);
     const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
@@ -91,22 +87,10 @@ export class PreviousOutputs {
     const starts = [counts.subarray(0, first).reduce((sum, count) => sum + count, 0)];
     for (const count of counts.subarray(first, last + 1)) starts.push((starts.at(-1) as number) + count); // not empty
     const [start, end] = [starts[0] as number, starts.at(-1) as number]; // as above
-    const coins = await this.#rest.node.spentSpan(block.hash, { start, count: end - start });
+    const coins = await this.#parts.node.spentSpan(block.hash, { start, count: end - start });
     return (
       coins && indexes.map((index) => coins.slice((starts[index - first] as number) - start, (starts[index - first + 1] as number) - start))
     );
-  }
-
-  /** How many outputs each transaction of a block spends. Undefined when the node does not have the block. */
-  async counts(block: BlockPoint, client: Client): Promise<Uint32Array | undefined> {
-    const key = keyOf(block.hash);
-    const cached = this.#counts.get(key);
-    if (cached !== undefined) return cached.counts;
-    const raw = await this.#rest.blocks.block(block, client);
-    if (raw === undefined) return undefined;
-    const counts = await runInSlices(spentCounts(raw), client);
-    this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
-    return counts;
   }
 
   /** From the transactions that created the outputs. */
@@ -116,7 +100,7 @@ export class PreviousOutputs {
       const key = keyOf(txid);
       const before = reading.get(key);
       if (before !== undefined) return before;
-      const found = this.#rest.blocks.find(txid, index);
+      const found = this.#parts.blocks.find(txid, index);
       const made = Promise.resolve(found?.read(client));
       reading.set(key, made);
       return made;

@@ -6,16 +6,14 @@
 
 import { isUnspendable } from '../../bitcoin/script';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type Cached, type Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { Slice, nextTurn } from '../../turns/slices';
 import { unlessGone } from '../scripts/totals';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { confirmationAt, placeOf, type Confirmation, type Transactions } from './transactions';
 import type { BlockPoint } from '../../node/types';
-import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
-import type { EndpointContext } from '../context';
+import type { Position, IndexSnapshot } from '../../index/types';
 import type { Placed } from './placed-transaction';
 import type { Client } from '../../turns/client';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
@@ -60,7 +58,7 @@ export interface SpendsParts {
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly transactions: Transactions;
-  readonly rest: Pick<EndpointContext, 'cache'>;
+  readonly cache: AnswerCache;
 }
 
 export class Spends {
@@ -74,7 +72,7 @@ export class Spends {
   constructor(parts: SpendsParts, limits = LIMITS) {
     this.#parts = parts;
     this.#limits = limits;
-    this.#cached = parts.rest.cache.shelf('spend');
+    this.#cached = parts.cache.shelf('spend');
   }
 
   /** The spend of one output, which need not exist. @throws HistoryTooLongError */

@@ -8,12 +8,10 @@ import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../../views/esplora/transaction';
 import { placedTransaction, type Placed } from './placed-transaction';
-import { PreviousOutputs } from './previous-outputs';
+import { PreviousOutputs, type PreviousOutputsParts } from './previous-outputs';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
-import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
-import type { Cached, Shelf } from '../../server/cache/answer-cache';
-import type { EndpointContext } from '../context';
+import type { Position, IndexSnapshot } from '../../index/types';
+import { ownCopy, type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { EsploraStatus } from '../../views/esplora/status';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -23,6 +21,10 @@ const BLOCKS_AT_ONCE = 4;
 
 /** The block of a confirmed transaction. */
 export type Confirmation = NonNullable<EsploraStatus>;
+
+export interface TransactionsParts extends PreviousOutputsParts {
+  readonly cache: AnswerCache;
+}
 
 interface CachedText extends Cached {
   readonly text: Buffer;
@@ -58,14 +60,14 @@ export function placeIfKnown(txid: Buffer, index: IndexSnapshot): Position | und
 }
 
 export class Transactions {
-  readonly #rest: EndpointContext;
+  readonly #parts: TransactionsParts;
   readonly #previous: PreviousOutputs;
   readonly #cached: Shelf<CachedText>;
 
-  constructor(rest: EndpointContext) {
-    this.#rest = rest;
-    this.#previous = new PreviousOutputs(rest);
-    this.#cached = rest.cache.shelf('esplora-tx');
+  constructor(parts: TransactionsParts) {
+    this.#parts = parts;
+    this.#previous = new PreviousOutputs(parts);
+    this.#cached = parts.cache.shelf('esplora-tx');
   }
 
   /** The JSON of each, in the order of the list. @throws HttpError 503 when the node no longer has one of them */
@@ -102,13 +104,13 @@ export class Transactions {
 
   /** A transaction of the chain. @throws HttpError 503 when the node no longer has its bytes */
   at(placed: Placed, index: IndexSnapshot, client: Client): Promise<ScannedTransaction> {
-    return placedTransaction(this.#rest.blocks, placed, index, client);
+    return placedTransaction(this.#parts.blocks, placed, index, client);
   }
 
   async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Client): Promise<Buffer[]> {
     const reading = Promise.all(list.map((placed) => this.at(placed, index, client)));
     // Started together, so that a node that only reads whole blocks reads this one once. Otherwise counting costs too much, even in memory.
-    const counting = this.#rest.node.readsWholeBlocks ? this.#previous.counts(status, client) : undefined;
+    const counting = this.#parts.node.readsWholeBlocks ? this.#parts.spentCounts.of(status, client) : undefined;
     const [transactions, counts] = await Promise.all([reading, counting]);
     const spending = transactions.map((transaction, i) => ({ transaction, position: (list[i] as Placed).position })); // one for each
     const spent = await this.#previous.of(status, spending, counts, index, client);
@@ -117,9 +119,7 @@ export class Transactions {
       const text = await this.#write(transaction, spent[i] as readonly SpentOutput[], status, client); // one for each
       texts.push(text);
       this.#cached.offer(cacheKey(status, list[i] as Placed), () => {
-        // Unused space at the end of the buffer would stay in memory as well.
-        const own = Buffer.allocUnsafeSlow(text.length);
-        text.copy(own);
+        const own = ownCopy(text);
         return { text: own, byteLength: own.length };
       });
     }
@@ -128,7 +128,7 @@ export class Transactions {
 
   #write(transaction: ScannedTransaction, spent: readonly SpentOutput[], status: EsploraStatus, client: Client): Promise<Buffer> {
     const writer = new JsonWriter(esploraCapacity(transaction, spent));
-    const form = { spent, status, prefixes: this.#rest.node.network.addressPrefixes };
+    const form = { spent, status, prefixes: this.#parts.node.network.addressPrefixes };
     return runInSlices(textOf(writer, transaction, form), client);
   }
 }

@@ -13,7 +13,7 @@ const VBYTES_PER_RATE = 1_000;
 
 const MODES = ['CONSERVATIVE', 'ECONOMICAL'];
 
-export function feeMethods({ rest: { node }, fees }: MethodContext): Readonly<Record<string, Method>> {
+export function feeMethods({ node, fees }: MethodContext): Readonly<Record<string, Method>> {
   return {
     'blockchain.estimatefee': {
       parameters: ['number', 'mode'],

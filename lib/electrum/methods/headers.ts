@@ -4,7 +4,7 @@ import { HEADER_LENGTH } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { JsonWriter } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
-import { HeaderTree, type HeaderProof } from '../../answers/blocks/header-tree';
+import { type HeaderProof } from '../../answers/blocks/header-tree';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
 import type { IndexSnapshot } from '../../index/types';
@@ -14,9 +14,7 @@ const MOST_HEADERS = 2_016;
 
 const HEX_LENGTH = 2 * HEADER_LENGTH;
 
-export function headerMethods({ rest, scripts }: MethodContext): Readonly<Record<string, Method>> {
-  const tree = new HeaderTree(rest.cache);
-
+export function headerMethods({ headerTree: tree, scripts }: MethodContext): Readonly<Record<string, Method>> {
   const prove = (height: number, checkpoint: number, index: IndexSnapshot, client: ElectrumClient): Promise<HeaderProof> => {
     const tip = index.tip.height;
     if (height > checkpoint || checkpoint > tip)

@@ -26,7 +26,7 @@ interface AskedScript {
 type ScriptAnswer = (asked: AskedScript, client: ElectrumClient) => Promise<string | Buffer>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, maxHistory, answers } = context;
+  const { scripts, histories, maxHistory, totals } = context;
 
   const asking = (answer: ScriptAnswer): Method => ({
     parameters: ['scripthash'],
@@ -45,7 +45,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
 
   return {
     'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, history }, client) => {
-      const [chain, pool] = await Promise.all([answers.totals.of(script, snapshot, client), history.pooled.totals(client)]);
+      const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), history.pooled.totals(client)]);
       client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
       const confirmed = chain.funded.value - chain.spent.value;
       return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
@@ -77,7 +77,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     }),
     'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, history }, client) => {
       const ofPool = await history.pooled.outputs(client);
-      const coins = await answers.coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
+      const coins = await context.coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
       client.charge((coins.length + ofPool.coins.length) * COIN_POINTS);
       const unspent = coins.filter(({ txid, index }) => !ofPool.spends(txid, index));
       const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));

@@ -5,7 +5,7 @@ import { PROTOCOLS, type Method, type MethodContext } from '../method';
 
 const NO_PARAMETERS = { parameters: [], required: 0 } as const;
 
-export function serverMethods({ rest: { node }, version }: MethodContext): Readonly<Record<string, Method>> {
+export function serverMethods({ node, version }: MethodContext): Readonly<Record<string, Method>> {
   const software = `bcoin-rest ${version}`;
   const constant = (value: unknown): Method => {
     const text = JSON.stringify(value);

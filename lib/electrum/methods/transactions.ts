@@ -20,15 +20,16 @@ interface PackageResult {
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
 }
 
-export function transactionMethods({ rest, scripts, answers, broadcast }: MethodContext): Readonly<Record<string, Method>> {
+export function transactionMethods(context: MethodContext): Readonly<Record<string, Method>> {
+  const { scripts, trees, broadcast } = context;
   // Wallets read `address`, not `addresses`, so the JSON is the modern edition's even if REST speaks another one.
-  const modern = { ...rest, profile: PROFILES.modern };
+  const modern = { ...context, profile: PROFILES.modern };
 
   /** Undefined above the tip, and for the genesis block, whose transaction is in no history. */
   const treeAt = async (height: number, snapshot: ScriptSnapshot, client: ElectrumClient): Promise<MerkleTree | undefined> => {
     const block = height === 0 ? undefined : snapshot.index.headerAt(height);
     if (block === undefined) return undefined;
-    const tree = await answers.trees.of(block, snapshot, client);
+    const tree = await trees.of(block, snapshot, client);
     client.charge(tree.size * HASH_POINTS);
     return tree;
   };
@@ -95,7 +96,7 @@ export function transactionMethods({ rest, scripts, answers, broadcast }: Method
         client.charge(BROADCAST_POINTS);
         try {
           const { parameters, answer } = sendingCalls.sendrawtransaction;
-          return textOf(await answer(valuesOf('sendrawtransaction', parameters, [hex]), rest));
+          return textOf(await answer(valuesOf('sendrawtransaction', parameters, [hex]), context));
         } catch (error) {
           if (!(error instanceof RpcError)) throw error;
           throw badRequest(`the transaction was rejected by network rules.\n\n${error.message}\n[${hex}]`);
@@ -114,7 +115,7 @@ export function transactionMethods({ rest, scripts, answers, broadcast }: Method
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
           const { parameters, answer } = sendingCalls.submitpackage;
-          const result = textOf(await answer(valuesOf('submitpackage', parameters, [hexes]), rest));
+          const result = textOf(await answer(valuesOf('submitpackage', parameters, [hexes]), context));
           return isVerbose ? result : shortResult(JSON.parse(result.toString()) as PackageResult); // made by the call
         } catch (error) {
           if (!(error instanceof RpcError)) throw error;

@@ -83,7 +83,7 @@ function statusEndpoint({ scripts }: EsploraContext): Endpoint {
 
 /** Not cached as a reply, since blocks have their own cache. */
 async function rawReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
-  const raw = await context.rest.blocks.block(block, client);
+  const raw = await context.blocks.block(block, client);
   return raw === undefined ? refuse(block, context) : { ...binaryReply(raw), tip: undefined };
 }
 

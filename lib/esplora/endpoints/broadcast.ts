@@ -94,9 +94,9 @@ async function sendList(
 }
 
 /** @throws HttpError 400 with the error of the call */
-async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], { rest }: EsploraContext): Promise<Buffer> {
+async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], context: EsploraContext): Promise<Buffer> {
   try {
-    const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), rest);
+    const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), context);
     return Buffer.concat(parts);
   } catch (error) {
     throw error instanceof RpcError ? callRefused(method, error) : error;

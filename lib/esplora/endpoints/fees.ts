@@ -9,11 +9,11 @@ import type { PoolSource } from '../../node/types';
 import type { Route } from '../endpoint';
 
 interface FeeContext {
-  readonly rest: { readonly node: { readonly pool: Pick<PoolSource, 'info'> } };
+  readonly node: { readonly pool: Pick<PoolSource, 'info'> };
   readonly fees: Pick<PoolFees, 'estimates'>;
 }
 
-export function feeRoutes({ rest: { node }, fees }: FeeContext): Route[] {
+export function feeRoutes({ node, fees }: FeeContext): Route[] {
   return [
     { method: 'GET', path: '/fee-estimates', endpoint: async () => jsonReply(estimatesText(await fees.estimates())) },
     {

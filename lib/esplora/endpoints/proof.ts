@@ -4,9 +4,8 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
 import { placeOf } from '../../answers/transactions/transactions';
-import type { Position } from '../../index/records/position';
+import type { Position, HeaderRecord } from '../../index/types';
 import type { MerkleTree } from '../../bitcoin/merkle-tree';
-import type { HeaderRecord } from '../../index/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
 /** Writes a proof. */
@@ -19,7 +18,7 @@ export function proofRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-function proofEndpoint({ scripts, answers }: EsploraContext, form: ProofForm): Endpoint {
+function proofEndpoint({ scripts, trees }: EsploraContext, form: ProofForm): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
@@ -27,7 +26,7 @@ function proofEndpoint({ scripts, answers }: EsploraContext, form: ProofForm): E
       const position = placeOf(txid, index);
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
-      const tree = await answers.trees.of(block, snapshot, request);
+      const tree = await trees.of(block, snapshot, request);
       // The index has only short hashes of txids: on a collision the position is that of another transaction.
       if (!tree.txid(position.index).equals(txid)) throw noProof();
       return replyAt(form(tree, position, block), index.tip, position.height);

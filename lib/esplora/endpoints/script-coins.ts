@@ -14,13 +14,13 @@ import type { ScriptAnswer } from './script-answer';
 const COIN_TEXT_LENGTH = 320;
 const COINS_PER_SLICE = 64;
 
-export function scriptCoins({ maxUnspent, answers }: EsploraContext): ScriptAnswer {
+export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): ScriptAnswer {
   return async ({ hash: script, snapshot, pooled }, request) => {
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
     // Coins of the chain that the pool spends are not in the reply, and do not count.
     const most = maxUnspent + ofPool.spentOfChain;
-    const ofChain = await answers.coins.of(script, most, snapshot, request);
+    const ofChain = await coinsOf.of(script, most, snapshot, request);
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     return jsonReply(await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request));

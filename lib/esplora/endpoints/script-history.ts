@@ -1,6 +1,7 @@
 // The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
 
-import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { type Position } from '../../index/types';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt } from '../reply';
 import { placeOf } from '../../answers/transactions/transactions';
@@ -36,12 +37,12 @@ export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer 
 }
 
 /** The page is empty if the history does not have the cursor. */
-export function chainPage({ transactions, rest }: EsploraContext): ScriptAnswer {
+export function chainPage({ transactions, node }: EsploraContext): ScriptAnswer {
   return async ({ hash, snapshot }, request) => {
     const { index } = snapshot;
     const cursor = findHash(request.optional('last') ?? '');
     const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
-    return replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined, rest.node.pruned);
+    return replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined, node.pruned);
   };
 }
 

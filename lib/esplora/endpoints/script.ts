@@ -6,7 +6,6 @@ import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork 
 import { JsonWriter } from '../../views/json-writer';
 import { writeStats } from '../../views/esplora/coins';
 import { jsonReply } from '../reply';
-import { PooledScripts } from '../../answers/scripts/pooled-script';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import type { NetworkInfo } from '../../node/types';
@@ -22,15 +21,16 @@ export function scriptRoutes(context: EsploraContext): Route[] {
     ['/txs/mempool', poolPage(context)],
     ['/utxo', scriptCoins(context)]
   ];
-  const pooled = new PooledScripts(context.pool);
-  const kinds = { address: addressHash(context.rest.node.network), scripthash: readScriptHash };
+  const kinds = { address: addressHash(context.node.network), scripthash: readScriptHash };
   return [
     ...(['address', 'scripthash'] as const).flatMap((kind) =>
       answers.map(([path, answer]): Route => {
         const endpoint: Endpoint = async (request) => {
           const subject = { kind, text: request.parameter('script') };
           const hash = kinds[kind](subject.text);
-          return context.scripts.read((snapshot) => answer({ hash, subject, snapshot, pooled: pooled.at(hash, snapshot) }, request));
+          return context.scripts.read((snapshot) =>
+            answer({ hash, subject, snapshot, pooled: context.pooled.at(hash, snapshot) }, request)
+          );
         };
         return { method: 'GET', path: `/${kind}/:script${path}`, endpoint, isHeavy: true };
       })
@@ -41,7 +41,7 @@ export function scriptRoutes(context: EsploraContext): Route[] {
 }
 
 /** Totals of a script over all transactions of chain and pool. */
-function scriptStats({ answers: { totals } }: EsploraContext): ScriptAnswer {
+function scriptStats({ totals }: EsploraContext): ScriptAnswer {
   return async ({ hash: script, subject, snapshot, pooled }, request) => {
     const [chain, pool] = await Promise.all([totals.of(script, snapshot, request), pooled.totals(request)]);
     const writer = new JsonWriter();

@@ -41,7 +41,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: Forms): Endpoint {
+function transactionEndpoint({ scripts, pool, node }: EsploraContext, forms: Forms): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
@@ -49,7 +49,7 @@ function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: For
       const position = placeOf(txid, snapshot.index);
       if (position !== undefined) {
         const reply = await forms.confirmed({ txid, position }, snapshot, request);
-        return replyAt(reply, snapshot.index.tip, position.height, rest.node.pruned);
+        return replyAt(reply, snapshot.index.tip, position.height, node.pruned);
       }
       const pooled = pool.get(txid);
       if (pooled === undefined) throw transactionNotFound();

@@ -18,14 +18,14 @@ export interface BlockListener extends Listener {
 }
 
 export class BlockNews {
-  readonly #context: Pick<EsploraContext, 'rest' | 'sizes'>;
+  readonly #context: Pick<EsploraContext, 'blocks' | 'sizes'>;
   readonly #ancestry: Ancestry;
   /** Each with the last block that it knows. A listener that is added while others are told of a block may know that block already. */
   readonly #listeners = new Map<BlockListener, BlockPoint>();
   /** The last blocks, by the tip object of the state. */
   readonly #latest = new WeakMap<BlockPoint, Promise<Buffer>>();
 
-  constructor(context: Pick<EsploraContext, 'rest' | 'sizes'>, ancestry: Ancestry) {
+  constructor(context: Pick<EsploraContext, 'blocks' | 'sizes'>, ancestry: Ancestry) {
     this.#context = context;
     this.#ancestry = ancestry;
   }

@@ -14,8 +14,6 @@ import { TransactionNews } from './transaction-news';
 import type { Observable, Subscription } from 'rxjs';
 import type { IndexLogger } from '../../index/types';
 import type { ServerLogger } from '../../server/logger';
-import type { Gate } from '../../server/work/gate';
-import type { ScriptHistories } from '../../answers/status/history';
 import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
 import type { FrameChannel } from '../../server/sockets/frame-channel';
@@ -33,12 +31,10 @@ export interface PushServiceParts {
     readonly state$: Observable<ScriptsState>;
   };
   readonly notifier: ScriptNotifier;
-  readonly histories: ScriptHistories;
   /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly outflow: Outflow;
   readonly subscriptions: SubscriptionMemory;
-  readonly gate: Pick<Gate, 'status'>;
   readonly options: {
     /** The most scripts that one client may track. */
     readonly maxSubscriptions: number;
@@ -60,8 +56,8 @@ export class PushService {
 
   constructor(parts: PushServiceParts) {
     this.#parts = parts;
-    const { context, scripts, notifier, histories, outflow, gate, options, logger } = parts;
-    const { node } = context.rest;
+    const { context, scripts, notifier, outflow, options, logger } = parts;
+    const { node, histories, scriptsGate: gate } = context;
     const { maxSubscriptions, maxHistory } = options;
     const ancestry = new Ancestry();
     const wake = (): void => {
@@ -114,7 +110,7 @@ export class PushService {
     );
     this.#subscription.add(
       listen(
-        context.rest.node.pool.events$,
+        context.node.pool.events$,
         (event) => {
           this.#transactionNews.follow(event);
         },

@@ -3,7 +3,8 @@
 
 import { NO_CLIENT } from '../../turns/client';
 import { setImmediate } from 'node:timers/promises';
-import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { type Position } from '../../index/types';
 import { keyOf } from '../../bitcoin/hash';
 import { tell } from '../../answers/status/listener';
 import { onceLive } from '../../answers/status/once-live';

@@ -13,12 +13,12 @@ export interface StatsListener extends Listener {
 }
 
 export class StatsNews {
-  readonly #context: Pick<EsploraContext, 'rest' | 'pool' | 'fees'>;
+  readonly #context: Pick<EsploraContext, 'node' | 'pool' | 'fees'>;
   readonly #listeners = new Set<StatsListener>();
   #told = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: Pick<EsploraContext, 'rest' | 'pool' | 'fees'>) {
+  constructor(context: Pick<EsploraContext, 'node' | 'pool' | 'fees'>) {
     this.#context = context;
   }
 
@@ -39,8 +39,8 @@ export class StatsNews {
   }
 
   async fields(): Promise<Field[]> {
-    const { rest, fees } = this.#context;
-    const info = rest.node.pool.info();
+    const { node, fees } = this.#context;
+    const info = node.pool.info();
     const recommended = recommendedFees(await fees.estimates(), info);
     return [
       ['mempoolInfo', mempoolInfoJson(info, { chunks: false, fullRbf: false }, false).toString().trimEnd()],

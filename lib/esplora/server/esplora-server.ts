@@ -2,7 +2,6 @@
 // then the reply or the error is sent. Everything that bounds the work is REST's: gate, queue, replies on their way, cache for answers.
 
 import { asHttpError } from '../../server/refusal';
-import { type ServerLogger } from '../../server/logger';
 import { ClientGoneError } from '../../turns/client';
 import { errorHeaders, queueFull, QueueFullError, HttpError, unavailable, type HeaderList } from '../../server/errors';
 import { requireApiKey } from '../../server/http/auth';
@@ -13,8 +12,7 @@ import { EsploraRequest, type Route } from '../endpoint';
 import { originHeaders, PREFLIGHT, type Origins } from '../../server/http/cors';
 import { Router, type Found } from './router';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ReplyCache } from '../../server/cache/replies';
-import type { RestShared } from '../../rest/rest-service';
+import type { HttpServing } from '../../server/serving';
 import type { Handler } from '../../server/http/mount';
 import type { EsploraReply } from '../reply';
 import type { ScriptsGate } from '../../answers/scripts/gate';
@@ -28,16 +26,13 @@ const MOST_BODY_BYTES = 1_000_000;
 /** How long after a request is refused with 408 its silent connection is cut off. */
 const CUT_OFF_MS = 5_000;
 
-export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue' | 'responses' | 'unfinished'> {
+export interface EsploraServerParts {
+  readonly serving: HttpServing;
+  readonly gate: ScriptsGate;
   /** The path of the interface, without a slash at its end. */
   readonly prefix: string;
   readonly routes: readonly Route[];
-  readonly gate: ScriptsGate;
-  readonly replies: ReplyCache;
   readonly origins: Origins;
-  /** Whether requests need the node's API key. */
-  readonly auth: boolean;
-  readonly logger: ServerLogger;
 }
 
 /** The route of a request, and its query. */
@@ -56,7 +51,10 @@ export class EsploraServer {
   }
 
   readonly handle: Handler = async (request, response) => {
-    const { origins, responses } = this.#parts;
+    const {
+      origins,
+      serving: { responses }
+    } = this.#parts;
     const headers = originHeaders(origins, request);
     try {
       if (request.method === 'OPTIONS' && origins !== undefined) {
@@ -75,11 +73,14 @@ export class EsploraServer {
 
   /** @throws HttpError, and errors of index and node */
   async #reply(request: IncomingMessage): Promise<EsploraReply> {
-    const { context, queue, responses, gate, replies, auth } = this.#parts;
+    const {
+      gate,
+      serving: { node, queue, responses, replies, options }
+    } = this.#parts;
     const target = this.#targetOf(request);
     const { route, parameters, query, url } = target;
     gate.requireOpen();
-    if (auth) requireApiKey(request, context.node);
+    if (options.auth) requireApiKey(request, node);
     const isRead = route.method === 'GET';
     const cached = isRead ? replies.find(url) : undefined;
     if (cached !== undefined) return cached;
@@ -109,8 +110,12 @@ export class EsploraServer {
   /** Called before the queue, so that a slow sender holds no slot. @throws HttpError 408, 413, 415 */
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!hasBody(request)) return NO_BODY;
-    const { context, unfinished } = this.#parts;
-    const { timeoutMs } = context.limits;
+    const {
+      unfinished,
+      options: {
+        limits: { timeoutMs }
+      }
+    } = this.#parts.serving;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -138,11 +143,14 @@ export class EsploraServer {
     const body = Buffer.from(known.message, 'latin1');
     const own = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
     const headers = [...origin, ...errorHeaders(known, status), ...own];
-    this.#parts.responses.send(response, status, headers, body);
+    this.#parts.serving.responses.send(response, status, headers, body);
   }
 
   #asHttpError(error: unknown): HttpError {
-    const { gate, logger } = this.#parts;
+    const {
+      gate,
+      serving: { logger }
+    } = this.#parts;
     if (error instanceof ScriptsUnavailableError) return unavailable(gate.status());
     if (error instanceof HistoryTooLongError) return historyTooLong();
     if (error instanceof TooManyCoinsError) return tooManyCoins();

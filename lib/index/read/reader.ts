@@ -9,7 +9,8 @@ import { coinAt, coinKey, coinsOfTransaction, transactionCoins } from '../record
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
 import { spanOf } from '../records/lengths';
-import { positionOf, type Position } from '../records/position';
+import { positionOf } from '../records/position';
+import { type Position } from '../types';
 import { TxidHasher } from '../records/txid-hash';
 import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
 import { headerRunOf, HeaderTable } from './header-table';

@@ -7,7 +7,7 @@
 
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { damaged, putRecord, recordOf, type Records } from './layout';
-import type { Position } from './position';
+import type { Position } from '../types';
 import type { StorePut } from '../../store/store';
 
 /** Offset and length of a transaction in its serialized block, in bytes. */

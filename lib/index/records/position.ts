@@ -4,17 +4,12 @@
 
 import { recordOf, type Records, type WriteBuffer } from './layout';
 import { TXID_HASH_LENGTH, type TxidHasher } from './txid-hash';
+import type { Position } from '../types';
 import type { StoreRange, StoreWrite } from '../../store/store';
 
 const LETTER = 'p'.charCodeAt(0);
 const KEY_LENGTH = 1 + TXID_HASH_LENGTH;
 export const POSITION_LENGTH = 6;
-
-/** The place of a transaction in the chain. The coinbase has index 0. */
-export interface Position {
-  readonly height: number;
-  readonly index: number;
-}
 
 /** Two bytes are enough for the index: a block of the largest size has space for 16,666 transactions. */
 export const MAX_TRANSACTIONS = 0x1_0000;

@@ -17,7 +17,8 @@ import { readCoin } from './coin-record';
 import { DamagedIndexError } from '../errors';
 import { keyOfHeight } from './layout';
 import { LONGEST_INTEGER, numberEnd, RecordReader, writeInteger } from './numbers';
-import { encodePosition, type Position } from './position';
+import { encodePosition } from './position';
+import { type Position } from '../types';
 import { TXID_HASH_LENGTH } from './txid-hash';
 
 export const undoKey = keyOfHeight('d');

@@ -6,7 +6,8 @@ import { NO_ENTRY, type CoinCache, type EntryName } from '../coins/coin-cache';
 import { readCold, type CoinSources } from '../coins/spending';
 import { entryWords, groupOf, indexOf, POSITION, STATE } from '../records/cache-entry';
 import { GROUP_SIZE } from '../records/coin-record';
-import { positionOf, type Position } from '../records/position';
+import { positionOf } from '../records/position';
+import { type Position } from '../types';
 import type { SpentCoinList } from '../records/undo-record';
 import type { BlockRows } from '../scan/rows';
 

@@ -2,7 +2,7 @@
 // transaction that pays best together with its ancestors that are not taken yet; these ancestors come first.
 
 import { compareRates, type Rate } from './fee-rate';
-import type { Cluster } from './linearization';
+import type { Cluster } from './cluster';
 
 /** A transaction with its ancestors that are not taken yet. */
 interface Package extends Rate {

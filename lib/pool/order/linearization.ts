@@ -6,19 +6,12 @@
 // which Bitcoin Core does not have, are ordered by the rate of each transaction together with its ancestors.
 
 import { orderByAncestors } from './ancestor-order';
+import type { Cluster } from './cluster';
 import { findClosure, type WeightedGraph } from './closure';
 import { compareRates, type Rate } from './fee-rate';
 
 /** Bitcoin Core's limit for clusters, and the size of the largest clusters that are put in the best order. */
 export const MOST_IN_BEST_ORDER = 64;
-
-/** Transactions by their index. Of two with the same fee and weight, the one with the lower index comes first. */
-export interface Cluster {
-  /** Satoshis. */
-  readonly fees: readonly number[];
-  readonly weights: readonly number[];
-  readonly parents: readonly (readonly number[])[];
-}
 
 /** Transactions that a miner takes together. */
 export interface Chunk extends Rate {

@@ -11,21 +11,21 @@ import { keyOf } from '../../bitcoin/hash';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
 import type { HeldText } from '../../answers/blocks/texts';
 import type { HeaderRecord } from '../../index/types';
-import { styleOf, type EndpointContext } from '../../answers/context';
+import { styleOf, type Answers } from '../../answers/answers';
 import { type Endpoint } from '../endpoint';
 
 /** Blocks whose JSON has the transactions, and, depending on the profile, the outputs that they spend. */
-export function blockEndpoint(context: EndpointContext): Endpoint {
+export function blockEndpoint(context: Answers): Endpoint {
   return endpointWith({ name: 'json', view: blockJson, showsSpent: context.profile.fields.spentOutputs }, context);
 }
 
 /** Blocks whose JSON has only the txids of the transactions: short, but expensive if all transactions have to be hashed for it. */
-export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
+export function blockSummaryEndpoint(context: Answers): Endpoint {
   return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false, showsTxidsAlone: true }, context);
 }
 
 /** As `blockEndpoint`, but with the fees of the transactions instead of the outputs that they spend. */
-export function blockWithFeesEndpoint(context: EndpointContext): Endpoint {
+export function blockWithFeesEndpoint(context: Answers): Endpoint {
   const view: typeof blockJson = (block, blockContext, allocate) => blockJson(block, { ...blockContext, hidesSpent: true }, allocate);
   return endpointWith({ name: 'fees', view, showsSpent: true }, context);
 }
@@ -41,7 +41,7 @@ interface BlockView {
   readonly showsTxidsAlone?: boolean;
 }
 
-function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: BlockView, context: EndpointContext): Endpoint {
+function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: BlockView, context: Answers): Endpoint {
   const { node, witness, blocks, texts, spent: spentOutputs } = context;
   const style = styleOf(context);
 
@@ -69,7 +69,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
     // A coinbase alone spends nothing.
     const mayShowSpent = format === 'json' && showsSpent && raw[HEADER_LENGTH] !== 1;
     const spent = mayShowSpent ? await spentOutputs.of(hash) : undefined;
-    const txids = isActive && format === 'json' && showsTxidsAlone ? await context.txids.of?.(block) : undefined;
+    const txids = isActive && format === 'json' && showsTxidsAlone ? await context.txidsOf?.(block) : undefined;
     // A text without the spent outputs is neither looked up above nor cached as a reply: the next request may find them.
     const isLacking = mayShowSpent && spent === undefined;
     const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');

@@ -13,13 +13,13 @@ import { DEFAULT_COUNT, parseHeaderCount } from './headers';
 import { runAtOnce, runInSlices } from '../../turns/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
 /** Up to this many filter headers are read in one go. */
 const FEW = 64;
 
 /** The filter of any block that is or was on the active chain. */
-export function blockFilterEndpoint({ node, reader, filters }: EndpointContext): Endpoint {
+export function blockFilterEndpoint({ node, reader, filters }: Answers): Endpoint {
   /** The filter of a block off the active chain. @throws HttpError */
   const staleFilter = async (hash: Buffer, hashText: string, request: RestRequest): Promise<Buffer> => {
     if ((await node.entry(hash)) === undefined) throw node.resetting ? chainMoving() : notFound(hashText);
@@ -54,7 +54,7 @@ export function blockFilterEndpoint({ node, reader, filters }: EndpointContext):
 }
 
 /** Filter headers from a block of the active chain upwards; none from any other block. */
-export function blockFilterHeadersEndpoint({ reader, filters, limits }: EndpointContext): Endpoint {
+export function blockFilterHeadersEndpoint({ reader, filters, limits }: Answers): Endpoint {
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
     const [type, ...rest] = parameter.split('/');

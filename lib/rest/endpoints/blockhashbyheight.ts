@@ -6,12 +6,12 @@ import { ALL_FORMATS, splitSuffix } from '../format';
 import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
 import { toDisplayHex } from '../../bitcoin/hash';
 import type { Endpoint } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
 /** Bitcoin Core's heights have 32 bits. */
 const HIGHEST = 0x7fff_ffff;
 
-export function blockHashEndpoint({ reader }: EndpointContext): Endpoint {
+export function blockHashEndpoint({ reader }: Answers): Endpoint {
   return ({ pathOnly }) => {
     const { parameter, format } = splitSuffix(pathOnly);
     const height = parseHeight(parameter);

@@ -5,7 +5,7 @@ import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock 
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
 /** Bitcoin Core's offsets and sizes have 64 bits. */
 const GREATEST = 0xffff_ffff_ffff_ffffn;
@@ -19,7 +19,7 @@ interface WantedPart {
   readonly size: bigint;
 }
 
-export function blockPartEndpoint(context: EndpointContext): Endpoint {
+export function blockPartEndpoint(context: Answers): Endpoint {
   const { node, blocks } = context;
 
   /**
@@ -81,7 +81,7 @@ function isMost({ size }: WantedPart, length: number): boolean {
 }
 
 /** The length in bytes of a block of the active chain; undefined when the index does not know it. */
-function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: EndpointContext): number | undefined {
+function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: Answers): number | undefined {
   if (transactionCount === undefined) return undefined;
   return reader.read((snapshot) => {
     const header = snapshot.headerAt(height);

@@ -7,7 +7,7 @@ import { type Reply } from '../../server/http/reply';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { Endpoint } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
 /** What a block adds to a blk file besides its own bytes: magic and length. */
 const FRAMING_BYTES = 8;
@@ -22,7 +22,7 @@ interface ChainState {
   readonly pruneHeight: number | undefined;
 }
 
-export function chainInfoEndpoint({ node, reader, profile: { fields } }: EndpointContext): Endpoint {
+export function chainInfoEndpoint({ node, reader, profile: { fields } }: Answers): Endpoint {
   let cached: { readonly state: ChainState; readonly reply: Reply } | undefined;
   return async ({ path }) => {
     requireJson(path);

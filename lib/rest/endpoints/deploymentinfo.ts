@@ -5,9 +5,9 @@ import { blockNotFound } from '../errors';
 import { chainMoving } from '../../server/errors';
 import { jsonReply, parseHash, requireJson, splitSuffix } from '../format';
 import type { Endpoint } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
-export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
+export function deploymentInfoEndpoint({ node, reader }: Answers): Endpoint {
   return async ({ pathOnly }) => {
     requireJson(pathOnly);
     const { parameter } = splitSuffix(pathOnly);

@@ -8,13 +8,13 @@ import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '..
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
 import type { ProfileParsing } from '../../views/profile';
-import { styleOf, type EndpointContext } from '../../answers/context';
+import { styleOf, type Answers } from '../../answers/answers';
 import { type Endpoint } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
 
-export function coinsEndpoint(context: EndpointContext): Endpoint {
+export function coinsEndpoint(context: Answers): Endpoint {
   const {
     node,
     reader,

@@ -13,7 +13,7 @@ import { keyOf } from '../../bitcoin/hash';
 import type { Allocate } from '../../bitcoin/text-writer';
 import type { Cached, Shelf } from '../../server/cache/answer-cache';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 import type { Client } from '../../turns/client';
 
 /** The count when the request has none. */
@@ -41,7 +41,7 @@ interface Span {
   readonly end: number;
 }
 
-export function headersEndpoint(context: EndpointContext): Endpoint {
+export function headersEndpoint(context: Answers): Endpoint {
   const { reader, limits, cache, texts: blockTexts, profile } = context;
   const { texts, fields } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');

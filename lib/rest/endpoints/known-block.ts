@@ -5,7 +5,7 @@ import { chainMoving } from '../../server/errors';
 import { notFound, prunedBlock } from '../errors';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockContext } from '../../views/block';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
 /** What the JSON of a block needs besides the block's bytes. */
 export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
@@ -17,12 +17,12 @@ export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations
 }
 
 /** A block of the active chain, as the index has it. */
-export function findActiveBlock(hash: Buffer, { reader }: EndpointContext): KnownBlock | undefined {
+export function findActiveBlock(hash: Buffer, { reader }: Answers): KnownBlock | undefined {
   return reader.read((snapshot) => activeBlock(hash, snapshot));
 }
 
 /** Any other block. `parameter`: the hash as typed. @throws HttpError 404, and 503 while the chain moves. */
-export async function findOtherBlock(hash: Buffer, parameter: string, { node }: EndpointContext): Promise<KnownBlock> {
+export async function findOtherBlock(hash: Buffer, parameter: string, { node }: Answers): Promise<KnownBlock> {
   const entry = await node.entry(hash);
   if (entry === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
   const { height, chainwork, medianTime } = entry;
@@ -30,13 +30,13 @@ export async function findOtherBlock(hash: Buffer, parameter: string, { node }: 
 }
 
 /** For a block whose bytes or undo data the node does not have. @throws HttpError 503 when the reason is that the chain moves. */
-export async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
+export async function requireSettled(block: KnownBlock, { node, blocks }: Answers): Promise<void> {
   if (block.tip !== undefined) await blocks.requireActive(block);
   else if (node.resetting) throw chainMoving();
 }
 
 /** For a block whose bytes the node does not have. @throws HttpError */
-export async function refuseBlock(block: KnownBlock, parameter: string, context: EndpointContext): Promise<never> {
+export async function refuseBlock(block: KnownBlock, parameter: string, context: Answers): Promise<never> {
   await requireSettled(block, context);
   throw context.node.pruned ? prunedBlock(parameter) : notFound(parameter);
 }

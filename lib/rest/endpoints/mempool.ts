@@ -7,16 +7,16 @@ import { jsonReply, requireJson, splitSuffix } from '../format';
 import { type Reply } from '../../server/http/reply';
 import type { PoolForm } from '../../answers/pool/texts';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
-export function mempoolInfoEndpoint(context: EndpointContext): Endpoint {
+export function mempoolInfoEndpoint(context: Answers): Endpoint {
   return ({ path }) => {
     requireJson(path);
     return Promise.resolve(infoReply(context));
   };
 }
 
-export function mempoolContentsEndpoint({ poolTexts }: EndpointContext): Endpoint {
+export function mempoolContentsEndpoint({ poolTexts }: Answers): Endpoint {
   return async ({ path }) => {
     requireJson(path);
     return jsonReply(await poolTexts.text('entries'));
@@ -24,7 +24,7 @@ export function mempoolContentsEndpoint({ poolTexts }: EndpointContext): Endpoin
 }
 
 /** Info and contents under one prefix, with the parameters of the contents. */
-export function mempoolEndpoint(context: EndpointContext): Endpoint {
+export function mempoolEndpoint(context: Answers): Endpoint {
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     if (parameter !== 'info' && parameter !== 'contents') throw badPoolPath();
@@ -38,7 +38,7 @@ export function asksForContents({ path }: RestRequest): boolean {
   return path.startsWith('contents');
 }
 
-function infoReply({ node: { pool }, profile: { fields }, poolTexts }: EndpointContext): Reply {
+function infoReply({ node: { pool }, profile: { fields }, poolTexts }: Answers): Reply {
   return jsonReply(mempoolInfoJson(pool.info(), fields, poolTexts.isBestOrder));
 }
 

@@ -7,23 +7,21 @@ import { badUri, formatNotFound, undoNotAvailable } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
 import { CONTENT_TYPES } from '../../server/http/reply';
 import { keyOf } from '../../bitcoin/hash';
-import { SpentBytes } from '../../answers/blocks/spent';
 import { findActiveBlock, findOtherBlock, requireSettled } from './known-block';
 import type { Endpoint } from '../endpoint';
-import type { EndpointContext } from '../../answers/context';
+import type { Answers } from '../../answers/answers';
 
-export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
-  const { node, blocks, cache, texts } = context;
+export function spentOutputsEndpoint(context: Answers): Endpoint {
+  const { node, texts, spentBytes } = context;
   // Bitcoin Core 0.17 does not have this endpoint, so its JSON is the modern edition's in every profile.
   const style = { prefixes: node.network.addressPrefixes, fields: PROFILES.modern.fields };
-  const spent = new SpentBytes(node, blocks, cache);
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
     if (parameter.includes('/')) throw badUri('/rest/spenttxouts/<hash>.<ext>');
     const hash = parseHash(parameter);
     const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
     const isActive = block.tip !== undefined;
-    const bytes = await spent.of({ ...block, isActive }, request);
+    const bytes = await spentBytes.of({ ...block, isActive }, request);
     if (bytes === undefined) {
       await requireSettled(block, context);
       throw undoNotAvailable(parameter);

@@ -7,10 +7,10 @@ import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import type { FoundTransaction } from '../../answers/blocks/raw-blocks';
 import type { IndexSnapshot } from '../../index/types';
-import { styleOf, type EndpointContext } from '../../answers/context';
+import { styleOf, type Answers } from '../../answers/answers';
 import { type Endpoint } from '../endpoint';
 
-export function transactionEndpoint(context: EndpointContext): Endpoint {
+export function transactionEndpoint(context: Answers): Endpoint {
   const { node, reader, witness, blocks } = context;
   const { genesisCoinbase } = context.profile.replies;
   const { prefixes, fields } = styleOf(context);

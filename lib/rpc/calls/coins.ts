@@ -1,6 +1,6 @@
 // gettxout: an unspent output, of the chain or of the pool.
 
-import { styleOf } from '../../answers/context';
+import { styleOf } from '../../answers/answers';
 import { writeScriptPubKey } from '../../views/script';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';

@@ -6,7 +6,7 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { JSON_BYTES_PER_BYTE, writeTransaction, type TransactionForm } from '../../views/transaction';
-import { styleOf, type EndpointContext } from '../../answers/context';
+import { styleOf, type Answers } from '../../answers/answers';
 import { runInSlices } from '../../turns/slices';
 import { hexAnswer, type Answer, type CallDefinition } from '../call';
 import { misc, notFound } from '../errors';
@@ -45,7 +45,7 @@ export const transactionCalls = {
       { name: 'verbosity|verbose', type: 'any', isOptional: true },
       { name: 'blockhash', type: 'string', isOptional: true }
     ],
-    answer: async (parameters: Parameters, context: EndpointContext, client: Client) => {
+    answer: async (parameters: Parameters, context: Answers, client: Client) => {
       const txid = parameters.hash(0, 'parameter 1');
       if (genesisTxid(context)?.equals(txid) === true) {
         throw notFound('The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved');
@@ -61,13 +61,13 @@ export const transactionCalls = {
 } satisfies Readonly<Record<string, CallDefinition>>;
 
 /** The genesis block has one transaction, so its Merkle root is the txid. */
-function genesisTxid({ reader }: EndpointContext): Buffer | undefined {
+function genesisTxid({ reader }: Answers): Buffer | undefined {
   const genesis = reader.read((snapshot) => snapshot.headerAt(0));
   return genesis && merkleRootOf(genesis.header);
 }
 
 /** @throws RpcError -5 */
-async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointContext, client: Client): Promise<FoundTransaction> {
+async function findAnywhere(txid: Buffer, { reader, node, blocks }: Answers, client: Client): Promise<FoundTransaction> {
   const { found, block, isKnown } = reader.read((snapshot) => {
     const known = findInIndex(() => blocks.find(txid, snapshot));
     return { ...known, block: known.found && blockIn(snapshot, known.found.block.hash) };
@@ -95,12 +95,7 @@ function findInIndex<T>(find: () => T | undefined): { readonly found: T | undefi
 }
 
 /** @throws RpcError -1, -5 */
-async function findInBlock(
-  txid: Buffer,
-  hash: Buffer,
-  { reader, node, blocks }: EndpointContext,
-  client: Client
-): Promise<FoundTransaction> {
+async function findInBlock(txid: Buffer, hash: Buffer, { reader, node, blocks }: Answers, client: Client): Promise<FoundTransaction> {
   const active = reader.read((snapshot) => blockIn(snapshot, hash));
   const entry = active === undefined ? await node.entry(hash) : undefined;
   const block = active ?? (entry && { hash, time: timeOf(entry.header), confirmations: 0, height: entry.height });
@@ -133,12 +128,7 @@ function blockIn(snapshot: IndexSnapshot, hash: Buffer): FoundBlock | undefined 
 }
 
 /** `{in_active_chain?, ...the transaction..., hex, blockhash?, confirmations?, time?, blocktime?}` */
-async function transactionAnswer(
-  found: FoundTransaction,
-  request: TransactionRequest,
-  context: EndpointContext,
-  client: Client
-): Promise<Answer> {
+async function transactionAnswer(found: FoundTransaction, request: TransactionRequest, context: Answers, client: Client): Promise<Answer> {
   const { block } = found;
   const spent = request.verbosity >= 2 ? await spentBy(found, context, client) : undefined;
   const json = await runInSlices(transactionText(found.raw, { ...styleOf(context), hexWithWitness: true, spent }), client);
@@ -163,7 +153,7 @@ function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, B
 /** The outputs that a transaction of a block spends; undefined when they are not available. */
 async function spentBy(
   { raw, block, inputsBefore }: FoundTransaction,
-  context: EndpointContext,
+  context: Answers,
   client: Client
 ): Promise<TransactionForm['spent']> {
   const { txid, inputCount, isCoinbase } = scanTransaction(raw);

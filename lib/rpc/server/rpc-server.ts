@@ -3,7 +3,6 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asHttpError } from '../../server/refusal';
-import { type ServerLogger } from '../../server/logger';
 import { ClientGoneError } from '../../turns/client';
 import { errorHeaders, queueFull, QueueFullError, HttpError, UnavailableError, type HeaderList } from '../../server/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
@@ -15,8 +14,7 @@ import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
 import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RestShared } from '../../rest/rest-service';
-import type { Gate } from '../../server/work/gate';
+import type { HttpServing } from '../../server/serving';
 import type { Handler } from '../../server/http/mount';
 import type { Access, Grant } from './access';
 
@@ -33,11 +31,10 @@ const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
 const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
 
-export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections' | 'gate'> {
-  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
+export interface RpcServerParts {
+  readonly serving: HttpServing;
   readonly context: CallContext;
   readonly access: Access;
-  readonly logger: ServerLogger;
 }
 
 /** The result of a call. */
@@ -82,8 +79,10 @@ export class RpcServer {
 
   /** @throws HttpError 401, 413, 415 */
   async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
-    const { context, unfinished } = this.#parts;
-    const { limits } = context;
+    const {
+      unfinished,
+      options: { limits }
+    } = this.#parts.serving;
     const mayCall = grant === 'node' || grant === 'own';
     try {
       const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
@@ -95,7 +94,7 @@ export class RpcServer {
 
   async #refuse(response: ServerResponse, grant: 'missing' | 'wrong'): Promise<void> {
     if (grant === 'wrong') {
-      this.#parts.logger.debug(`incorrect password attempt from ${response.req.socket.remoteAddress ?? 'a client that has gone'}`);
+      this.#parts.serving.logger.debug(`incorrect password attempt from ${response.req.socket.remoteAddress ?? 'a client that has gone'}`);
       await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
     this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
@@ -103,7 +102,7 @@ export class RpcServer {
 
   /** Answers the calls and sends the reply. */
   async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
-    const { responses } = this.#parts;
+    const { responses } = this.#parts.serving;
     const client = new RpcClient(response.req.socket);
     const slice = new Slice();
     const outcomes: Outcome[] = [];
@@ -130,7 +129,7 @@ export class RpcServer {
 
   /** Calls that wait run first, without a slot; then the others in order, in one slot. `outcomes` gets the result of each. */
   async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<void> {
-    const { queue, responses } = this.#parts;
+    const { queue, responses } = this.#parts.serving;
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
       outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
@@ -168,7 +167,10 @@ export class RpcServer {
   #jobFor(call: Call | BadCall): Job {
     const light = { call, isHeavy: false, waits: false };
     if (isBad(call)) return { ...light, run: () => Promise.reject(call.error) };
-    const { context, gate } = this.#parts;
+    const {
+      context,
+      serving: { gate }
+    } = this.#parts;
     const definition = definitionOf(call);
     if (definition === undefined) return { ...light, run: async () => ownAnswer(await context.node.ownCall(call.method, call.params)) };
     const read = parametersOf(call, definition);
@@ -187,7 +189,7 @@ export class RpcServer {
   /** Errors of index and node that mean "not ready" become Bitcoin Core's warmup error. */
   #asRpcError(error: unknown): RpcError {
     if (error instanceof RpcError) return error;
-    const known = asHttpError(error, this.#parts.gate, this.#parts.logger);
+    const known = asHttpError(error, this.#parts.serving.gate, this.#parts.serving.logger);
     if (known instanceof UnavailableError) return inWarmup(known.what);
     return known.status === 500 ? brokenDown() : misc(known.message);
   }
@@ -196,7 +198,7 @@ export class RpcServer {
   async #fail(response: ServerResponse, error: unknown): Promise<void> {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    const known = asHttpError(error, this.#parts.gate, this.#parts.logger);
+    const known = asHttpError(error, this.#parts.serving.gate, this.#parts.serving.logger);
     const status = known instanceof QueueFullError ? 503 : known.status;
     if (status === 401) await this.#refuse(response, 'missing');
     else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
@@ -206,7 +208,7 @@ export class RpcServer {
     if (response.destroyed) return;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     const all = status === 204 ? headers : [...headers, 'Content-Length', String(length)];
-    this.#parts.responses.sendParts(response, status, all, parts);
+    this.#parts.serving.responses.sendParts(response, status, all, parts);
   }
 }
 

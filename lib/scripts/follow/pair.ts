@@ -5,8 +5,7 @@ import { StoreError } from '../../store/errors';
 import { DamagedIndexError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../errors';
 import { StoredScriptSnapshot } from '../read/script-snapshot';
-import type { Position } from '../../index/records/position';
-import type { IndexReader, IndexSnapshot } from '../../index/types';
+import type { Position, IndexReader, IndexSnapshot } from '../../index/types';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
 

@@ -3,7 +3,7 @@
 
 import { damaged } from '../../index/records/layout';
 import { positionInKey, RowCursor, rowsBelow, rowsFrom } from '../records/row';
-import type { Position } from '../../index/records/position';
+import type { Position } from '../../index/types';
 import type { StoreRange, StoreSnapshot } from '../../store/store';
 import type { Sum } from '../types';
 

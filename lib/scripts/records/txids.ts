@@ -3,7 +3,7 @@
 //   'i' height 4, chunk 2    64 txids, 32 each; the last chunk of a block may have fewer
 
 import { damaged, putRecord, recordOf } from '../../index/records/layout';
-import type { Position } from '../../index/records/position';
+import type { Position } from '../../index/types';
 import type { StorePut, StoreRange } from '../../store/store';
 
 const LETTER = 'i'.charCodeAt(0);

@@ -1,6 +1,6 @@
 // Replies that hold for exactly one state of the index: clients repeat their requests while they wait for the next block.
 
-import type { AnswerCache, Cached, Shelf } from './answer-cache';
+import { ownCopy, type AnswerCache, type Cached, type Shelf } from './answer-cache';
 import type { HeaderRecord, IndexReader } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { Reply } from '../http/reply';
@@ -40,9 +40,7 @@ export class ReplyCache {
     const { tip, contentType, body, isImmutable } = made;
     if (tip === undefined || body.length > LONGEST_BYTES) return made;
     this.#replies.offer(question, () => {
-      // A view would keep all of a larger buffer in memory.
-      const own = Buffer.allocUnsafeSlow(body.length);
-      body.copy(own);
+      const own = ownCopy(body);
       return {
         reply: { contentType, body: own, isImmutable },
         tip,

@@ -10,11 +10,7 @@ import { isUnder, Mount, type Handler, type UpgradeListener } from '../http/moun
 import { FrameChannel } from './frame-channel';
 import { MOST_VALUE_BYTES } from './channel';
 import type { Duplex } from 'node:stream';
-import type { ServerLogger } from '../logger';
-import type { NodeSource } from '../../node/types';
-import type { Unfinished } from '../bounds/unfinished';
-import type { Connections } from '../http/connections';
-import type { Responses } from '../http/responses';
+import type { Serving } from '../serving';
 import type { Sessions } from './sessions';
 
 /** Fragments of one message: clients send a value in one or a few. */
@@ -24,10 +20,7 @@ const MOST_FRAGMENTS = 1_024;
 export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
 
 export interface WebSocketsParts {
-  readonly node: Pick<NodeSource, 'httpServer' | 'isApiKey'>;
-  readonly connections: Connections;
-  readonly responses: Responses;
-  readonly unfinished: Unfinished;
+  readonly serving: Pick<Serving, 'node' | 'connections' | 'responses' | 'unfinished' | 'options' | 'logger'>;
   readonly sessions: Pick<Sessions, 'admit'>;
   /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
@@ -35,9 +28,6 @@ export interface WebSocketsParts {
   readonly refusal: () => string | undefined;
   /** Origins whose pages may connect. */
   readonly origins: readonly string[] | '*' | undefined;
-  /** Whether clients need the node's API key. */
-  readonly auth: boolean;
-  readonly logger: ServerLogger;
 }
 
 export class WebSockets {
@@ -55,7 +45,7 @@ export class WebSockets {
 
   constructor(parts: WebSocketsParts) {
     this.#parts = parts;
-    const { node, connections, logger } = parts;
+    const { node, connections, logger } = parts.serving;
     this.#mount = new Mount({
       server: node.httpServer,
       takes: ({ url = '' }) => this.#beginUnder(url) !== undefined,
@@ -79,12 +69,12 @@ export class WebSockets {
   readonly #answerHttp: Handler = (_, response) => {
     const body = Buffer.from('Clients connect to this path with WebSocket');
     const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
-    this.#parts.responses.send(response, 426, headers, body);
+    this.#parts.serving.responses.send(response, 426, headers, body);
     return Promise.resolve();
   };
 
   readonly #upgrade: UpgradeListener = (request, socket, head) => {
-    const { responses: outflow, unfinished, logger } = this.#parts;
+    const { responses: outflow, unfinished, logger } = this.#parts.serving;
     // After an error the socket is closed.
     socket.on('error', () => undefined);
     try {
@@ -107,11 +97,11 @@ export class WebSockets {
 
   /** @throws HttpError */
   #requireWelcome(request: IncomingMessage): void {
-    const { refusal, origins, auth, node, sessions } = this.#parts;
+    const { refusal, origins, serving, sessions } = this.#parts;
     const { origin } = request.headers;
     if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true && !isOwnOrigin(origin, request))
       throw new HttpError(403, 'Pages of this origin may not connect');
-    if (auth) requireApiKey(request, node);
+    if (serving.options.auth) requireApiKey(request, serving.node);
     const reason = refusal();
     if (reason !== undefined) throw unavailable(reason);
     if (!sessions.admit(request.socket)) throw new HttpError(503, 'Too many clients');

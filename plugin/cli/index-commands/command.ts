@@ -22,13 +22,3 @@ export interface CommandResult {
 }
 
 export type Command = (context: CommandContext) => Promise<CommandResult>;
-
-/** The command was called wrongly. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-/** The command cannot do its work here, for reasons other than damage to the index. */
-export class ImpossibleError extends Error {
-  override readonly name = 'ImpossibleError';
-}

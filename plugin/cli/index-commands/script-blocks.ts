@@ -2,7 +2,7 @@
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scriptBlock } from '../../../lib/scripts/scan/node-blocks';
-import { ImpossibleError } from './command';
+import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../../options';
-import { ImpossibleError } from './command';
+import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';
 
 /** bcoin's own options that select the node. */

@@ -16,7 +16,8 @@ import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../lib/scripts/record
 import { encodeUndo, undoKey } from '../../../lib/scripts/records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../lib/scripts/scan/rows';
 import { WHOLE_STORE } from '../../../lib/store/migrate';
-import { EXIT, ImpossibleError, type Command, type CommandContext, type CommandResult } from './command';
+import { EXIT, type Command, type CommandContext, type CommandResult } from './command';
+import { ImpossibleError } from './errors';
 import { differenceJson, differenceText } from './difference';
 import { blockJson, blockText } from './open-index';
 import { fillingText, hasScripts, withScripts } from './open-scripts';

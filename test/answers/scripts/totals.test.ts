@@ -34,7 +34,7 @@ describe('ChainTotals', () => {
   before(async () => {
     index = await ScriptIndex.open(hashAt(0));
     await index.connect(chain);
-    totals = new ChainTotals({ cache: new AnswerCache(1 << 20) });
+    totals = new ChainTotals(new AnswerCache(1 << 20));
   });
   after(() => index.close());
 
@@ -104,7 +104,7 @@ describe('ChainTotals', () => {
     const rich = await ScriptIndex.open(genesis?.point.hash ?? expect.fail('a block'));
     const of = (counted: ChainTotals): Promise<unknown> =>
       rich.read((snapshot) => counted.of(sha256(script), snapshot, client)).catch((error: unknown) => error);
-    const anew = (): ChainTotals => new ChainTotals({ cache: new AnswerCache(1 << 20) });
+    const anew = (): ChainTotals => new ChainTotals(new AnswerCache(1 << 20));
     await rich.connect(blocks.slice(0, 5));
     expect(await of(anew())).to.have.nested.property('funded.value', 4 * all);
     await rich.connect(blocks.slice(5));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
+import { PooledScripts } from '../../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
@@ -12,7 +13,7 @@ import { openRegtestNode } from '../../support/regtest-node';
 import { ScriptIndex } from '../../support/script-index';
 import { ScriptModel, sha256 } from '../../support/script-model';
 import type { TestFullNode } from '../../support/bcoin';
-import type { Position } from '../../../lib/index/records/position';
+import type { Position } from '../../../lib/index/types';
 import type { ScriptRow, ScriptSnapshot } from '../../../lib/scripts/types';
 
 /** More than fit into two pages. */
@@ -44,10 +45,8 @@ describe('the confirmed part of a history', () => {
     await host.close();
   });
   beforeEach(() => {
-    histories = new ScriptHistories(
-      new ScriptPool(new BcoinNode(host).pool, unfailing),
-      new ChainTotals({ cache: new AnswerCache(1 << 20) })
-    );
+    const pool = new ScriptPool(new BcoinNode(host).pool, unfailing);
+    histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
   });
 
   interface Read {

@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
+import { PooledScripts } from '../../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
 import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { ScriptHistories } from '../../../lib/answers/status/history';
@@ -42,10 +43,8 @@ describe('the status of a script', () => {
   before(async () => {
     host = await openRegtestNode();
     // Without transactions.
-    histories = new ScriptHistories(
-      new ScriptPool(new BcoinNode(host).pool, unfailing),
-      new ChainTotals({ cache: new AnswerCache(1 << 20) })
-    );
+    const pool = new ScriptPool(new BcoinNode(host).pool, unfailing);
+    histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
   });
   after(() => host.close());
   beforeEach(async () => {

@@ -1,0 +1,141 @@
+// What interfaces answer from, each made once.
+
+import { BlockTexts } from './blocks/texts';
+import { HeaderTree } from './blocks/header-tree';
+import { RawBlocks } from './blocks/raw-blocks';
+import { BlockSizes } from './blocks/sizes';
+import { SpentBytes } from './blocks/spent';
+import { SpentCounts } from './blocks/spent-counts';
+import { SpentOutputs } from './blocks/spent-outputs';
+import { BlockTrees } from './blocks/trees';
+import { PoolFees } from './pool/fees';
+import { PoolTexts } from './pool/texts';
+import { ChainCoins } from './scripts/coins';
+import { GatedScripts, ScriptsGate, type ScriptsStatus } from './scripts/gate';
+import { PooledScripts } from './scripts/pooled-script';
+import { ChainTotals } from './scripts/totals';
+import { ScriptHistories } from './status/history';
+import type { TxidsOf } from './scripts/txids';
+import { Spends } from './transactions/spends';
+import { Transactions } from './transactions/transactions';
+import type { IndexReader } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { ScriptPool } from '../pool/by-script/script-pool';
+import type { ScriptReader } from '../scripts/types';
+import type { AnswerCache } from '../server/cache/answer-cache';
+import type { Limits } from '../server/limits';
+import type { Serving } from '../server/serving';
+import type { Gate } from '../server/work/gate';
+import type { Profile } from '../views/profile';
+import type { JsonStyle } from '../views/script';
+
+/** What every interface answers from, and the rules that it follows. */
+export interface Answers {
+  readonly node: NodeSource;
+  /** The edition of Bitcoin Core's interface that is spoken. */
+  readonly profile: Profile;
+  /** Answers only while the gate is open. */
+  readonly reader: IndexReader;
+  /** For code that waits and then reads something other than the index. */
+  readonly gate: Pick<Gate, 'requireOpen'>;
+  /** Whether bin and hex carry witnesses (`rpcserialversion`). */
+  readonly witness: boolean;
+  /** Whether blocks have filters. */
+  readonly filters: boolean;
+  readonly limits: Limits;
+  readonly cache: AnswerCache;
+  readonly blocks: RawBlocks;
+  readonly texts: BlockTexts;
+  readonly spent: SpentOutputs;
+  readonly spentCounts: SpentCounts;
+  readonly spentBytes: SpentBytes;
+  readonly poolTexts: PoolTexts;
+  /** Undefined when no index has txids. */
+  readonly txidsOf: TxidsOf | undefined;
+}
+
+/** What interfaces answer from that need the index by script. */
+export interface ScriptAnswers extends Answers {
+  /** Answers only while the gate is open. Snapshot and pool belong together if both are read in one turn of the event loop. */
+  readonly scripts: ScriptReader;
+  /** The gate of these interfaces. */
+  readonly scriptsGate: ScriptsGate;
+  readonly pool: ScriptPool;
+  readonly pooled: PooledScripts;
+  readonly fees: PoolFees;
+  readonly totals: ChainTotals;
+  readonly coins: ChainCoins;
+  /** Histories from index and pool. */
+  readonly histories: ScriptHistories;
+  readonly trees: BlockTrees;
+  readonly headerTree: HeaderTree;
+  readonly sizes: BlockSizes;
+  readonly transactions: Transactions;
+  readonly spends: Spends;
+}
+
+export interface AnswersOptions {
+  readonly profile: Profile;
+  readonly witness: boolean;
+  readonly filters: boolean;
+}
+
+export function answersOf(serving: Serving, { profile, witness, filters }: AnswersOptions, txidsOf: TxidsOf | undefined): Answers {
+  const { node, gate, reader, cache, options } = serving;
+  const { limits, answerCacheBytes } = options;
+  const blocks = new RawBlocks(node, cache);
+  const spentCounts = new SpentCounts(node, blocks, cache);
+  return {
+    node,
+    profile,
+    reader,
+    gate,
+    witness,
+    filters,
+    limits,
+    cache,
+    blocks,
+    texts: new BlockTexts(answerCacheBytes),
+    spent: new SpentOutputs(node),
+    spentCounts,
+    spentBytes: new SpentBytes(node, blocks, spentCounts, cache),
+    poolTexts: new PoolTexts(node.pool, profile.fields, gate),
+    txidsOf
+  };
+}
+
+/** What the answers need of the index by script. */
+export interface AnsweringScripts extends ScriptsStatus {
+  readonly reader: ScriptReader;
+}
+
+/** `gate`: the gate of the main index. */
+export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: AnsweringScripts, pool: ScriptPool): ScriptAnswers {
+  const { node, blocks, cache } = answers;
+  const scriptsGate = new ScriptsGate(gate, scripts);
+  const reader = new GatedScripts(scripts.reader, scriptsGate);
+  const pooled = new PooledScripts(pool);
+  const totals = new ChainTotals(cache);
+  const transactions = new Transactions(answers);
+  return {
+    ...answers,
+    scripts: reader,
+    scriptsGate,
+    pool,
+    pooled,
+    fees: new PoolFees(node, pool),
+    totals,
+    coins: new ChainCoins(blocks, totals, cache),
+    histories: new ScriptHistories(pool, pooled, totals),
+    trees: new BlockTrees(cache),
+    headerTree: new HeaderTree(cache),
+    sizes: new BlockSizes(blocks),
+    transactions,
+    spends: new Spends({ scripts: reader, pool, transactions, cache })
+  };
+}
+
+/** How JSON shows addresses and fields on this network and in this edition. */
+export function styleOf({ node, profile: { fields } }: Pick<Answers, 'node' | 'profile'>): JsonStyle {
+  return { prefixes: node.network.addressPrefixes, fields };
+}

@@ -1,0 +1,23 @@
+// Txids of blocks from the index by script, which is cheaper than hashing their transactions.
+
+import { IndexUnavailableError } from '../../index/errors';
+import { ScriptsUnavailableError } from '../../scripts/errors';
+import type { ScriptReader } from '../../scripts/types';
+import type { BlockPoint } from '../../node/types';
+
+/** The txids of a block of the active chain, in block order, from where that is cheaper than hashing; undefined if they are missing. */
+export type TxidsOf = (block: BlockPoint) => Promise<readonly Buffer[] | undefined>;
+
+/** Undefined when the index by script cannot be read, or does not have the block at this height. */
+export function txidsFrom(scripts: ScriptReader): TxidsOf {
+  return async ({ hash, height }) => {
+    try {
+      return await scripts.read(async (snapshot) =>
+        snapshot.index.headerAt(height)?.hash.equals(hash) === true ? snapshot.txids(height) : undefined
+      );
+    } catch (error) {
+      if (error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) return undefined;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,92 @@
+// What serves the requests of all interfaces. Opened before them, and closed after them.
+
+import { Unfinished } from './bounds/unfinished';
+import { AnswerCache } from './cache/answer-cache';
+import { ReplyCache } from './cache/replies';
+import { Connections } from './http/connections';
+import { Responses } from './http/responses';
+import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
+import { Gate, GatedReader, type Warmup } from './work/gate';
+import { WorkQueue } from './work/work-queue';
+import type { ChainIndex } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { ServerLogger } from './logger';
+
+export interface ServingOptions {
+  readonly warmup: Warmup;
+  readonly limits: Limits;
+  /** Whether requests need the node's API key. */
+  readonly auth: boolean;
+  /** Memory for replies and what they are made from. */
+  readonly answerCacheBytes: number;
+}
+
+export interface ServingParts {
+  readonly node: NodeSource;
+  readonly index: ChainIndex;
+  readonly options: ServingOptions;
+  readonly logger: ServerLogger;
+}
+
+/** What a request over HTTP passes on its way to a reply. */
+export interface HttpServing {
+  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly options: Pick<ServingOptions, 'limits' | 'auth'>;
+  readonly logger: ServerLogger;
+  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
+  readonly queue: WorkQueue;
+  readonly replies: ReplyCache;
+  readonly responses: Responses;
+  readonly unfinished: Unfinished;
+}
+
+export class Serving implements HttpServing {
+  readonly node: NodeSource;
+  readonly options: ServingOptions;
+  readonly logger: ServerLogger;
+  readonly gate: Gate;
+  /** The index; answers only while the gate is open. */
+  readonly reader: GatedReader;
+  readonly queue: WorkQueue;
+  readonly cache: AnswerCache;
+  readonly replies: ReplyCache;
+  readonly responses: Responses;
+  /** Memory for what clients have begun to send. */
+  readonly unfinished = new Unfinished();
+  /** The connections of the node's HTTP server. */
+  readonly connections: Connections;
+
+  constructor({ node, index, options, logger }: ServingParts) {
+    const { warmup, limits, answerCacheBytes } = options;
+    this.node = node;
+    this.options = options;
+    this.logger = logger;
+    this.gate = new Gate(node, index, warmup);
+    this.reader = new GatedReader(index.reader, this.gate);
+    this.queue = new WorkQueue(limits.threads, limits.workQueue);
+    this.cache = new AnswerCache(answerCacheBytes);
+    this.replies = new ReplyCache(this.cache, node, this.reader);
+    this.responses = new Responses(node.httpServer, {
+      mostBytes: MOST_BYTES_IN_FLIGHT,
+      readRate: { bytesPerSecond: limits.readRate, windowMs: limits.timeoutMs }
+    });
+    this.connections = new Connections(node.httpServer, limits.timeoutMs, CLOSING_MS);
+  }
+
+  open(): void {
+    this.gate.open();
+    this.connections.open();
+  }
+
+  /** Why requests are refused; undefined while they are answered. */
+  get status(): string | undefined {
+    return this.gate.isOpen ? undefined : this.gate.status();
+  }
+
+  /** Refuses requests that still wait. */
+  close(): void {
+    this.connections.close();
+    this.queue.close();
+    this.gate.close();
+  }
+}
