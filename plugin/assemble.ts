@@ -56,8 +56,8 @@ export class Assembly {
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ store: scriptStore, index, node, undoDepth, filling, scrubMs, logger });
     const answers = (this.answers = answersOf(serving, options, scripts && txidsFrom(scripts.reader)));
-    const rest = (this.rest = new RestService(serving, answers));
-    if (profile.rpc) this.rpc = new RpcService({ serving, answers, rest, index, user, cookiePath: places?.cookie, version });
+    this.rest = new RestService(serving, answers);
+    if (profile.rpc) this.rpc = new RpcService({ serving, answers, index, user, cookiePath: places?.cookie, version });
     if (addresses !== undefined && scripts !== undefined) {
       const pool = new ScriptPool(node.pool, (error) => {
         logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);

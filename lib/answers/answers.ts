@@ -1,5 +1,9 @@
 // What interfaces answer from, each made once.
 
+import { BlockFilters } from './blocks/filters';
+import { BlockForms } from './blocks/block-forms';
+import { Headers } from './chain/headers';
+import { ChainInfoText } from './chain/info';
 import { BlockTexts } from './blocks/texts';
 import { HeaderTree } from './blocks/header-tree';
 import { RawBlocks } from './blocks/raw-blocks';
@@ -16,6 +20,7 @@ import { PooledScripts } from './scripts/pooled-script';
 import { ChainTotals } from './scripts/totals';
 import { ScriptHistories } from './status/history';
 import type { TxidsOf } from './scripts/txids';
+import { Sending } from './transactions/sending';
 import { Spends } from './transactions/spends';
 import { Transactions } from './transactions/transactions';
 import type { IndexReader } from '../index/types';
@@ -24,7 +29,7 @@ import type { ScriptPool } from '../pool/by-script/script-pool';
 import type { ScriptReader } from '../scripts/types';
 import type { AnswerCache } from '../server/cache/answer-cache';
 import type { Limits } from '../server/limits';
-import type { Serving } from '../server/serving';
+import type { ServingOptions } from '../server/serving';
 import type { Gate } from '../server/work/gate';
 import type { Profile } from '../views/profile';
 import type { JsonStyle } from '../views/script';
@@ -49,7 +54,12 @@ export interface Answers {
   readonly spent: SpentOutputs;
   readonly spentCounts: SpentCounts;
   readonly spentBytes: SpentBytes;
+  readonly blockForms: BlockForms;
+  readonly blockFilters: BlockFilters;
+  readonly chainInfo: ChainInfoText;
+  readonly headers: Headers;
   readonly poolTexts: PoolTexts;
+  readonly sending: Sending;
   /** Undefined when no index has txids. */
   readonly txidsOf: TxidsOf | undefined;
 }
@@ -80,11 +90,18 @@ export interface AnswersOptions {
   readonly filters: boolean;
 }
 
-export function answersOf(serving: Serving, { profile, witness, filters }: AnswersOptions, txidsOf: TxidsOf | undefined): Answers {
+/** What serves the interfaces, as far as answers are made with it. */
+export interface AnswersParts extends Pick<Answers, 'node' | 'reader' | 'gate' | 'cache'> {
+  readonly options: Pick<ServingOptions, 'limits' | 'answerCacheBytes'>;
+}
+
+export function answersOf(serving: AnswersParts, { profile, witness, filters }: AnswersOptions, txidsOf: TxidsOf | undefined): Answers {
   const { node, gate, reader, cache, options } = serving;
   const { limits, answerCacheBytes } = options;
   const blocks = new RawBlocks(node, cache);
   const spentCounts = new SpentCounts(node, blocks, cache);
+  const texts = new BlockTexts(answerCacheBytes);
+  const spent = new SpentOutputs(node);
   return {
     node,
     profile,
@@ -95,11 +112,16 @@ export function answersOf(serving: Serving, { profile, witness, filters }: Answe
     limits,
     cache,
     blocks,
-    texts: new BlockTexts(answerCacheBytes),
-    spent: new SpentOutputs(node),
+    texts,
+    spent,
     spentCounts,
     spentBytes: new SpentBytes(node, blocks, spentCounts, cache),
+    blockForms: new BlockForms({ node, profile, witness, blocks, texts, spent, txidsOf }),
+    blockFilters: new BlockFilters(node, reader),
+    chainInfo: new ChainInfoText(node, reader, profile.fields),
+    headers: new Headers(profile.fields, texts, cache),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
+    sending: new Sending({ node, reader }),
     txidsOf
   };
 }

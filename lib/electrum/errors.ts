@@ -1,5 +1,9 @@
 // Errors of the Electrum protocol: JSON-RPC's codes, and two of ElectrumX that all servers have adopted.
 
+import { refusalOf } from '../server/refusal';
+import type { ServerLogger } from '../server/logger';
+import type { Gate } from '../server/work/gate';
+
 export const CODES = {
   /** What the client asks for makes no sense. */
   badRequest: 1,
@@ -21,4 +25,12 @@ export class ElectrumError extends Error {
   ) {
     super(message);
   }
+}
+
+/** What a client is told when a method fails. */
+export function electrumErrorOf(error: unknown, gate: Pick<Gate, 'status'>, logger: Pick<ServerLogger, 'error'>): ElectrumError {
+  if (error instanceof ElectrumError) return error;
+  const { kind, error: known } = refusalOf(error, gate, logger);
+  if (kind === 'history-too-long' || kind === 'too-many-coins') return new ElectrumError(CODES.badRequest, known.message);
+  return new ElectrumError(known.status === 500 && kind !== 'busy' ? CODES.internal : CODES.daemon, known.message);
 }

@@ -1,7 +1,7 @@
 // Esplora's errors, each a status and a plain text in the words of Blockstream's server.
 
 import { HttpError } from '../server/errors';
-import type { RpcError } from '../rpc/errors';
+import type { CallError } from '../answers/errors';
 
 export const invalidHex = (): HttpError => new HttpError(400, 'Invalid hex string');
 
@@ -66,5 +66,5 @@ export const bodyTooLarge = (): HttpError => new HttpError(413, 'Request body to
 export const requestTimeout = (): HttpError => new HttpError(408, 'Request timeout', ['Connection', 'close']);
 
 /** The error of an RPC call, with Bitcoin Core's code and words, which clients search for. */
-export const callRefused = (method: string, { code, message }: RpcError): HttpError =>
+export const callRefused = (method: string, { code, message }: CallError): HttpError =>
   new HttpError(400, `${method} RPC error: ${JSON.stringify({ code, message })}`);

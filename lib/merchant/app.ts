@@ -3,18 +3,20 @@
 
 import Koa from 'koa';
 import Router from '@koa/router';
-import { detailsOf } from '../turns/error-text';
+import { refusalOf } from '../server/refusal';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import { requireApiKey } from '../server/http/auth';
-import { brokenDown, HttpError, RETRY_AFTER, unavailable } from '../server/errors';
+import { RETRY_AFTER } from '../server/errors';
 import { ClientGoneError } from '../turns/client';
 import { readBody } from '../server/http/body';
-import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { ServerLogger } from '../server/logger';
+
+/** The gate is open when a request begins. */
+const UNREADABLE = { status: () => 'the index cannot be read' };
 
 /** Larger than any order whose outputs fit into a request. */
 const MAX_ORDER_BYTES = 256 * 1024;
@@ -62,7 +64,7 @@ export function merchantApp({ merchant, node, timeoutMs, unfinished, requireRead
     } catch (error) {
       // Nothing was started, and no answer can be sent.
       if (error instanceof ClientGoneError) return;
-      const { status, message, headers } = asHttpError(error, logger);
+      const { status, message, headers } = refusalOf(error, UNREADABLE, logger).error;
       for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
       write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
     }
@@ -82,11 +84,4 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.set(headers);
   if (status === 503) context.set(...RETRY_AFTER);
   context.body = body;
-}
-
-function asHttpError(error: unknown, logger: ServerLogger): HttpError {
-  if (error instanceof HttpError) return error;
-  if (error instanceof IndexUnavailableError) return unavailable('the index cannot be read');
-  logger.error(`payments: ${detailsOf(error)}`);
-  return brokenDown();
 }

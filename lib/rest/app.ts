@@ -2,7 +2,7 @@
 // or the error is sent. Replies are written to Node's response directly: Koa would guess content types and turn empty bodies into 204.
 
 import Koa from 'koa';
-import { asHttpError } from '../server/refusal';
+import { refusalOf } from '../server/refusal';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { detailsOf } from '../turns/error-text';
 import { requireApiKey } from '../server/http/auth';
@@ -55,7 +55,7 @@ export function restApp(serving: HttpServing, routes: readonly Route[], profile:
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
-    const known = asHttpError(error, gate, logger);
+    const { error: known } = refusalOf(error, gate, logger);
     const { message } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
     const headers = errorHeaders(known, status);

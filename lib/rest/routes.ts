@@ -1,7 +1,7 @@
 // The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp: prefixes are compared
 // byte for byte with the path as it came. Why this is not @koa/router: docs/decisions/routing.md.
 
-import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
+import { blockEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { blockHashEndpoint } from './endpoints/blockhashbyheight';
@@ -32,8 +32,8 @@ const always = (): boolean => true;
 export function restRoutes(context: Answers): Route[] {
   return [
     { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
-    { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
-    { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
+    { prefix: '/rest/block/notxdetails/', endpoint: blockEndpoint(context, 'summary'), readsBody: false, isHeavy: always },
+    { prefix: '/rest/block/', endpoint: blockEndpoint(context, 'json'), readsBody: false, isHeavy: always },
     { prefix: '/rest/blockfilter/', endpoint: blockFilterEndpoint(context), readsBody: false },
     {
       prefix: '/rest/blockfilterheaders/',

@@ -1,11 +1,11 @@
-// What a call is: its parameters, and a function from them to JSON text. It throws RpcError for everything that is not a success, and
-// lets errors of endpoints, index and node pass.
+// What a call is: its parameters, and a function from them to JSON text. It throws CallError for everything that is not a success, and
+// lets errors of answers, index and node pass.
 
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
 import type { ChainIndex } from '../index/types';
 import type { Answers } from '../answers/answers';
-import type { Reply } from '../server/http/reply';
+import type { HeldText } from '../answers/blocks/texts';
 import type { Client } from '../turns/client';
 import type { Parameter, Parameters } from './parameters';
 
@@ -46,10 +46,6 @@ export interface CallContext extends Answers {
   readonly version: string;
   /** Emits when the node's HTTP server has begun to close, which waits for its clients. */
   readonly closing$: Observable<void>;
-  /** REST's reply to a GET. @throws HttpError, and errors of index and node */
-  readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
-  /** The JSON of a block with its transactions and their fees, but without the outputs that they spend. `hash`: in display order. */
-  readonly askForFees: (hash: string, client: RpcClient) => Promise<Reply>;
 }
 
 export interface CallDefinition {
@@ -70,12 +66,11 @@ const QUOTE = Buffer.from('"');
 
 export const hexAnswer = (bytes: Buffer): Answer => plainAnswer(bytes.toString('hex'));
 
-/** The JSON of an endpoint, without the line feed at its end. */
-export function replyAnswer({ body, release }: Reply): Answer {
-  return { parts: [body.subarray(0, -1)], release };
-}
+/** A text without the line feed at its end. */
+export const lineAnswer = (text: Buffer): Answer => jsonAnswer(text.subarray(0, -1));
 
-/** The text of an endpoint as a JSON string, without the line feed at its end. */
-export function quotedAnswer({ body, release }: Reply): Answer {
-  return { parts: [QUOTE, body.subarray(0, -1), QUOTE], release };
-}
+/** As `lineAnswer`, for a text in a buffer that is used again. */
+export const textAnswer = ({ text, release }: HeldText): Answer => ({ parts: [text.subarray(0, -1)], release });
+
+/** As `textAnswer`, as a JSON string. */
+export const quotedAnswer = ({ text, release }: HeldText): Answer => ({ parts: [QUOTE, text.subarray(0, -1), QUOTE], release });

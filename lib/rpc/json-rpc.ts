@@ -1,8 +1,9 @@
 // JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where an error also sets the
 // HTTP status, and 2.0 for calls that ask for it.
 
-import { invalidRequest, parseError, RpcError, CODES } from './errors';
-import { idTextsIn } from './id-texts';
+import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
+import type { ReplyForm } from '../server/json-rpc/frames';
+import { idTextsIn } from '../server/json-rpc/id-texts';
 
 /** A call as it came. */
 export interface Call {
@@ -12,17 +13,10 @@ export interface Call {
   readonly form: ReplyForm;
 }
 
-/** How the reply to a call looks. */
-export interface ReplyForm {
-  readonly isVersion2: boolean;
-  /** The id as JSON text; undefined when there is none. */
-  readonly id: string | undefined;
-}
-
 /** A call that cannot be read, and the form of its reply. */
 export interface BadCall {
   readonly form: ReplyForm;
-  readonly error: RpcError;
+  readonly error: CallError;
 }
 
 export interface Parsed {
@@ -90,22 +84,8 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** The text before and after the result in a reply. */
-export function resultFrame({ isVersion2, id }: ReplyForm): readonly [before: string, behind: string] {
-  const last = id === undefined ? '}' : `,"id":${id}}`;
-  return isVersion2 ? ['{"jsonrpc":"2.0","result":', last] : ['{"result":', `,"error":null${last}`];
-}
-
-/** `error`: JSON text. */
-export function errorReply({ isVersion2, id }: ReplyForm, error: string): string {
-  const last = id === undefined ? '}' : `,"id":${id}}`;
-  return `${isVersion2 ? '{"jsonrpc":"2.0"' : '{"result":null'},"error":${error}${last}`;
-}
-
-export const errorText = ({ code, message }: Pick<RpcError, 'code' | 'message'>): string => JSON.stringify({ code, message });
-
 /** The HTTP status of an error reply to a single call that is not of version 2.0 or could not be parsed. */
-export function statusOf({ code }: RpcError): number {
+export function statusOf({ code }: CallError): number {
   if (code === CODES.invalidRequest) return 400;
   return code === CODES.methodNotFound ? 404 : 500;
 }

@@ -2,7 +2,8 @@
 // Core), and their conversion to values.
 
 import { findDisplayHex } from '../bitcoin/hash';
-import { invalidParameter, misc, RpcError, typeError, CODES } from './errors';
+import { invalidParameter, misc, CallError, typeError, CODES } from '../answers/errors';
+import { amountOf, feeRateOf } from '../answers/transactions/amounts';
 import type { Call } from './json-rpc';
 
 export interface Parameter {
@@ -13,15 +14,11 @@ export interface Parameter {
   readonly isOptional?: true;
 }
 
-const SATOSHIS_PER_BITCOIN = 100_000_000;
-const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
-const AMOUNT_DECIMALS = 8;
-
 /** The values that a call was given, in the order of its parameters, with their types checked. */
 export class Parameters {
   readonly #values: readonly unknown[];
 
-  /** `usage`: the line that is shown when the number of parameters is wrong. @throws RpcError */
+  /** `usage`: the line that is shown when the number of parameters is wrong. @throws CallError */
   constructor(parameters: readonly Parameter[], params: Call['params'], usage: string) {
     const values = isPositional(params) ? params : positional(parameters, params);
     const required = parameters.filter(({ isOptional }) => isOptional !== true).length;
@@ -51,17 +48,17 @@ export class Parameters {
     return this.#values[position] as readonly unknown[]; // an array by its type
   }
 
-  /** A whole number within the limits of its type in Bitcoin Core. @throws RpcError -1 */
+  /** A whole number within the limits of its type in Bitcoin Core. @throws CallError -1 */
   integer(position: number, fallback = 0, least = -0x8000_0000, most = 0x7fff_ffff): number {
     return wholeNumber(this.#values[position] ?? fallback, least, most);
   }
 
-  /** 32 bytes in wire order. `name`: what errors call the parameter. @throws RpcError -8 */
+  /** 32 bytes in wire order. `name`: what errors call the parameter. @throws CallError -8 */
   hash(position: number, name: string): Buffer {
     return parseHash(this.text(position), name);
   }
 
-  /** A number, or a boolean as 0 or 1 (ParseVerbosity). @throws RpcError -1, -3 */
+  /** A number, or a boolean as 0 or 1 (ParseVerbosity). @throws CallError -1, -3 */
   verbosity(position: number, fallback: number): number {
     const value = this.#values[position] ?? fallback;
     if (typeof value === 'boolean') return value ? 1 : 0;
@@ -69,28 +66,20 @@ export class Parameters {
     return wholeNumber(value, -0x8000_0000, 0x7fff_ffff);
   }
 
-  /** An amount in bitcoins, given as a number or a string, converted to satoshis. @throws RpcError -3 */
+  /** An amount in bitcoins, given as a number or a string, converted to satoshis. @throws CallError -3 */
   amount(position: number, fallback: number): number {
-    const value = this.#values[position] ?? null;
-    if (value === null) return fallback;
-    if (typeof value !== 'number' && typeof value !== 'string') throw typeError('Amount is not a number or string');
-    const satoshis = parseAmount(String(value));
-    if (satoshis === undefined) throw typeError('Invalid amount');
-    if (satoshis < 0 || satoshis > MAX_MONEY) throw typeError('Amount out of range');
-    return satoshis;
+    return amountOf(this.#values[position], fallback);
   }
 
-  /** A fee rate in bitcoins per 1,000 virtual bytes, converted to satoshis (ParseFeeRate). @throws RpcError -3, -8 */
+  /** A fee rate in bitcoins per 1,000 virtual bytes, converted to satoshis. @throws CallError -3, -8 */
   feeRate(position: number, fallback: number): number {
-    const rate = this.amount(position, fallback);
-    if (rate >= SATOSHIS_PER_BITCOIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
-    return rate;
+    return feeRateOf(this.#values[position], fallback);
   }
 }
 
 const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
 
-/** Puts named parameters into their positions, after the positional ones in `args`. @throws RpcError -8 */
+/** Puts named parameters into their positions, after the positional ones in `args`. @throws CallError -8 */
 function positional(parameters: readonly Parameter[], named: Readonly<Record<string, unknown>>): unknown[] {
   const left = new Map(Object.entries(named));
   const first = left.get('args');
@@ -121,7 +110,7 @@ function wholeNumber(value: unknown, least: number, most: number): number {
   return value;
 }
 
-/** @throws RpcError -8 */
+/** @throws CallError -8 */
 function parseHash(text: string, name: string): Buffer {
   if (text.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${text.length}, for '${text}')`);
   const hash = findDisplayHex(Buffer.from(text));
@@ -129,25 +118,9 @@ function parseHash(text: string, name: string): Buffer {
   return hash;
 }
 
-/** The bytes of a hex string; undefined for any other value. */
-export function hexBytes(value: unknown): Buffer | undefined {
-  return typeof value === 'string' && /^(?:[0-9a-fA-F]{2})+$/.test(value) ? Buffer.from(value, 'hex') : undefined;
-}
-
-/** Decimal digits to satoshis without floating point (ParseFixedPoint). Undefined if this is no amount, or has more than 8 decimals. */
-function parseAmount(text: string): number | undefined {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
-  if (sign === undefined) return undefined;
-  const digits = `${whole}${fraction}`.replace(/0+$/, '');
-  const shift = whole.length - digits.length + Number(exponent) + AMOUNT_DECIMALS;
-  if (digits.replace(/^0+/, '') === '') return 0;
-  if (shift < 0 || shift > 18 || digits.length + shift > 18) return undefined;
-  return Number(`${sign}${digits}${'0'.repeat(shift)}`);
-}
-
-/** The value as a string. @throws RpcError -3 when it has another type */
+/** The value as a string. @throws CallError -3 when it has another type */
 export function requireText(value: unknown): string {
-  if (typeof value !== 'string') throw new RpcError(CODES.type, `JSON value of type ${typeName(value)} is not of expected type string`);
+  if (typeof value !== 'string') throw new CallError(CODES.type, `JSON value of type ${typeName(value)} is not of expected type string`);
   return value;
 }
 

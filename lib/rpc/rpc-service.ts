@@ -1,8 +1,5 @@
 // The RPC service put together: what the plugin opens and closes.
 
-import { RestRequest } from '../rest/endpoint';
-import { blockWithFeesEndpoint } from '../rest/endpoints/block';
-import { NO_BODY } from '../server/http/body';
 import { Mount } from '../server/http/mount';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
@@ -10,14 +7,11 @@ import { RpcServer } from './server/rpc-server';
 import type { IncomingMessage } from 'node:http';
 import type { ChainIndex } from '../index/types';
 import type { Answers } from '../answers/answers';
-import type { RestService } from '../rest/rest-service';
 import type { Serving } from '../server/serving';
-import type { CallContext } from './call';
 
 export interface RpcServiceParts {
   readonly serving: Serving;
   readonly answers: Answers;
-  readonly rest: Pick<RestService, 'ask'>;
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** `user:password` that is accepted besides the node's API key. */
   readonly user: string | undefined;
@@ -33,16 +27,14 @@ export class RpcService {
   readonly #mount: Mount;
   readonly #server: RpcServer;
 
-  constructor({ serving, answers, rest, index, user, cookiePath, version }: RpcServiceParts) {
+  constructor({ serving, answers, index, user, cookiePath, version }: RpcServiceParts) {
     const { node, connections, logger } = serving;
     const access = (this.#access = new Access(node));
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
-    const blockWithFees = blockWithFeesEndpoint(answers);
-    const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
     this.#server = new RpcServer({
       serving,
-      context: { ...answers, index, version, closing$: connections.closing$, ask: rest.ask, askForFees },
+      context: { ...answers, index, version, closing$: connections.closing$ },
       access
     });
     this.#mount = new Mount({ server: node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });

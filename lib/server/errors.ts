@@ -39,14 +39,14 @@ export class UnavailableError extends HttpError {
 }
 
 /** `status`: what is happening that prevents an answer. */
-export const unavailable = (status: string): HttpError => new UnavailableError(status);
+export const unavailable = (status: string): UnavailableError => new UnavailableError(status);
 
 /** The index cannot answer until the backfill gets there. `progress`: how far the backfill is. */
-export const notYetKnown = (progress: BackfillProgress): HttpError =>
+export const notYetKnown = (progress: BackfillProgress): UnavailableError =>
   unavailable(`transaction index is being built: ${backfillText(progress)}`);
 
 /** The node's chain is being reorganized or reset, and has dropped a block that the index still has. */
-export const chainMoving = (): HttpError => unavailable('the chain is moving');
+export const chainMoving = (): UnavailableError => unavailable('the chain is moving');
 
 export const queueFull = (): HttpError => new QueueFullError(500, 'Work queue depth exceeded');
 

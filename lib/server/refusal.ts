@@ -1,21 +1,37 @@
-// What a client is told when an answer fails.
+// Why an answer is refused. Interfaces have their own words for some of the reasons.
 
 import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
 import { ChainMovedError } from '../node/errors';
+import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../scripts/errors';
 import { detailsOf } from '../turns/error-text';
-import { brokenDown, chainMoving, notYetKnown, HttpError, unavailable } from './errors';
+import { brokenDown, chainMoving, HttpError, notYetKnown, QueueFullError, unavailable, UnavailableError } from './errors';
 import type { ServerLogger } from './logger';
 import type { Gate } from './work/gate';
 
-/** Errors of index and node, which endpoints let pass: 503 if they mean "not ready", 500 otherwise. */
-export function asHttpError(error: unknown, gate: Pick<Gate, 'status'>, logger: ServerLogger): HttpError {
+/**
+ * `not-ready`: index or node cannot answer now. `busy`: the work queue is full. `history-too-long` and `too-many-coins`: a script has too
+ * many for an answer. `said`: the error is meant for the client as it is. `broken`: the log says what. The error has the words of interfaces
+ * that have no other ones.
+ */
+export type Refusal =
+  | { readonly kind: 'not-ready'; readonly error: UnavailableError }
+  | { readonly kind: 'busy' | 'history-too-long' | 'too-many-coins' | 'said' | 'broken'; readonly error: HttpError };
+
+/** Logs what went wrong inside. */
+export function refusalOf(error: unknown, gate: Pick<Gate, 'status'>, logger: Pick<ServerLogger, 'error'>): Refusal {
+  if (error instanceof UnavailableError) return { kind: 'not-ready', error };
+  if (error instanceof QueueFullError) return { kind: 'busy', error };
   if (error instanceof HttpError) {
     if (error.cause !== undefined) logger.error(`request failed: ${detailsOf(error.cause)}`);
-    return error;
+    return { kind: 'said', error };
   }
-  if (error instanceof IndexUnavailableError) return unavailable(gate.status());
-  if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
-  if (error instanceof ChainMovedError) return chainMoving();
+  if (error instanceof IndexUnavailableError || error instanceof ScriptsUnavailableError) return notReady(unavailable(gate.status()));
+  if (error instanceof NotYetKnownError && error.backfill !== undefined) return notReady(notYetKnown(error.backfill));
+  if (error instanceof ChainMovedError) return notReady(chainMoving());
+  if (error instanceof HistoryTooLongError) return { kind: 'history-too-long', error: new HttpError(400, 'history too large') };
+  if (error instanceof TooManyCoinsError) return { kind: 'too-many-coins', error: new HttpError(400, 'too many unspent outputs') };
   logger.error(`request failed: ${detailsOf(error)}`);
-  return brokenDown();
+  return { kind: 'broken', error: brokenDown() };
 }
+
+const notReady = (error: UnavailableError): Refusal => ({ kind: 'not-ready', error });

@@ -117,14 +117,14 @@ describe('a node with a long chain', () => {
     };
 
     it('says so about a block that it knows, in every format', async () => {
-      const endpoint = blockEndpoint(context);
+      const endpoint = blockEndpoint(context, 'json');
       for (const suffix of ['.bin', '.hex', '.json', ''])
         expect(await messageOf(endpoint, `${genesis.hash}${suffix}`)).to.equal(`${genesis.hash} not available (pruned data)`);
       expect(await messageOf(endpoint, `${'ab'.repeat(32)}.bin`)).to.equal(`${'ab'.repeat(32)} not found`);
     });
 
     it('does not find a block whose bytes are gone when nothing was pruned', async () => {
-      expect(await messageOf(blockEndpoint(contextOf(nodeWith(context.node, { pruned: false }))), `${genesis.hash}.bin`)).to.equal(
+      expect(await messageOf(blockEndpoint(contextOf(nodeWith(context.node, { pruned: false })), 'json'), `${genesis.hash}.bin`)).to.equal(
         `${genesis.hash} not found`
       );
     });

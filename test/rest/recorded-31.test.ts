@@ -1,3 +1,4 @@
+import { BlockForms } from '../../lib/answers/blocks/block-forms';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -125,11 +126,9 @@ describe('recorded replies of Bitcoin Core 31', () => {
       network: node.network,
       spentCoins: (block) => (isKnown ? node.spentCoins(block) : Promise.resolve(undefined))
     });
-    const endpoint = blockEndpoint({
-      ...endpointContext(node, reader, new AnswerCache(1), PROFILES.modern),
-      texts: new BlockTexts(1 << 22),
-      spent
-    });
+    const context = endpointContext(node, reader, new AnswerCache(1), PROFILES.modern);
+    const blockForms = new BlockForms({ ...context, texts: new BlockTexts(1 << 22), spent });
+    const endpoint = blockEndpoint({ ...context, blockForms }, 'json');
     const shown = async (): Promise<boolean> => {
       const reply = await endpoint(requestFor(`${hash}.json`));
       const text = reply.body.toString();

@@ -1,3 +1,5 @@
+import { BlockForms, type BlockText } from '../../lib/answers/blocks/block-forms';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,8 +11,6 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { NEVER } from 'rxjs';
 import { ClientGoneError } from '../../lib/turns/client';
-import { jsonReply } from '../../lib/rest/format';
-import { type Reply } from '../../lib/server/http/reply';
 import { Responses } from '../../lib/server/http/responses';
 import { WorkQueue } from '../../lib/server/work/work-queue';
 import { Access } from '../../lib/rpc/server/access';
@@ -317,14 +317,17 @@ describe('calls over HTTP', () => {
     const { node, reader } = rest;
     let [asked, released] = [0, 0];
     const clients: Socket[] = [];
-    const reply = (): Promise<Reply> => {
-      if (asked++ === 0) return Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), release: () => released++ });
-      clients[0]?.destroy();
-      return Promise.reject(new ClientGoneError('left'));
-    };
+    class HeldForms extends BlockForms {
+      override text(): Promise<BlockText> {
+        if (asked++ === 0) return Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false });
+        clients[0]?.destroy();
+        return Promise.reject(new ClientGoneError('left'));
+      }
+    }
     const gate = { requireOpen: () => undefined, status: () => '' };
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
-    const context = { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply };
+    const answers = endpointContext(node, reader);
+    const context = { ...answers, blockForms: new HeldForms(answers), index, version: '', closing$: NEVER };
     const responses = new Responses(node.httpServer, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
     const calls = new RpcServer({
       serving: {
@@ -338,7 +341,8 @@ describe('calls over HTTP', () => {
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));
     await once(server, 'listening');
-    const body = Buffer.from('[{"method":"getmempoolinfo"},{"method":"getmempoolinfo"},{"method":"getmempoolinfo"}]');
+    const call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
+    const body = Buffer.from(`[${call},${call},${call}]`);
     const socket = await openSocket((server.address() as AddressInfo).port);
     socket.write(requestBytes({ method: 'POST', path: '/', body }, false));
     await untilClosed(socket);

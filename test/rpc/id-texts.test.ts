@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { readMessage } from '../../lib/electrum/server/message';
-import { idTextsIn } from '../../lib/rpc/id-texts';
+import { idTextsIn } from '../../lib/server/json-rpc/id-texts';
 import { parseCalls } from '../../lib/rpc/json-rpc';
 
 /** JSON as a client writes it, and as Bitcoin Core prints it. */

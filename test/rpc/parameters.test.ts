@@ -1,7 +1,8 @@
+import { decodeTransaction } from '../../lib/answers/transactions/sending';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { RpcError } from '../../lib/rpc/errors';
-import { hexBytes, Parameters, usageOf, type Parameter } from '../../lib/rpc/parameters';
+import { CallError } from '../../lib/answers/errors';
+import { Parameters, usageOf, type Parameter } from '../../lib/rpc/parameters';
 
 const PARAMETERS: readonly Parameter[] = [
   { name: 'hash', type: 'string' },
@@ -17,7 +18,7 @@ function failure(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    if (error instanceof RpcError) return `${error.code}: ${error.message}`;
+    if (error instanceof CallError) return `${error.code}: ${error.message}`;
     throw error;
   }
   return 'none';
@@ -108,8 +109,8 @@ describe('parameters', () => {
     expect(failure(() => read(['ab', 1]).feeRate(1, 0))).to.equal('-8: Fee rates larger than or equal to 1BTC/kvB are not accepted');
   });
 
-  it('are bytes in hex', () => {
-    expect(hexBytes('00fF')).to.deep.equal(Buffer.from([0, 255]));
-    for (const value of ['', '0', 'zz', ' 00', 5, null]) expect(hexBytes(value)).to.equal(undefined);
+  it('are transactions in hex', () => {
+    for (const value of ['', '0', '00', 'zz', ' 00'])
+      expect(failure(() => decodeTransaction(value))).to.equal('-22: TX decode failed. Make sure the tx has at least one input.');
   });
 });

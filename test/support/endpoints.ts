@@ -1,17 +1,11 @@
 // The context of endpoints, with a cache of any size.
 
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
-import { SpentBytes } from '../../lib/answers/blocks/spent';
-import { SpentCounts } from '../../lib/answers/blocks/spent-counts';
-import { RawBlocks } from '../../lib/answers/blocks/raw-blocks';
-import { PoolTexts } from '../../lib/answers/pool/texts';
-import { ReplyCache } from '../../lib/server/cache/replies';
-import { BlockTexts } from '../../lib/answers/blocks/texts';
-import { PROFILES, type Profile } from '../../lib/views/profile';
-import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { answersOf, type Answers } from '../../lib/answers/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
-import { type Answers } from '../../lib/answers/answers';
-import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { ReplyCache } from '../../lib/server/cache/replies';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { PROFILES, type Profile } from '../../lib/views/profile';
 import type { IndexReader } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
 
@@ -23,25 +17,8 @@ export function endpointContext(
   profile: Profile = PROFILES['0.17']
 ): Answers {
   const gate = { requireOpen: () => undefined };
-  const blocks = new RawBlocks(node, cache);
-  const spentCounts = new SpentCounts(node, blocks, cache);
-  return {
-    node,
-    reader,
-    gate,
-    witness: true,
-    filters: false,
-    limits: { ...DEFAULT_LIMITS, ...profile.limits },
-    profile,
-    cache,
-    blocks,
-    spentCounts,
-    spentBytes: new SpentBytes(node, blocks, spentCounts, cache),
-    texts: new BlockTexts(0),
-    poolTexts: new PoolTexts(node.pool, profile.fields, gate),
-    spent: new SpentOutputs(node),
-    txidsOf: undefined
-  };
+  const options = { limits: { ...DEFAULT_LIMITS, ...profile.limits }, answerCacheBytes: 0 };
+  return answersOf({ node, reader, gate, cache, options }, { profile, witness: true, filters: false }, undefined);
 }
 
 /** A cache for endpoints whose replies do not depend on the index's state: it must never be asked. */

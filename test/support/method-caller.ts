@@ -1,9 +1,10 @@
 // Calls methods of the Electrum protocol as a client of a certain version, without a connection.
 
 import { hash } from 'node:crypto';
-import { ElectrumError } from '../../lib/electrum/errors';
+import { electrumErrorOf } from '../../lib/electrum/errors';
 import { methodTable } from '../../lib/electrum/method-table';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
+import { unfailing } from './unfailing';
 import type { EsploraNode } from './esplora-node';
 
 /** The result of a call. */
@@ -49,7 +50,10 @@ export class MethodCaller {
   /** The cost of all calls. */
   points = 0;
 
-  constructor({ answers, scripts }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+  readonly #gate: EsploraNode['serving']['gate'];
+
+  constructor({ answers, scripts, serving }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+    this.#gate = serving.gate;
     this.table = methodTable({
       ...answers,
       scripts,
@@ -72,8 +76,8 @@ export class MethodCaller {
     try {
       return { result: JSON.parse((await method.answer(values, client)).toString()) };
     } catch (error) {
-      if (!(error instanceof ElectrumError)) throw error;
-      return { error: { code: error.code, message: error.message } };
+      const { code, message } = electrumErrorOf(error, this.#gate, { error: unfailing });
+      return { error: { code, message } };
     }
   }
 }

@@ -1,6 +1,7 @@
 // The pool's contents as text. Each text is written once per change of the pool, and only the entries that the change concerns are
 // written again. There is one text of each form, of unbounded size, outside the cache for answers.
 
+import { mempoolInfoJson } from '../../pool/info';
 import { NO_CLIENT } from '../../turns/client';
 import { PoolContents } from '../../pool/contents';
 import { runInSlices } from '../../turns/slices';
@@ -36,9 +37,9 @@ export class PoolTexts {
     this.#contents = new PoolContents(fields);
   }
 
-  /** Whether the order of the pool that was last shown is known to be optimal. */
-  get isBestOrder(): boolean {
-    return this.#contents.isBestOrder;
+  /** The summary of the pool and a line feed. */
+  info(): Buffer {
+    return mempoolInfoJson(this.#pool.info(), this.#fields, this.#contents.isBestOrder);
   }
 
   /** The current pool and a line feed. @throws HttpError 503 */

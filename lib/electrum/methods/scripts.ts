@@ -5,7 +5,7 @@ import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { JsonWriter } from '../../views/json-writer';
-import { badRequest, readScriptHash } from './arguments';
+import { readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { PooledEntry, ScriptHistory } from '../../answers/status/history';
 import type { ChainCoin } from '../../answers/scripts/coins';
@@ -34,12 +34,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     isHeavy: true,
     answer: async (values, client) => {
       const { script } = readScriptHash(values[0]);
-      try {
-        return await scripts.read((snapshot) => answer({ script, snapshot, history: histories.at(script, snapshot) }, client));
-      } catch (error) {
-        if (error instanceof HistoryTooLongError) throw badRequest('history too large');
-        throw error instanceof TooManyCoinsError ? badRequest('too many unspent outputs') : error;
-      }
+      return scripts.read((snapshot) => answer({ script, snapshot, history: histories.at(script, snapshot) }, client));
     }
   });
 

@@ -1,27 +1,29 @@
-// Transactions: their bytes, proofs that they are in the chain, and broadcasting. Whatever a call of JSON-RPC can do is left to the call.
+// Transactions: their bytes, proofs that they are in the chain, and broadcasting.
 
-import { toDisplayHex } from '../../bitcoin/hash';
+import { CallError } from '../../answers/errors';
+import { findTransaction, requireOrdinary, transactionJson } from '../../answers/transactions/raw-transaction';
+import {
+  decodeTransaction,
+  decodeTransactions,
+  DEFAULT_SENDING_LIMITS,
+  requireNotBurnt,
+  type SentPackage
+} from '../../answers/transactions/sending';
+import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { PROFILES } from '../../views/profile';
-import { sendingCalls } from '../../rpc/calls/sending';
-import { transactionCalls } from '../../rpc/calls/transactions';
-import { RpcError } from '../../rpc/errors';
-import { Parameters, usageOf, type Parameter } from '../../rpc/parameters';
+import { packageJson } from '../../views/sending';
 import { CODES, ElectrumError } from '../errors';
 import { badRequest, readCount, readFlag, readHex, readList, readTxid } from './arguments';
 import { BROADCAST_POINTS, HASH_POINTS, TRANSACTION_POINTS } from './points';
 import type { MerkleTree } from '../../bitcoin/merkle-tree';
-import type { Answer } from '../../rpc/call';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 
-/** The fields of submitpackage's result that are used here. */
-interface PackageResult {
-  readonly package_msg: string;
-  readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
-}
+/** As the call shows a transaction if it is asked for more than its bytes. */
+const AS_JSON = { verbosity: 1, isNamed: false };
 
 export function transactionMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, trees, broadcast } = context;
+  const { scripts, trees, sending, broadcast } = context;
   // Wallets read `address`, not `addresses`, so the JSON is the modern edition's even if REST speaks another one.
   const modern = { ...context, profile: PROFILES.modern };
 
@@ -44,14 +46,16 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       parameters: ['tx_hash', 'verbose'],
       required: 1,
       answer: async ([id, verbose = false], client) => {
-        const params = [toDisplayHex(readTxid(id)), readFlag(verbose, 'verbose') ? 1 : 0];
+        const txid = readTxid(id);
+        const isVerbose = readFlag(verbose, 'verbose');
         client.charge(TRANSACTION_POINTS);
         try {
-          const { parameters, answer } = transactionCalls.getrawtransaction;
-          return textOf(await answer(valuesOf('getrawtransaction', parameters, params), modern, client));
+          requireOrdinary(txid, context);
+          const found = await findTransaction(txid, context, client);
+          return isVerbose ? Buffer.concat(await transactionJson(found, AS_JSON, modern, client)) : `"${found.raw.toString('hex')}"`;
         } catch (error) {
           // All Electrum servers show errors of their node in this form.
-          throw error instanceof RpcError ? unknownTransaction(error) : error;
+          throw error instanceof CallError ? unknownTransaction(error) : error;
         }
       }
     },
@@ -95,10 +99,12 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         requireSending();
         client.charge(BROADCAST_POINTS);
         try {
-          const { parameters, answer } = sendingCalls.sendrawtransaction;
-          return textOf(await answer(valuesOf('sendrawtransaction', parameters, [hex]), context));
+          const transaction = decodeTransaction(hex);
+          requireNotBurnt(transaction, DEFAULT_SENDING_LIMITS.mostBurnt);
+          await sending.send(transaction, DEFAULT_SENDING_LIMITS.mostRate);
+          return `"${toDisplayHex(transaction.txid)}"`;
         } catch (error) {
-          if (!(error instanceof RpcError)) throw error;
+          if (!(error instanceof CallError)) throw error;
           throw badRequest(`the transaction was rejected by network rules.\n\n${error.message}\n[${hex}]`);
         }
       }
@@ -114,11 +120,10 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         requireSending();
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
-          const { parameters, answer } = sendingCalls.submitpackage;
-          const result = textOf(await answer(valuesOf('submitpackage', parameters, [hexes]), context));
-          return isVerbose ? result : shortResult(JSON.parse(result.toString()) as PackageResult); // made by the call
+          const sent = await sending.sendPackage(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS);
+          return isVerbose ? packageJson(sent.message, sent.list) : shortResult(sent);
         } catch (error) {
-          if (!(error instanceof RpcError)) throw error;
+          if (!(error instanceof CallError)) throw error;
           throw badRequest(`the tx package was rejected by network rules.\n\n${error.message}.`);
         }
       }
@@ -126,13 +131,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
   };
 }
 
-const valuesOf = (call: string, parameters: readonly Parameter[], params: readonly unknown[]): Parameters =>
-  new Parameters(parameters, params, usageOf(call, parameters));
-
-const textOf = ({ parts: [first, ...others] }: Answer): Buffer =>
-  first !== undefined && others.length === 0 ? first : Buffer.concat([first, ...others].filter((part) => part !== undefined));
-
-const unknownTransaction = ({ code, message }: RpcError): ElectrumError =>
+const unknownTransaction = ({ code, message }: CallError): ElectrumError =>
   new ElectrumError(CODES.daemon, `daemon error: DaemonError({'code': ${code}, 'message': '${message}'})`);
 
 const branchText = (tree: MerkleTree, index: number): string => JSON.stringify(tree.branch(index).map(toDisplayHex));
@@ -140,7 +139,11 @@ const branchText = (tree: MerkleTree, index: number): string => JSON.stringify(t
 /** With commas between groups of three digits. */
 const grouped = (number: number): string => number.toLocaleString('en-US');
 
-function shortResult({ package_msg: message, 'tx-results': results }: PackageResult): string {
-  const errors = Object.values(results).flatMap(({ txid, error }) => (error === undefined ? [] : [{ txid, error }]));
+function shortResult({ message, list }: SentPackage): string {
+  // A package that has a transaction twice has one result for both, as in JSON.
+  const results = new Map(list.map((item) => [keyOf(item.transaction.wtxid), item]));
+  const errors = [...results.values()].flatMap(({ transaction: { txid }, sent }) =>
+    'error' in sent ? [{ txid: toDisplayHex(txid), error: sent.error }] : []
+  );
   return JSON.stringify({ success: message === 'success', ...(errors.length > 0 && { errors }) });
 }

@@ -1,7 +1,6 @@
 // The subscriptions of one client, and its notifications.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { HistoryTooLongError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { HeaderRecord } from '../../index/types';
@@ -77,7 +76,6 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       return status === '' ? undefined : Buffer.from(status, 'latin1');
     } catch (error) {
       if (isNew) this.#forget(key);
-      if (error instanceof HistoryTooLongError) throw new ElectrumError(CODES.badRequest, 'history too large');
       throw error;
     } finally {
       // The answer is sent in this turn, and a newer status must not be sent before it.

@@ -1,7 +1,8 @@
 // JSON-RPC 2.0 as Electrum servers accept it: also without `jsonrpc`, without parameters, and in batches.
 
 import { isUtf8 } from 'node:buffer';
-import { idTextsIn } from '../../rpc/id-texts';
+import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
+import { idTextsIn } from '../../server/json-rpc/id-texts';
 import { CODES, ElectrumError } from '../errors';
 
 /** Requests in one batch; Fulcrum takes 345. */
@@ -82,14 +83,14 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
 }
 
 export function resultReply(id: string, result: string | Buffer): Buffer {
-  const [before, behind] = ['{"jsonrpc":"2.0","result":', `,"id":${id}}`];
+  const [before, behind] = resultFrame({ isVersion2: true, id });
   return typeof result === 'string'
     ? Buffer.from(`${before}${result}${behind}`)
     : Buffer.concat([Buffer.from(before), result, Buffer.from(behind)]);
 }
 
-export function errorReply(id: string, { code, message }: ElectrumError): Buffer {
-  return Buffer.from(`{"jsonrpc":"2.0","error":${JSON.stringify({ code, message })},"id":${id}}`);
+export function errorReply(id: string, error: ElectrumError): Buffer {
+  return Buffer.from(framedError({ isVersion2: true, id }, errorText(error)));
 }
 
 /** `params`: JSON text. */

@@ -2,12 +2,9 @@
 // than it is answered, or does not read its replies, its requests are not read either.
 
 import { detailsOf } from '../../turns/error-text';
-import { asHttpError } from '../../server/refusal';
 import { type ServerLogger } from '../../server/logger';
 import { ClientGoneError } from '../../turns/client';
-import { QueueFullError } from '../../server/errors';
-import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
-import { CODES, ElectrumError } from '../errors';
+import { CODES, ElectrumError, electrumErrorOf } from '../errors';
 import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
@@ -275,7 +272,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies, at });
     } catch (error) {
       this.charge(BAD_REQUEST_POINTS);
-      replies.add(at, id === undefined ? undefined : errorReply(id, this.#asElectrumError(error)));
+      replies.add(at, id === undefined ? undefined : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger)));
     }
   }
 
@@ -345,7 +342,9 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     try {
       result = await this.#answer(job, lane);
     } catch (error) {
-      return id === undefined || error instanceof ClientGoneError ? undefined : errorReply(id, this.#asElectrumError(error));
+      return id === undefined || error instanceof ClientGoneError
+        ? undefined
+        : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger));
     }
     return id === undefined ? undefined : resultReply(id, result);
   }
@@ -358,16 +357,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     const result = await queue.run<Session, string | Buffer>(this, () => method.answer(values, this), lane, 'patient');
     if (result.length > SMALL_BYTES && outflow.isFull) throw busy();
     return result;
-  }
-
-  #asElectrumError(error: unknown): ElectrumError {
-    if (error instanceof ElectrumError) return error;
-    if (error instanceof HistoryTooLongError) return new ElectrumError(CODES.badRequest, 'history too large');
-    const { gate, logger } = this.#parts;
-    if (error instanceof ScriptsUnavailableError)
-      return new ElectrumError(CODES.daemon, `Service temporarily unavailable: ${gate.status()}`);
-    const known = asHttpError(error, gate, logger);
-    return new ElectrumError(known.status === 500 && !(known instanceof QueueFullError) ? CODES.internal : CODES.daemon, known.message);
   }
 
   /** Releases the memory of a request. */

@@ -1,8 +1,10 @@
-// Transactions for the pool. They are sent by the calls of JSON-RPC, whose errors are shown with the name of the call.
+// Transactions for the pool. Their refusals are shown as errors of Bitcoin Core's calls, with the name of the call.
 
-import { sendingCalls, type SendingContext } from '../../rpc/calls/sending';
-import { RpcError } from '../../rpc/errors';
-import { Parameters, usageOf, type Parameter } from '../../rpc/parameters';
+import { CallError } from '../../answers/errors';
+import { amountOf, feeRateOf } from '../../answers/transactions/amounts';
+import { decodeTransaction, decodeTransactions, DEFAULT_SENDING_LIMITS, requireNotBurnt } from '../../answers/transactions/sending';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { packageJson, trialsJson } from '../../views/sending';
 import {
   badTransactionHex,
   badTransactionSize,
@@ -14,8 +16,7 @@ import {
   noTransactionList,
   tooManyTransactions
 } from '../errors';
-import { jsonReply, textReply } from '../reply';
-import type { Answer } from '../../rpc/call';
+import { jsonReply, textReply, type EsploraReply } from '../reply';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
 const MOST_TRANSACTIONS = 25;
@@ -27,40 +28,55 @@ const MOST_DIGITS = 799_999;
 /** Numbers as Rust parses them, without infinity and NaN. */
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
-/** These replies are for one request only. */
-const NOT_CACHED = { maxAge: 0 };
-
-/** The parts of a call definition that are used here. */
-interface Call {
-  readonly parameters: readonly Parameter[];
-  readonly answer: (parameters: Parameters, context: SendingContext) => Promise<Answer>;
-}
-
-export function broadcastRoutes(context: EsploraContext): Route[] {
-  const sending = (endpoint: Endpoint): Endpoint => (context.broadcast ? endpoint : refuse(noBroadcast));
+export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[] {
+  /** @throws HttpError 400 */
+  const send = (hex: string): Promise<EsploraReply> =>
+    asCall('sendrawtransaction', async () => {
+      const transaction = decodeTransaction(hex);
+      requireNotBurnt(transaction, DEFAULT_SENDING_LIMITS.mostBurnt);
+      await sending.send(transaction, DEFAULT_SENDING_LIMITS.mostRate);
+      return textReply(toDisplayHex(transaction.txid));
+    });
+  const ifAllowed = (endpoint: Endpoint): Endpoint => (broadcast ? endpoint : refuse(noBroadcast));
   return [
-    { method: 'POST', path: '/tx', endpoint: sending(({ body }) => send(body.toString('latin1'), context)) },
+    { method: 'POST', path: '/tx', endpoint: ifAllowed(({ body }) => send(body.toString('latin1'))) },
     {
       method: 'GET',
       path: '/broadcast',
-      endpoint: sending(async (request) => {
+      endpoint: ifAllowed(async (request) => {
         const hex = request.query('tx');
         if (hex === undefined) throw missingTransaction();
-        return send(hex, context);
+        return send(hex);
       })
     },
     {
       method: 'POST',
       path: '/txs/package',
-      endpoint: sending((request) =>
-        sendList('submitpackage', sendingCalls.submitpackage, ['maxfeerate', 'maxburnamount'], request, context)
-      ),
+      endpoint: ifAllowed(async (request) => {
+        const list = readList(request.body);
+        const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
+        list.forEach(requireTransaction);
+        return asCall('submitpackage', async () => {
+          const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
+          const sent = await sending.sendPackage(decodeTransactions(list, String), limits);
+          return jsonReply(packageJson(sent.message, sent.list));
+        });
+      }),
       isHeavy: true
     },
     {
       method: 'POST',
       path: '/txs/test',
-      endpoint: (request) => sendList('testmempoolaccept', sendingCalls.testmempoolaccept, ['maxfeerate'], request, context),
+      endpoint: async (request) => {
+        const list = readList(request.body);
+        const rate = readAmount('maxfeerate', request);
+        list.forEach(requireTransaction);
+        return asCall('testmempoolaccept', async () => {
+          const mostRate = feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate);
+          const trials = await sending.test(decodeTransactions(list, String), mostRate);
+          return jsonReply(trialsJson(trials.list, trials.fault));
+        });
+      },
       isHeavy: true
     },
     { method: 'GET', path: '/block-template', endpoint: refuse(noMining) }
@@ -72,34 +88,12 @@ const refuse =
   () =>
     Promise.reject(error());
 
-/** @throws HttpError 400 */
-async function send(hex: string, context: EsploraContext): ReturnType<Endpoint> {
-  const txid = await call('sendrawtransaction', sendingCalls.sendrawtransaction, [hex], context);
-  return { ...textReply(JSON.parse(txid.toString()) as string), ...NOT_CACHED };
-}
-
-/** `options`: query parameters that become the call's parameters after the list. @throws HttpError 400 */
-async function sendList(
-  method: string,
-  definition: Call,
-  options: readonly string[],
-  request: EsploraRequest,
-  context: EsploraContext
-): ReturnType<Endpoint> {
-  const list = readList(request.body);
-  const amounts = options.map((name) => readAmount(name, request));
-  list.forEach(requireTransaction);
-  const params = [list, ...amounts];
-  return { ...jsonReply(await call(method, definition, params, context)), ...NOT_CACHED };
-}
-
-/** @throws HttpError 400 with the error of the call */
-async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], context: EsploraContext): Promise<Buffer> {
+/** The reply, which is for one request only. @throws HttpError 400 with the error that Bitcoin Core's call would have */
+async function asCall(method: string, answer: () => Promise<EsploraReply>): Promise<EsploraReply> {
   try {
-    const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), context);
-    return Buffer.concat(parts);
+    return { ...(await answer()), maxAge: 0 };
   } catch (error) {
-    throw error instanceof RpcError ? callRefused(method, error) : error;
+    throw error instanceof CallError ? callRefused(method, error) : error;
   }
 }
 

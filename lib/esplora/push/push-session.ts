@@ -3,7 +3,7 @@
 
 import { detailsOf } from '../../turns/error-text';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asHttpError } from '../../server/refusal';
+import { refusalOf } from '../../server/refusal';
 import { type ServerLogger } from '../../server/logger';
 import { onceLive } from '../../answers/status/once-live';
 import { ClientGoneError } from '../../turns/client';
@@ -209,7 +209,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       if (fields.length > 0) this.#tell([objectOf(fields)]);
     } catch (error) {
       // The client has to connect again to repeat a request that cannot be answered now.
-      if (!this.isGone) asHttpError(error, this.#parts.gate, this.#parts.logger);
+      if (!this.isGone) refusalOf(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
     this.#newer = undefined;

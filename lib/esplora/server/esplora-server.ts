@@ -1,12 +1,11 @@
 // Takes requests over HTTP and replies to them. A request passes origins, route, gate, key, body, queue and the gate again, in this order;
 // then the reply or the error is sent. Everything that bounds the work is REST's: gate, queue, replies on their way, cache for answers.
 
-import { asHttpError } from '../../server/refusal';
+import { refusalOf } from '../../server/refusal';
 import { ClientGoneError } from '../../turns/client';
-import { errorHeaders, queueFull, QueueFullError, HttpError, unavailable, type HeaderList } from '../../server/errors';
+import { errorHeaders, queueFull, QueueFullError, HttpError, type HeaderList } from '../../server/errors';
 import { requireApiKey } from '../../server/http/auth';
 import { hasBody, NO_BODY, readBody } from '../../server/http/body';
-import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../scripts/errors';
 import { bodyTooLarge, historyTooLong, noSuchEndpoint, requestTimeout, tooManyCoins } from '../errors';
 import { EsploraRequest, type Route } from '../endpoint';
 import { originHeaders, PREFLIGHT, type Origins } from '../../server/http/cors';
@@ -147,14 +146,10 @@ export class EsploraServer {
   }
 
   #asHttpError(error: unknown): HttpError {
-    const {
-      gate,
-      serving: { logger }
-    } = this.#parts;
-    if (error instanceof ScriptsUnavailableError) return unavailable(gate.status());
-    if (error instanceof HistoryTooLongError) return historyTooLong();
-    if (error instanceof TooManyCoinsError) return tooManyCoins();
-    return asHttpError(error, gate, logger);
+    const { gate, serving } = this.#parts;
+    const refusal = refusalOf(error, gate, serving.logger);
+    if (refusal.kind === 'history-too-long') return historyTooLong();
+    return refusal.kind === 'too-many-coins' ? tooManyCoins() : refusal.error;
   }
 }
 

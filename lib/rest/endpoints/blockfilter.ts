@@ -2,12 +2,9 @@
 // /rest/blockfilterheaders/<type>/<count>/<hash>...: basic filters of blocks (BIP158), and filter headers (BIP157) of the active
 // chain from a block upwards.
 
-import { scanBlock, spendingInputs } from '../../bitcoin/block';
-import { filterOfBlock } from '../../bitcoin/block-filter';
 import { PROFILES } from '../../views/profile';
 import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
 import { badUri, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
-import { chainMoving } from '../../server/errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { DEFAULT_COUNT, parseHeaderCount } from './headers';
 import { runAtOnce, runInSlices } from '../../turns/slices';
@@ -19,36 +16,20 @@ import type { Answers } from '../../answers/answers';
 const FEW = 64;
 
 /** The filter of any block that is or was on the active chain. */
-export function blockFilterEndpoint({ node, reader, filters }: Answers): Endpoint {
-  /** The filter of a block off the active chain. @throws HttpError */
-  const staleFilter = async (hash: Buffer, hashText: string, request: RestRequest): Promise<Buffer> => {
-    if ((await node.entry(hash)) === undefined) throw node.resetting ? chainMoving() : notFound(hashText);
-    const kept = reader.read((snapshot) => snapshot.staleFilter(hash));
-    if (kept !== undefined) return kept;
-    const raw = await node.rawBlock(hash);
-    const block = raw && scanBlock(raw);
-    if (block === undefined) throw filterNotMade();
-    // The node writes undo data when it connects a block: without undo data a block that spends something counts as never connected.
-    const inputs = spendingInputs(block);
-    const spent = inputs === 0 ? [] : await node.spentCoins(hash);
-    if (spent?.length !== inputs) throw filterNotMade();
-    return runInSlices(filterOfBlock(block, spent), request);
-  };
-
+export function blockFilterEndpoint({ filters, blockFilters }: Answers): Endpoint {
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
     const [type, hashText, ...more] = parameter.split('/');
     if (type === undefined || hashText === undefined || more.length > 0) throw badUri('/rest/blockfilter/<filtertype>/<blockhash>');
     const hash = parseHash(hashText);
     requireBasic(type, filters);
-    const active = reader.read((snapshot) => {
-      const height = snapshot.heightOf(hash);
-      return height === undefined ? undefined : { tip: snapshot.tip, filter: snapshot.filterAt(height) };
-    });
-    const filter = active === undefined ? await staleFilter(hash, hashText, request) : active.filter;
-    if (filter === undefined) throw filterNotYetMade();
+    const found = await blockFilters.of(hash, request);
+    if (found === 'unknown') throw notFound(hashText);
+    if (found === 'not made') throw filterNotMade();
+    if (found === 'not yet made') throw filterNotYetMade();
+    const { filter, tip } = found;
     const forms = { binary: () => filterBinary(hash, filter), json: () => filterJson(filter) };
-    const { contentType, body, tip } = await replyIn(format, forms, ALL_FORMATS, request, active?.tip);
+    const { contentType, body } = await replyIn(format, forms, ALL_FORMATS, request, tip);
     return { contentType, body, isImmutable: tip !== undefined, tip };
   };
 }

@@ -3,7 +3,8 @@
 import { UnreadableBlockError } from '../../node/errors';
 import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
-import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
+import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
+import { otherBlock, refuseBlock } from './known-block';
 import type { Endpoint, RestRequest } from '../endpoint';
 import type { Answers } from '../../answers/answers';
 
@@ -44,7 +45,7 @@ export function blockPartEndpoint(context: Answers): Endpoint {
     const wanted = requirePart(request);
     const { parameter, format } = splitSuffix(request.pathOnly);
     const hash = parseHash(parameter);
-    const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
+    const block = findActiveBlock(hash, context) ?? (await otherBlock(hash, parameter, context));
     const part = await read(block, parameter, wanted, request).catch((error: unknown) => {
       throw error instanceof UnreadableBlockError ? unreadableBlock(parameter, error) : error;
     });

@@ -1,70 +1,12 @@
-// /rest/chaininfo.json: the state of the chain, written once for each state.
+// /rest/chaininfo.json: the state of the chain.
 
-import { bitsOf, timeOf } from '../../bitcoin/header';
-import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import { jsonReply, requireJson } from '../format';
-import { type Reply } from '../../server/http/reply';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { NodeSource } from '../../node/types';
 import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
 
-/** What a block adds to a blk file besides its own bytes: magic and length. */
-const FRAMING_BYTES = 8;
-
-/** The state for which a reply holds. */
-interface ChainState {
-  /** Identifies the state: no two states of the index share a tip object. */
-  readonly tip: HeaderRecord;
-  readonly verified: number;
-  readonly synced: boolean;
-  /** Lowest height whose block the node still has, when it is pruned. */
-  readonly pruneHeight: number | undefined;
-}
-
-export function chainInfoEndpoint({ node, reader, profile: { fields } }: Answers): Endpoint {
-  let cached: { readonly state: ChainState; readonly reply: Reply } | undefined;
+export function chainInfoEndpoint({ chainInfo }: Pick<Answers, 'chainInfo'>): Endpoint {
   return async ({ path }) => {
     requireJson(path);
-    const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
-    const state = { tip: reader.read(({ tip }) => tip), verified: node.progress().verified, synced: node.synced, pruneHeight };
-    if (cached !== undefined && isSame(cached.state, state)) return cached.reply;
-    // Everything is of the index's tip: the node's tip may differ for a moment.
-    const info = reader.read((snapshot) => describe(snapshot, state, node));
-    const softForks = fields.softForks ? softForksJson(await node.deployments(info.bestHash)) : undefined;
-    const reply = jsonReply(chainInfoJson({ ...info, softForks }, fields));
-    cached = { state, reply };
-    return reply;
+    return jsonReply(await chainInfo.get());
   };
-}
-
-function isSame(a: ChainState, b: ChainState): boolean {
-  return a.tip === b.tip && a.verified === b.verified && a.synced === b.synced && a.pruneHeight === b.pruneHeight;
-}
-
-function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight }: ChainState, node: NodeSource): ChainInfo {
-  const { tip } = snapshot;
-  return {
-    chain: node.network.chain,
-    blocks: tip.height,
-    // bcoin keeps no headers ahead of its blocks.
-    headers: tip.height,
-    bestHash: tip.hash,
-    bits: bitsOf(tip.header),
-    time: timeOf(tip.header),
-    medianTime: tip.medianTime,
-    verified,
-    initialBlockDownload: !synced,
-    chainwork: tip.chainwork,
-    sizeOnDisk: sizeOnDisk(snapshot, pruneHeight ?? 0),
-    ...(pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } }),
-    warnings: []
-  };
-}
-
-/** The size of the blocks from height `lowest` up. */
-function sizeOnDisk(snapshot: IndexSnapshot, lowest: number): number {
-  const { tip } = snapshot;
-  const before = snapshot.headerAt(lowest - 1)?.chainBytes ?? 0;
-  return tip.chainBytes - before + (tip.height - lowest + 1) * FRAMING_BYTES;
 }

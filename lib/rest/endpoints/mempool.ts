@@ -1,10 +1,8 @@
 // /rest/mempool/info.json and /rest/mempool/contents.json: the pool in figures and entry by entry. Bitcoin Core 0.17 has two prefixes;
 // since 24 it has one for both, and the contents take parameters.
 
-import { mempoolInfoJson } from '../../pool/info';
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
 import { jsonReply, requireJson, splitSuffix } from '../format';
-import { type Reply } from '../../server/http/reply';
 import type { PoolForm } from '../../answers/pool/texts';
 import type { Endpoint, RestRequest } from '../endpoint';
 import type { Answers } from '../../answers/answers';
@@ -12,7 +10,7 @@ import type { Answers } from '../../answers/answers';
 export function mempoolInfoEndpoint(context: Answers): Endpoint {
   return ({ path }) => {
     requireJson(path);
-    return Promise.resolve(infoReply(context));
+    return Promise.resolve(jsonReply(context.poolTexts.info()));
   };
 }
 
@@ -29,17 +27,13 @@ export function mempoolEndpoint(context: Answers): Endpoint {
     const { parameter, format } = splitSuffix(request.path);
     if (parameter !== 'info' && parameter !== 'contents') throw badPoolPath();
     if (format !== 'json') throw formatNotFound('json');
-    return parameter === 'info' ? infoReply(context) : jsonReply(await context.poolTexts.text(formOf(request)));
+    return parameter === 'info' ? jsonReply(context.poolTexts.info()) : jsonReply(await context.poolTexts.text(formOf(request)));
   };
 }
 
 /** Whether the request is heavy. */
 export function asksForContents({ path }: RestRequest): boolean {
   return path.startsWith('contents');
-}
-
-function infoReply({ node: { pool }, profile: { fields }, poolTexts }: Answers): Reply {
-  return jsonReply(mempoolInfoJson(pool.info(), fields, poolTexts.isBestOrder));
 }
 
 function formOf(request: RestRequest): PoolForm {

@@ -7,7 +7,8 @@ import { badUri, formatNotFound, undoNotAvailable } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
 import { CONTENT_TYPES } from '../../server/http/reply';
 import { keyOf } from '../../bitcoin/hash';
-import { findActiveBlock, findOtherBlock, requireSettled } from './known-block';
+import { findActiveBlock, requireSettled } from '../../answers/blocks/known-block';
+import { otherBlock } from './known-block';
 import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
 
@@ -19,7 +20,7 @@ export function spentOutputsEndpoint(context: Answers): Endpoint {
     const { parameter, format } = splitSuffix(request.pathOnly);
     if (parameter.includes('/')) throw badUri('/rest/spenttxouts/<hash>.<ext>');
     const hash = parseHash(parameter);
-    const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
+    const block = findActiveBlock(hash, context) ?? (await otherBlock(hash, parameter, context));
     const isActive = block.tip !== undefined;
     const bytes = await spentBytes.of({ ...block, isActive }, request);
     if (bytes === undefined) {

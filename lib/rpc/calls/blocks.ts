@@ -1,23 +1,26 @@
 // Blocks, headers and filters by hash.
 
+import { findActiveBlock, findOtherBlock, requireSettled } from '../../answers/blocks/known-block';
+import { blockNotFound, misc, notFound, type CallError } from '../../answers/errors';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
-import { filterNotYetMade } from '../../rest/errors';
-import { HttpError } from '../../server/errors';
 import { writeHeaderEnd, writeHeaderStart } from '../../views/header';
 import { JsonWriter } from '../../views/json-writer';
-import { blockNotFound, misc, notFound } from '../errors';
 import {
   hexAnswer,
   jsonAnswer,
+  plainAnswer,
   quotedAnswer,
-  replyAnswer,
+  textAnswer,
   type Answer,
   type CallContext,
   type CallDefinition,
   type RpcClient
 } from '../call';
+
+/** By verbosity. */
+const FORMS = ['hex', 'summary', 'fees', 'json'] as const;
 
 export const blockCalls = {
   getblock: {
@@ -29,15 +32,14 @@ export const blockCalls = {
     answer: async (parameters, context, client) => {
       const hash = parameters.hash(0, 'blockhash');
       const verbosity = parameters.verbosity(1, 1);
-      await requireKnown(hash, context);
-      const name = toDisplayHex(hash);
-      try {
-        if (verbosity <= 0) return quotedAnswer(await context.ask(`/rest/block/${name}.hex`, client));
-        if (verbosity === 1) return replyAnswer(await context.ask(`/rest/block/notxdetails/${name}.json`, client));
-        return replyAnswer(await (verbosity === 2 ? context.askForFees(name, client) : context.ask(`/rest/block/${name}.json`, client)));
-      } catch (error) {
-        throw isNotThere(error) ? misc('Block not available (pruned data)') : error;
+      const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
+      if (block === undefined) throw blockNotFound();
+      const made = await context.blockForms.text(block, FORMS[Math.min(Math.max(verbosity, 0), 3)] ?? 'json', client);
+      if (made === undefined) {
+        await requireSettled(block, context);
+        throw misc('Block not available (pruned data)');
       }
+      return verbosity <= 0 ? quotedAnswer(made) : textAnswer(made);
     }
   },
   getblockheader: {
@@ -45,9 +47,9 @@ export const blockCalls = {
       { name: 'blockhash', type: 'string' },
       { name: 'verbose', type: 'bool', isOptional: true }
     ],
-    answer: async (parameters, context, client) => {
+    answer: async (parameters, context) => {
       const hash = parameters.hash(0, 'hash');
-      return parameters.flag(1, true) ? headerJson(hash, context, client) : hexAnswer(await headerBytes(hash, context));
+      return parameters.flag(1, true) ? headerJson(hash, context) : hexAnswer(await headerBytes(hash, context));
     }
   },
   getblockfilter: {
@@ -59,24 +61,15 @@ export const blockCalls = {
       const hash = parameters.hash(0, 'blockhash');
       const type = parameters.optionalText(1) ?? 'basic';
       if (type !== 'basic') throw notFound('Unknown filtertype');
-      try {
-        return await filterJson(hash, context, client);
-      } catch (error) {
-        throw filterError(error);
-      }
+      if (!context.filters) throw misc('Index is not enabled for filtertype basic');
+      const filter = await filterOf(hash, context, client);
+      const header = await filterHeader(hash, context, client);
+      return plainAnswer({ filter: filter.toString('hex'), header: toDisplayHex(header) });
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** @throws RpcError -5 for a block that the node does not know */
-async function requireKnown(hash: Buffer, { reader, node }: CallContext): Promise<void> {
-  const isActive = reader.read((snapshot) => snapshot.heightOf(hash)) !== undefined;
-  if (!isActive && (await node.entry(hash)) === undefined) throw blockNotFound();
-}
-
-const isNotThere = (error: unknown): boolean => error instanceof HttpError && error.status === 404;
-
-/** @throws RpcError -5 */
+/** @throws CallError -5 */
 async function headerBytes(hash: Buffer, { reader, node }: CallContext): Promise<Buffer> {
   const active = reader.read((snapshot) => {
     const height = snapshot.heightOf(hash);
@@ -87,14 +80,14 @@ async function headerBytes(hash: Buffer, { reader, node }: CallContext): Promise
   return known.header;
 }
 
-/** @throws RpcError -5 */
-async function headerJson(hash: Buffer, context: CallContext, client: RpcClient): Promise<Answer> {
-  const { body } = await context.ask(`/rest/headers/1/${toDisplayHex(hash)}.json`, client);
-  const header = body.subarray(1, -2);
-  return header.length > 0 ? { parts: [header] } : jsonAnswer(await staleHeaderJson(hash, context));
+/** @throws CallError -5 */
+async function headerJson(hash: Buffer, context: CallContext): Promise<Answer> {
+  const { reader, headers } = context;
+  const active = reader.read((snapshot) => (snapshot.heightOf(hash) === undefined ? undefined : headers.fewJson(hash, 1, snapshot)));
+  return jsonAnswer(active === undefined ? await staleHeaderJson(hash, context) : active.subarray(1, -2));
 }
 
-/** The header of a block off the active chain. @throws RpcError -5 */
+/** The header of a block off the active chain. @throws CallError -5 */
 async function staleHeaderJson(hash: Buffer, { node, profile: { fields } }: CallContext): Promise<Buffer> {
   const entry = await node.entry(hash);
   if (entry === undefined) throw blockNotFound();
@@ -109,14 +102,18 @@ async function staleHeaderJson(hash: Buffer, { node, profile: { fields } }: Call
   return writer.toBuffer();
 }
 
-/** `{filter, header}` */
-async function filterJson(hash: Buffer, context: CallContext, client: RpcClient): Promise<Answer> {
-  const { body } = await context.ask(`/rest/blockfilter/basic/${toDisplayHex(hash)}.json`, client);
-  const header = await filterHeader(hash, context, client);
-  return { parts: [body.subarray(0, -2), Buffer.from(`,"header":"${toDisplayHex(header)}"}`)] };
+/** @throws CallError -1, -5 */
+async function filterOf(hash: Buffer, { blockFilters }: CallContext, client: RpcClient): Promise<Buffer> {
+  const found = await blockFilters.of(hash, client);
+  if (found === 'unknown') throw blockNotFound();
+  if (found === 'not made') throw notFound('Filter not found. Block was not connected to active chain.');
+  if (found === 'not yet made') throw filterNotYetMade();
+  return found.filter;
 }
 
-/** The filter header (BIP157) of any block that has a filter; off the active chain it is computed from the parent's. @throws HttpError */
+const filterNotYetMade = (): CallError => misc('Filter not found. Block filters are still in the process of being indexed.');
+
+/** The filter header (BIP157) of any block that has a filter; off the active chain it is computed from the parent's. @throws CallError */
 async function filterHeader(hash: Buffer, context: CallContext, client: RpcClient): Promise<Buffer> {
   const active = context.reader.read((snapshot) => {
     const height = snapshot.heightOf(hash);
@@ -126,18 +123,9 @@ async function filterHeader(hash: Buffer, context: CallContext, client: RpcClien
     if (active.header === undefined) throw filterNotYetMade();
     return active.header;
   }
-  const { body } = await context.ask(`/rest/blockfilter/basic/${toDisplayHex(hash)}.json`, client);
-  const { filter } = JSON.parse(body.toString('latin1')) as { readonly filter: string };
+  const filter = await filterOf(hash, context, client);
   const entry = await context.node.entry(hash);
   if (entry === undefined) throw blockNotFound();
   const before = await filterHeader(previousHashOf(entry.header), context, client);
-  return hash256(Buffer.concat([hash256(Buffer.from(filter, 'hex')), before]));
-}
-
-/** Bitcoin Core's texts are the same here as in REST, but the errors have their own codes. */
-function filterError(error: unknown): unknown {
-  if (!(error instanceof HttpError)) return error;
-  const { message } = error;
-  if (message.includes('not connected')) return notFound(message);
-  return error.status === 404 && message.endsWith(' not found') ? blockNotFound() : error;
+  return hash256(Buffer.concat([hash256(filter), before]));
 }

@@ -2,9 +2,10 @@
 
 import { filter, firstValueFrom, merge, timer } from 'rxjs';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { HttpError } from '../../server/errors';
-import { blockNotFound, invalidParameter, misc } from '../errors';
-import { plainAnswer, replyAnswer, type CallContext, type CallDefinition } from '../call';
+import { chainMoving } from '../../server/errors';
+import { deploymentInfoJson } from '../../views/deployment-info';
+import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
+import { lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
 
 const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);
@@ -12,7 +13,7 @@ const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => 
 export const chainCalls = {
   getblockchaininfo: {
     parameters: [],
-    answer: async (_, { ask }, client) => replyAnswer(await ask('/rest/chaininfo.json', client))
+    answer: async (_, { chainInfo }) => lineAnswer(await chainInfo.get())
   },
   getblockcount: { parameters: [], answer: (_, context) => plainAnswer(tipOf(context).height) },
   getbestblockhash: { parameters: [], answer: (_, context) => plainAnswer(toDisplayHex(tipOf(context).hash)) },
@@ -36,13 +37,11 @@ export const chainCalls = {
   },
   getdeploymentinfo: {
     parameters: [{ name: 'blockhash', type: 'string', isOptional: true }],
-    answer: async (parameters, { ask, reader }, client) => {
+    answer: async (parameters, { node, reader }) => {
       const hash = parameters.optionalText(0) === undefined ? reader.read(({ tip }) => tip.hash) : parameters.hash(0, 'blockhash');
-      try {
-        return replyAnswer(await ask(`/rest/deploymentinfo/${toDisplayHex(hash)}.json`, client));
-      } catch (error) {
-        throw error instanceof HttpError && error.message === 'Block not found' ? blockNotFound() : error;
-      }
+      const info = await node.deploymentInfo(hash);
+      if (info === undefined) throw node.resetting ? chainMoving() : blockNotFound();
+      return lineAnswer(deploymentInfoJson(info));
     }
   },
   waitfornewblock: {

@@ -2,7 +2,7 @@
 
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, type CallDefinition } from '../call';
-import { invalidParameter } from '../errors';
+import { invalidParameter } from '../../answers/errors';
 
 /** Bitcoin Core's longest target. bcoin's is shorter: targets beyond it get the estimate for bcoin's longest. */
 const MOST_BLOCKS = 1_008;

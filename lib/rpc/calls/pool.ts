@@ -1,12 +1,12 @@
 // The transaction pool: its summary, its entries.
 
-import { jsonAnswer, replyAnswer, type CallDefinition } from '../call';
-import { invalidParameter, notFound } from '../errors';
+import { jsonAnswer, lineAnswer, type CallDefinition } from '../call';
+import { invalidParameter, notFound } from '../../answers/errors';
 
 export const poolCalls = {
   getmempoolinfo: {
     parameters: [],
-    answer: async (_, { ask }, client) => replyAnswer(await ask('/rest/mempool/info.json', client))
+    answer: (_, { poolTexts }) => lineAnswer(poolTexts.info())
   },
   getrawmempool: {
     parameters: [
@@ -14,10 +14,10 @@ export const poolCalls = {
       { name: 'mempool_sequence', type: 'bool', isOptional: true }
     ],
     isHeavy: (parameters) => parameters.flag(0, false),
-    answer: async (parameters, { ask }, client) => {
+    answer: async (parameters, { poolTexts }) => {
       const [isVerbose, hasSequence] = [parameters.flag(0, false), parameters.flag(1, false)];
       if (isVerbose && hasSequence) throw invalidParameter('Verbose results cannot contain mempool sequence values.');
-      return replyAnswer(await ask(`/rest/mempool/contents.json?verbose=${isVerbose}&mempool_sequence=${hasSequence}`, client));
+      return lineAnswer(await poolTexts.text(isVerbose ? 'entries' : hasSequence ? 'sequence' : 'txids'));
     }
   },
   getmempoolentry: {

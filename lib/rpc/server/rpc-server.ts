@@ -2,16 +2,17 @@
 // and errors (httprpc.cpp of Bitcoin Core). A request without any call that is answered here is passed on to the node unchanged.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { asHttpError } from '../../server/refusal';
+import { refusalOf } from '../../server/refusal';
 import { ClientGoneError } from '../../turns/client';
-import { errorHeaders, queueFull, QueueFullError, HttpError, UnavailableError, type HeaderList } from '../../server/errors';
+import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
 import { NO_BODY, readBody, replayed } from '../../server/http/body';
 import { Slice, nextTurn } from '../../turns/slices';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
-import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
-import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, statusOf, type BadCall, type Call } from '../json-rpc';
+import { brokenDown, CODES, inWarmup, misc, CallError } from '../../answers/errors';
+import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
+import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpServing } from '../../server/serving';
@@ -38,13 +39,13 @@ export interface RpcServerParts {
 }
 
 /** The result of a call. */
-type Outcome = { readonly answer: Answer } | { readonly error: RpcError };
+type Outcome = { readonly answer: Answer } | { readonly error: CallError };
 
 interface Job {
   readonly call: Call | BadCall;
   readonly isHeavy: boolean;
   readonly waits: boolean;
-  /** @throws RpcError, and errors of endpoints, index and node */
+  /** @throws CallError, and errors of endpoints, index and node */
   run(client: RpcClient): Promise<Answer>;
 }
 
@@ -187,19 +188,21 @@ export class RpcServer {
   }
 
   /** Errors of index and node that mean "not ready" become Bitcoin Core's warmup error. */
-  #asRpcError(error: unknown): RpcError {
-    if (error instanceof RpcError) return error;
-    const known = asHttpError(error, this.#parts.serving.gate, this.#parts.serving.logger);
-    if (known instanceof UnavailableError) return inWarmup(known.what);
-    return known.status === 500 ? brokenDown() : misc(known.message);
+  #asRpcError(error: unknown): CallError {
+    if (error instanceof CallError) return error;
+    const { gate, logger } = this.#parts.serving;
+    const refusal = refusalOf(error, gate, logger);
+    if (refusal.kind === 'not-ready') return inWarmup(refusal.error.what);
+    return refusal.error.status === 500 ? brokenDown() : misc(refusal.error.message);
   }
 
   /** Answers a request that failed as a whole. */
   async #fail(response: ServerResponse, error: unknown): Promise<void> {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    const known = asHttpError(error, this.#parts.serving.gate, this.#parts.serving.logger);
-    const status = known instanceof QueueFullError ? 503 : known.status;
+    const { gate, logger } = this.#parts.serving;
+    const { kind, error: known } = refusalOf(error, gate, logger);
+    const status = kind === 'busy' ? 503 : known.status;
     if (status === 401) await this.#refuse(response, 'missing');
     else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
   }
@@ -218,16 +221,16 @@ function definitionOf(call: Call | BadCall): CallDefinition | undefined {
 
 const isTheirs = (call: Call | BadCall): boolean => !isBad(call) && !CALLS.has(call.method);
 
-function parametersOf({ method, params }: Call, { parameters }: CallDefinition): Parameters | RpcError {
+function parametersOf({ method, params }: Call, { parameters }: CallDefinition): Parameters | CallError {
   try {
     return new Parameters(parameters, params, usageOf(method, parameters));
   } catch (error) {
-    if (error instanceof RpcError) return error;
+    if (error instanceof CallError) return error;
     throw error;
   }
 }
 
-/** The node's answer to one of its own calls. @throws RpcError */
+/** The node's answer to one of its own calls. @throws CallError */
 function ownAnswer({
   error,
   result
@@ -235,7 +238,7 @@ function ownAnswer({
   readonly error: { readonly code: number; readonly message: string } | null;
   readonly result: unknown;
 }): Answer {
-  if (error !== null) throw new RpcError(error.code, error.message);
+  if (error !== null) throw new CallError(error.code, error.message);
   return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
 }
 
@@ -244,7 +247,7 @@ function releaseAll(outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
 }
 
-const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
+const outOfMemory = (): CallError => new CallError(CODES.outOfMemory, 'Ran out of memory during operation');
 
 /** The texts of each reply, in a batch with a comma before each but the first. */
 async function repliesTo(

@@ -1,7 +1,7 @@
 // The ids of calls as texts. JavaScript's numbers cannot hold every id that a client may send, so ids are taken from the text of the calls,
 // and come back as Bitcoin Core (UniValue) prints them: numbers as they were written, strings with its escapes, no white space.
 
-import { JsonWriter } from '../views/json-writer';
+import { JsonWriter } from '../../views/json-writer';
 
 export interface IdTexts {
   /** The text of each call's id; undefined: it has none. Of duplicate members the last counts, as in JSON.parse. */

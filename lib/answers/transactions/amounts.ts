@@ -1,0 +1,35 @@
+// Amounts as clients of Bitcoin Core's calls write them: bitcoins, in a number or a string.
+
+import { invalidParameter, typeError } from '../errors';
+
+const SATOSHIS_PER_BITCOIN = 100_000_000;
+const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
+const AMOUNT_DECIMALS = 8;
+
+/** Satoshis; `fallback` if there is no value. @throws CallError -3 */
+export function amountOf(value: unknown, fallback: number): number {
+  if (value === undefined || value === null) return fallback;
+  if (typeof value !== 'number' && typeof value !== 'string') throw typeError('Amount is not a number or string');
+  const satoshis = parseAmount(String(value));
+  if (satoshis === undefined) throw typeError('Invalid amount');
+  if (satoshis < 0 || satoshis > MAX_MONEY) throw typeError('Amount out of range');
+  return satoshis;
+}
+
+/** Satoshis per 1,000 virtual bytes (ParseFeeRate); `fallback` if there is no value. @throws CallError -3, -8 */
+export function feeRateOf(value: unknown, fallback: number): number {
+  const rate = amountOf(value, fallback);
+  if (rate >= SATOSHIS_PER_BITCOIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
+  return rate;
+}
+
+/** Decimal digits to satoshis without floating point (ParseFixedPoint). Undefined if this is no amount, or has more than 8 decimals. */
+function parseAmount(text: string): number | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = `${whole}${fraction}`.replace(/0+$/, '');
+  const shift = whole.length - digits.length + Number(exponent) + AMOUNT_DECIMALS;
+  if (digits.replace(/^0+/, '') === '') return 0;
+  if (shift < 0 || shift > 18 || digits.length + shift > 18) return undefined;
+  return Number(`${sign}${digits}${'0'.repeat(shift)}`);
+}

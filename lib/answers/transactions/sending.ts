@@ -1,0 +1,230 @@
+// Transactions for the pool: sending one or a package, or only testing whether they would be taken. Refusals are errors of Bitcoin Core's
+// calls, in whatever interface they are shown.
+
+import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
+import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from '../../node/errors';
+import { CODES, invalidParameter, CallError } from '../errors';
+import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
+import { isChildWithParents, packageFault } from './package';
+import type { IndexReader } from '../../index/types';
+import type { NodeSource, TrialResult } from '../../node/types';
+import type { Sent, Trial } from '../../views/sending';
+
+/** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */
+export const DEFAULT_MOST_FEE_RATE = 10_000_000;
+
+const MOST_TRANSACTIONS = 25;
+
+const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)';
+const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
+const NO_PACKAGE = 'package topology disallowed. not child-with-parents or parents depend on each other.';
+
+export interface SendingParts {
+  readonly node: NodeSource;
+  readonly reader: IndexReader;
+}
+
+/** The most that a sender wants to lose. */
+export interface SendingLimits {
+  /** Satoshis per 1,000 virtual bytes; 0: no limit. */
+  readonly mostRate: number;
+  /** Satoshis in one unspendable output. */
+  readonly mostBurnt: number;
+}
+
+export const DEFAULT_SENDING_LIMITS: SendingLimits = { mostRate: DEFAULT_MOST_FEE_RATE, mostBurnt: 0 };
+
+export interface Trials {
+  /** Why the transactions do not form a package; undefined when they do. */
+  readonly fault: string | undefined;
+  readonly list: readonly { readonly transaction: ScannedTransaction; readonly trial: Trial }[];
+}
+
+export interface SentPackage {
+  readonly message: string;
+  readonly list: readonly { readonly transaction: ScannedTransaction; readonly sent: Sent }[];
+}
+
+export class Sending {
+  readonly #parts: SendingParts;
+
+  constructor(parts: SendingParts) {
+    this.#parts = parts;
+  }
+
+  /** Adds a transaction to the pool, or announces it again. @throws CallError -22, -25, -26, -27 */
+  async send(transaction: ScannedTransaction, mostRate: number): Promise<void> {
+    await send(transaction, mostRate, this.#parts);
+  }
+
+  /** Whether the pool would take the transactions. */
+  async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<Trials> {
+    const fault = packageFault(transactions);
+    const results = fault === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : [];
+    const said = saidOf(results, mostRate);
+    return {
+      fault,
+      list: transactions.map((transaction, i) => ({ transaction, trial: this.#trial(transaction, said[i], mostRate) }))
+    };
+  }
+
+  /** Sends transactions one after the other. @throws CallError -25 if they cannot be a package, or burn too much */
+  async sendPackage(transactions: readonly ScannedTransaction[], { mostRate, mostBurnt }: SendingLimits): Promise<SentPackage> {
+    for (const transaction of transactions) requireNotBurnt(transaction, mostBurnt);
+    if (transactions.length > 1 && !isChildWithParents(transactions)) throw new CallError(CODES.transaction, NO_PACKAGE);
+    const fault = packageFault(transactions);
+    const errors =
+      fault === undefined ? await sendEach(transactions, mostRate, this.#parts) : transactions.map(() => 'package-not-validated');
+    const message = fault ?? (errors.every((error) => error === undefined) ? 'success' : 'transaction failed');
+    return { message, list: transactions.map((transaction, i) => ({ transaction, sent: this.#sent(transaction, errors[i]) })) };
+  }
+
+  #trial(transaction: ScannedTransaction, result: TrialResult | undefined, mostRate: number): Trial {
+    if (result === undefined) return { type: 'unsaid' };
+    if (result.type === 'missing') return { type: 'refused', reason: 'missing-inputs', details: undefined };
+    const isTooMuch = result.type === 'taken' ? paysTooMuch(result, mostRate) : result.reason === FEE_TOO_HIGH;
+    if (isTooMuch) return { type: 'refused', reason: 'max-fee-exceeded', details: undefined };
+    if (result.type === 'taken') return result;
+    const fee = isTooLittleFee(result.reason) ? feeOf(transaction, this.#parts) : undefined;
+    const minRate = this.#parts.node.pool.info().minRelayFeeRate;
+    const [reason, details] = wordsOf(result.reason, fee, virtualSize(transaction), minRate);
+    return { type: 'refused', reason, details: `${reason}${details}` };
+  }
+
+  #sent({ txid, wtxid }: ScannedTransaction, error: string | undefined): Sent {
+    const entry = this.#parts.node.pool.entry(txid);
+    // The pool may have evicted the transaction since.
+    if (error !== undefined || entry === undefined) return { error: error ?? 'mempool full' };
+    return { fee: entry.fee, size: entry.size, otherWtxid: entry.wtxid.equals(wtxid) ? undefined : entry.wtxid };
+  }
+}
+
+/** The transaction in hex. @throws CallError -22 */
+export function decodeTransaction(hex: string): ScannedTransaction {
+  const transaction = decoded(hex);
+  if (transaction === undefined) throw undecodable();
+  return transaction;
+}
+
+/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -8, -22, and what `textOf` throws */
+export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
+  if (list.length < 1 || list.length > MOST_TRANSACTIONS)
+    throw invalidParameter(`Array must contain between 1 and ${MOST_TRANSACTIONS} transactions.`);
+  return list.map((item) => {
+    const hex = textOf(item);
+    const transaction = decoded(hex);
+    if (transaction === undefined) throw undecodable(hex);
+    return transaction;
+  });
+}
+
+/** @throws CallError -25 when an unspendable output has more than `most` satoshis. */
+export function requireNotBurnt({ outputs }: ScannedTransaction, most: number): void {
+  if (outputs.some(({ value, script }) => value > most && (isUnspendable(script) || !hasValidOpcodes(script))))
+    throw new CallError(CODES.transaction, TOO_MUCH_BURNT);
+}
+
+function decoded(hex: string): ScannedTransaction | undefined {
+  if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
+  try {
+    return scanWholeTransaction(Buffer.from(hex, 'hex'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `hex`: the undecodable one, if several transactions were given. */
+function undecodable(hex?: string): CallError {
+  const which = hex === undefined ? '.' : `: ${hex}`;
+  return new CallError(CODES.deserialization, `TX decode failed${which} Make sure the tx has at least one input.`);
+}
+
+const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / 4);
+
+/** The fee in satoshis of `size` virtual bytes at `rate` satoshis per 1,000 virtual bytes. */
+const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
+
+/** Undefined when a spent output is neither in the index nor in the pool. */
+function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingParts): number | undefined {
+  const spent = reader.read((snapshot) => inputs.map(({ txid, index }) => snapshot.coin(txid, index) ?? pool.coin(txid, index)));
+  let fee = 0;
+  for (const coin of spent) {
+    if (coin === undefined) return undefined;
+    fee += coin.value;
+  }
+  for (const { value } of outputs) fee -= value;
+  return fee;
+}
+
+/** Adds the transaction to the pool, or announces it again. `mostRate`: 0 for no limit. @throws CallError -22, -25, -26, -27 */
+async function send(transaction: ScannedTransaction, mostRate: number, parts: SendingParts): Promise<void> {
+  const { reader, node } = parts;
+  const { txid, raw, outputs } = transaction;
+  const hasCoins = reader.read((snapshot) => outputs.some((_, n) => snapshot.coin(txid, n) !== undefined));
+  if (hasCoins) throw inUtxoSet();
+  const size = virtualSize(transaction);
+  const fee = node.pool.entry(txid) === undefined ? feeOf(transaction, parts) : undefined;
+  if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, size)) {
+    // Any other reason for refusal takes precedence over the fee.
+    const [result] = await node.tryTransactions([raw]);
+    if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result.reason, fee, size, parts);
+    throw new CallError(CODES.transaction, TOO_MUCH_FEE);
+  }
+  try {
+    await node.broadcast(raw);
+  } catch (error) {
+    if (error instanceof UnreadableTransactionError) throw undecodable();
+    if (error instanceof MissingOutputsError) throw missingInputs();
+    throw error instanceof TransactionRefusedError ? refusal(error.message, fee, size, parts) : error;
+  }
+}
+
+const inUtxoSet = (): CallError => new CallError(CODES.alreadyInUtxoSet, 'Transaction outputs already in utxo set');
+
+const missingInputs = (): CallError => new CallError(CODES.transaction, MISSING_INPUTS);
+
+/** `reason`: the node's words. `fee`: undefined when it is not known. */
+function refusal(reason: string, fee: number | undefined, size: number, { node }: SendingParts): CallError {
+  // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
+  if (reason === IN_POOL) return missingInputs();
+  if (reason === IN_CHAIN) return inUtxoSet();
+  if (reason === FEE_TOO_HIGH) return new CallError(CODES.transaction, TOO_MUCH_FEE);
+  const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
+  return new CallError(CODES.rejected, `${text}${details}`);
+}
+
+/** The reason in Bitcoin Core's words, and its details. bcoin checks the fee rate before it checks that the fee is not negative. */
+function wordsOf(reason: string, fee: number | undefined, size: number, minRate: number): readonly [reason: string, details: string] {
+  if (!isTooLittleFee(reason) || fee === undefined) return [coreReason(reason), ''];
+  return fee < 0 ? [BELOW_OUTPUTS, ''] : [coreReason(reason), `, ${fee} < ${feeAt(minRate, size)}`];
+}
+
+/** Sends the transactions one after the other; gives the error of each, or undefined. */
+async function sendEach(
+  transactions: readonly ScannedTransaction[],
+  mostRate: number,
+  parts: SendingParts
+): Promise<(string | undefined)[]> {
+  const errors: (string | undefined)[] = [];
+  for (const transaction of transactions) {
+    try {
+      await send(transaction, mostRate, parts);
+      errors.push(undefined);
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      errors.push(error.message === TOO_MUCH_FEE ? 'max feerate exceeded' : error.message);
+    }
+  }
+  return errors;
+}
+
+const paysTooMuch = ({ fee, size }: { readonly fee: number; readonly size: number }, mostRate: number): boolean =>
+  mostRate > 0 && fee > feeAt(mostRate, size);
+
+/** What is said about each: if one is refused, only its result; after one whose fee is too high, no more. */
+function saidOf(results: readonly TrialResult[], mostRate: number): readonly (TrialResult | undefined)[] {
+  const refused = results.findIndex(({ type }) => type !== 'taken');
+  const last = results.findIndex((result) => result.type === 'taken' && paysTooMuch(result, mostRate));
+  return results.map((result, i) => ((refused >= 0 ? i === refused : last < 0 || i <= last) ? result : undefined));
+}
