@@ -64,7 +64,7 @@ const folders = {
   'lib/server/json-rpc': [],
   'lib/server/ports': ['logger'],
   'lib/server/http': ['errors', 'limits', 'logger', 'bounds'],
-  'lib/server/sockets': ['errors', 'limits', 'logger', 'serving', 'bounds', 'http'],
+  'lib/server/sockets': ['errors', 'limits', 'logger', 'serving', 'app', 'bounds', 'http'],
   'lib/answers/blocks': ['scripts/txids'],
   'lib/answers/chain': ['blocks'],
   'lib/answers/pool': [],

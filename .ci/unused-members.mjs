@@ -14,7 +14,6 @@ const ENTRIES = ['plugin/index.ts', 'lib/merchant/orders/index.ts'];
 
 /** Members that libraries call, and what tests have to observe, since nothing else shows it. */
 const KEPT = {
-  'DirectKoa.handleRequest': 'overrides a method of Koa that its types leave out',
   'CoinCache.size': 'the bound of the cache',
   'ElectrumService.sessions': 'when a client has been let go',
   'ElectrumService.addresses': 'the ports that the system has chosen',

@@ -6,7 +6,10 @@ import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
-import { RestService } from '../lib/rest/rest-service';
+import { restInterface } from '../lib/rest/rest-interface';
+import { restRoutes } from '../lib/rest/routes';
+import { HttpApp } from '../lib/server/app';
+import { Mount } from '../lib/server/http/mount';
 import { RpcService } from '../lib/rpc/rpc-service';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { Serving } from '../lib/server/serving';
@@ -40,7 +43,8 @@ export class Assembly {
   readonly index: ChainIndexer;
   readonly serving: Serving;
   readonly answers: Answers;
-  readonly rest: RestService;
+  readonly #app: HttpApp;
+  readonly #mount: Mount;
   /** Only if the edition of Bitcoin Core's interface has JSON-RPC. */
   readonly rpc: RpcService | undefined;
   /** Only with `--rest-addresses`. */
@@ -56,8 +60,12 @@ export class Assembly {
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ store: scriptStore, index, node, undoDepth, filling, scrubMs, logger });
     const answers = (this.answers = answersOf(serving, options, scripts && txidsFrom(scripts.reader)));
-    this.rest = new RestService(serving, answers);
-    if (profile.rpc) this.rpc = new RpcService({ serving, answers, index, user, cookiePath: places?.cookie, version });
+    const app = (this.#app = new HttpApp(logger));
+    app.add(restInterface(serving, restRoutes(answers), profile));
+    if (profile.rpc) {
+      this.rpc = new RpcService({ serving, answers, index, user, cookiePath: places?.cookie, version });
+      app.add(this.rpc.http);
+    }
     if (addresses !== undefined && scripts !== undefined) {
       const pool = new ScriptPool(node.pool, (error) => {
         logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
@@ -72,6 +80,9 @@ export class Assembly {
         logger,
         replaced
       });
+      // The paths of WebSockets may lie under that of Esplora's API.
+      app.add(this.wallets.webSockets);
+      app.add(this.wallets.esplora);
     }
     this.merchant =
       payments &&
@@ -81,29 +92,38 @@ export class Assembly {
         index,
         ready$: serving.gate.ready$,
         timeoutMs: limits.timeoutMs,
-        connections: serving.connections,
         unfinished: serving.unfinished,
         requireReady: () => {
           serving.gate.requireOpen();
         },
         logger
       });
+    const { webSockets } = this.wallets ?? {};
+    this.#mount = new Mount({
+      server: node.httpServer,
+      takes: app.takes,
+      handler: app.handle,
+      ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } }),
+      connections: serving.connections,
+      logger
+    });
   }
 
-  /** Does not wait until the indexes have caught up. */
+  /** Takes over the paths of the interfaces from the node's HTTP server as soon as it listens. Does not wait for the indexes. */
   async open(): Promise<void> {
     await this.index.open();
     this.serving.open();
-    this.rest.open();
     await this.rpc?.open();
     await this.wallets?.open();
     await this.#openMerchant();
+    this.#mount.open();
   }
 
   /** @throws OptionError when the folder cannot be used */
   async #openMerchant(): Promise<void> {
     try {
-      await this.merchant?.open();
+      const pages = await this.merchant?.open();
+      if (pages !== undefined) this.#app.add(pages);
     } catch (error) {
       if (!(error instanceof Error && 'syscall' in error)) throw error;
       throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
@@ -111,10 +131,10 @@ export class Assembly {
   }
 
   async close(): Promise<void> {
+    this.#mount.close();
     await this.merchant?.close();
     await this.wallets?.close();
     await this.rpc?.close();
-    this.rest.close();
     this.serving.close();
     await this.index.close();
     this.node.close();

@@ -7,7 +7,7 @@ import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
 import { ScriptAccess } from '../lib/electrum/script-access';
-import { EsploraService } from '../lib/esplora/esplora-service';
+import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';
 import { isLoopback } from '../lib/server/bounds/address-group';
 import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';
@@ -19,6 +19,7 @@ import type { ScriptAnswers } from '../lib/answers/answers';
 import type { IndexLogger } from '../lib/index/types';
 import type { ScriptPool } from '../lib/pool/by-script/script-pool';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
+import type { HttpInterface } from '../lib/server/app';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Serving } from '../lib/server/serving';
 
@@ -51,12 +52,12 @@ export class WalletServices {
   /** For other plugins. */
   readonly access: ScriptAccess;
   readonly notifier: ScriptNotifier;
-  readonly esplora: EsploraService;
+  readonly esplora: HttpInterface;
   readonly push: PushService;
   readonly electrum: ElectrumService;
   readonly sessions: Sessions;
   readonly #pool: ScriptPool;
-  readonly #webSockets: WebSockets;
+  readonly webSockets: WebSockets;
   readonly #logger: IndexLogger;
   readonly #closing$: Observable<void>;
   #closing: Subscription | undefined;
@@ -73,7 +74,7 @@ export class WalletServices {
       options: { limits }
     } = serving;
     const { pool, histories, scriptsGate } = answers;
-    const { path, cors, broadcast, maxHistory, electrum } = options;
+    const { path, cors, broadcast, maxUnspent, maxHistory, electrum } = options;
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const {
       subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE),
@@ -85,10 +86,11 @@ export class WalletServices {
     this.#closing$ = connections.closing$;
     const notifier = (this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger }));
     this.access = new ScriptAccess({ scripts, answers, notifier });
-    this.esplora = new EsploraService(serving, answers, options);
+    const esplora = { ...answers, broadcast, maxUnspent };
+    this.esplora = esploraInterface(serving, esplora, options);
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({
-      context: this.esplora.context,
+      context: esplora,
       scripts,
       notifier,
       sessions,
@@ -113,7 +115,7 @@ export class WalletServices {
       folder,
       logger
     });
-    this.#webSockets = new WebSockets({
+    this.webSockets = new WebSockets({
       serving,
       sessions,
       paths: {
@@ -135,13 +137,11 @@ export class WalletServices {
    * @throws OptionError when a port or a certificate of the Electrum protocol cannot be used
    */
   async open(): Promise<void> {
-    this.esplora.open();
     try {
       await this.electrum.open();
     } catch (error) {
       throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
     }
-    this.#webSockets.open();
     // The node closes its HTTP server before its plugins, and waits for all connections of the server.
     this.#closing = this.#closing$.subscribe(() => void this.#endSessions());
     this.#opening = this.#pool.open().then(
@@ -166,9 +166,7 @@ export class WalletServices {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing?.unsubscribe();
-    this.#webSockets.close();
     await this.#endSessions();
-    this.esplora.close();
     // Ends the reading of a large pool.
     this.#pool.close();
     await this.#opening;

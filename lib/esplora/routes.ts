@@ -1,5 +1,8 @@
-// The table of endpoints.
+// The table of endpoints, and the router that it is made into.
 
+import type { DefaultState } from 'koa';
+import Router from '@koa/router';
+import { answered } from '../server/answering';
 import { blockRoutes } from './endpoints/block';
 import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
@@ -9,7 +12,10 @@ import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
 import { transactionRoutes } from './endpoints/transaction';
-import type { EsploraContext, Route } from './endpoint';
+import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
+import type { IncomingMessage } from 'node:http';
+import type { HttpContext, Middleware } from '../server/app';
+import type { HttpServing } from '../server/serving';
 
 export function esploraRoutes(context: EsploraContext): Route[] {
   return [
@@ -24,3 +30,51 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...feeRoutes(context)
   ];
 }
+
+export interface EsploraRouterParts {
+  /** The path of the interface, without a slash at its end. */
+  readonly path: string;
+  readonly serving: HttpServing;
+  readonly readBody: (request: IncomingMessage) => Promise<Buffer>;
+}
+
+/** Segments of paths are compared literally, and empty ones count: nothing is decoded. */
+export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts): Middleware {
+  const router = new Router<DefaultState, HttpContext>();
+  for (const route of esploraRoutes(context)) {
+    const path = patternOf(`${parts.path}${route.path}`);
+    const handle = (http: HttpContext): Promise<void> => answer(route, http, context, parts);
+    if (route.method === 'GET') router.get(path, handle);
+    else router.post(path, handle);
+  }
+  const middleware = router.routes() as Middleware;
+  return (http, next) => {
+    const { url = '' } = http.req;
+    const mark = url.indexOf('?');
+    http.newRouterPath = mark < 0 ? url : url.slice(0, mark);
+    return middleware(http, next);
+  };
+}
+
+async function answer(
+  { path, method, endpoint, isHeavy }: Route,
+  http: HttpContext,
+  { scriptsGate }: EsploraContext,
+  { serving, readBody }: EsploraRouterParts
+): Promise<void> {
+  const { req, captures = [] } = http;
+  const { url = '', socket } = req;
+  const mark = url.indexOf('?');
+  const names = path.split('/').filter((segment) => segment.startsWith(':'));
+  const parameters = new Map(names.map((name, i) => [name.slice(1), captures[i] ?? '']));
+  http.reply = await answered(serving, scriptsGate, req, {
+    readBody: method === 'POST' ? readBody : undefined,
+    requestWith: (body) => new EsploraRequest(parameters, mark < 0 ? '' : url.slice(mark + 1), body, socket),
+    isHeavy: () => isHeavy === true,
+    endpoint,
+    isCached: method === 'GET'
+  });
+}
+
+/** A path with a parameter in each segment that begins with a colon. */
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '([^/]*)')}$`);

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { FolderStorage } from './orders/storage';
 import { Merchant } from './orders/merchant';
 import { PaymentStore } from './orders/store';
-import { Mount, under, type MountParts } from '../server/http/mount';
-import { merchantApp } from './app';
+import { merchantInterface } from './merchant-interface';
+import type { HttpInterface } from '../server/app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
 import { SigningFiles } from './signing-files';
@@ -24,7 +24,6 @@ export interface MerchantServiceParts {
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
-  readonly connections: MountParts['connections'];
   /** @throws HttpError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;
@@ -34,16 +33,15 @@ export interface MerchantServiceParts {
 
 export class MerchantService {
   readonly #parts: MerchantServiceParts;
-  #mount: Mount | undefined;
   #follower: ChainFollower | undefined;
 
   constructor(parts: MerchantServiceParts) {
     this.#parts = parts;
   }
 
-  /** Takes over `/pay` from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
-  async open(): Promise<void> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, connections, requireReady, logger, tendMs } = this.#parts;
+  /** Gives the pages. @throws when the folder or the keys in it cannot be used. */
+  async open(): Promise<HttpInterface> {
+    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, requireReady, logger, tendMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
@@ -61,7 +59,7 @@ export class MerchantService {
     await merchant.open();
     const follower = (this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, tendMs }));
     await follower.open();
-    const app = merchantApp({
+    const pages = merchantInterface({
       merchant,
       node,
       timeoutMs,
@@ -72,14 +70,12 @@ export class MerchantService {
         follower.requireCaughtUp();
       }
     });
-    this.#mount = new Mount({ server: node.httpServer, takes: under('/pay'), handler: app.callback(), connections, logger });
-    this.#mount.open();
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
+    return pages;
   }
 
   /** Resolves when nothing will be written any more. */
   async close(): Promise<void> {
-    this.#mount?.close();
     await this.#follower?.close();
   }
 }

@@ -1,6 +1,7 @@
-// The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp: prefixes are compared
-// byte for byte with the path as it came. Why this is not @koa/router: docs/decisions/routing.md.
+// The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp, and the router that it is made into.
 
+import type { DefaultState } from 'koa';
+import Router from '@koa/router';
 import { blockEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
@@ -12,8 +13,13 @@ import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
-import type { Endpoint, RestRequest } from './endpoint';
+import { RestRequest, type Endpoint } from './endpoint';
+import { answered } from '../server/answering';
+import { NO_BODY, readBody } from '../server/http/body';
 import type { Answers } from '../answers/answers';
+import type { HttpContext, Middleware } from '../server/app';
+import type { HttpServing } from '../server/serving';
+import type { Profile } from '../views/profile';
 
 export interface Route {
   readonly prefix: string;
@@ -73,8 +79,31 @@ function poolRoutes(context: Answers): Route[] {
   ];
 }
 
-/** The route of a raw path. */
-export function findRoute(routes: readonly Route[], path: string): Route | undefined {
-  for (const route of routes) if (path.startsWith(route.prefix)) return route;
-  return undefined;
+/** The target is compared byte for byte as it came, with its query: nothing is decoded. */
+export function restRouter(routes: readonly Route[], serving: HttpServing, profile: Profile): Middleware {
+  const router = new Router<DefaultState, HttpContext>();
+  for (const route of routes) router.get(beginningWith(route.prefix), (context) => answer(route, context, serving, profile));
+  const middleware = router.routes() as Middleware;
+  return (context, next) => {
+    context.newRouterPath = context.req.url ?? '';
+    return middleware(context, next);
+  };
 }
+
+async function answer(route: Route, context: HttpContext, serving: HttpServing, profile: Profile): Promise<void> {
+  const { req } = context;
+  const { url = '', socket } = req;
+  const requestWith = (body: Buffer): RestRequest =>
+    new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  route.check?.(requestWith(NO_BODY));
+  const { unfinished, options, gate } = serving;
+  context.reply = await answered(serving, gate, req, {
+    readBody: route.readsBody ? (request) => readBody(request, { ...options.limits, unfinished }) : undefined,
+    requestWith,
+    isHeavy: (request) => route.isHeavy?.(request) === true,
+    endpoint: route.endpoint,
+    isCached: true
+  });
+}
+
+const beginningWith = (prefix: string): RegExp => new RegExp(`^${prefix}`);

@@ -1,10 +1,12 @@
 // The RPC service put together: what the plugin opens and closes.
 
-import { Mount } from '../server/http/mount';
+import type { DefaultState } from 'koa';
+import Router from '@koa/router';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
 import { RpcServer } from './server/rpc-server';
 import type { IncomingMessage } from 'node:http';
+import type { HttpContext, HttpInterface, Middleware } from '../server/app';
 import type { ChainIndex } from '../index/types';
 import type { Answers } from '../answers/answers';
 import type { Serving } from '../server/serving';
@@ -24,11 +26,11 @@ export interface RpcServiceParts {
 export class RpcService {
   readonly #access: Access;
   readonly #cookie: CookieFile | undefined;
-  readonly #mount: Mount;
+  readonly http: HttpInterface;
   readonly #server: RpcServer;
 
   constructor({ serving, answers, index, user, cookiePath, version }: RpcServiceParts) {
-    const { node, connections, logger } = serving;
+    const { node, connections } = serving;
     const access = (this.#access = new Access(node));
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
@@ -37,24 +39,34 @@ export class RpcService {
       context: { ...answers, index, version, closing$: connections.closing$ },
       access
     });
-    this.#mount = new Mount({ server: node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
+    const router = new Router<DefaultState, HttpContext>();
+    router.post(ROOT, (context) => this.#server.handle(context.req, context.res, context.passOn));
+    const routes = router.routes() as Middleware;
+    this.http = {
+      takes: isCall,
+      middleware: (context, next) => {
+        context.newRouterPath = context.req.url ?? '';
+        return routes(context, next);
+      }
+    };
   }
 
-  /** Takes over calls from the node's HTTP server as soon as it listens. @throws when the cookie file cannot be written */
+  /** @throws when the cookie file cannot be written */
   async open(): Promise<void> {
     if (this.#cookie !== undefined) this.#access.allow(await this.#cookie.create());
-    this.#mount.open();
   }
 
-  /** Gives calls back to the node, and ends the delays of refused requests. */
+  /** Ends the delays of refused requests. */
   async close(): Promise<void> {
-    this.#mount.close();
     this.#server.close();
     await this.#cookie?.remove();
   }
 }
 
+/** Also with a query. */
+const ROOT = /^\/(\?|$)/;
+
 /** `POST /`; the node handles all other requests. */
 function isCall({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
-  return method === 'POST' && (url === '/' || url?.startsWith('/?') === true);
+  return method === 'POST' && url !== undefined && ROOT.test(url);
 }

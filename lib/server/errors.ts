@@ -24,7 +24,7 @@ export class HttpError extends Error {
 export const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 /** The headers of an error. `status`: as it is sent. */
-export const errorHeaders = ({ headers }: HttpError, status: number): HeaderList =>
+export const errorHeaders = ({ headers }: Pick<HttpError, 'headers'>, status: number): HeaderList =>
   status === 503 ? [...headers, ...RETRY_AFTER] : headers;
 
 /** Sent with the status that the profile gives. */

@@ -1,3 +1,4 @@
+import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -155,7 +156,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     const limited = all.client(() => undefined, { maxHistory: 0 });
     const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
     expect(await subscribe()).to.have.length(64);
-    expect(await refused).to.include({ code: 1, message: 'history too large' });
+    expect(await refused).to.be.instanceOf(HistoryTooLongError);
   });
 
   it('is told to a client that was answered after another one was refused', async () => {
@@ -163,7 +164,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     const limited = all.client(() => undefined, { maxHistory: 0 });
     const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
     await subscribe();
-    expect(await refused).to.include({ code: 1 });
+    expect(await refused).to.be.instanceOf(HistoryTooLongError);
     await walk.mineOnly([parent]);
     await all.untilTold();
     expect(told).to.deep.equal([await present()]);

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { merchantApp } from '../../lib/merchant/app';
+import { merchantInterface } from '../../lib/merchant/merchant-interface';
+import { HttpApp } from '../../lib/server/app';
 import { PAYMENT_TYPE } from '../../lib/payments';
 import { HttpError } from '../../lib/server/errors';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
@@ -29,7 +30,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
       await once(server, 'over');
     };
     const served: ServedShop = Object.assign(shop, { port: 0, errors, closed: undefined, over });
-    const app = merchantApp({
+    const pages = merchantInterface({
       merchant: shop.merchant,
       node: { isApiKey: (key) => key === 'sesame' },
       timeoutMs: 10_000,
@@ -39,8 +40,9 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
       },
       logger: { error: (message) => errors.push(message), debug: () => undefined }
     });
-    const handle = app.callback();
-    server.on('request', (request, response) => void handle(request, response).finally(() => server.emit('over')));
+    const app = new HttpApp({ debug: () => undefined });
+    app.add(pages);
+    server.on('request', (request, response) => void app.handle(request, response, () => undefined).finally(() => server.emit('over')));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
@@ -52,7 +54,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
   });
 }
 
-describe('merchantApp', () => {
+describe('the merchant’s pages', () => {
   it(
     'logs nothing when a customer hangs up in the middle of a Payment',
     servedShop(async (shop) => {

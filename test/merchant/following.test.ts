@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { MerchantService } from '../../lib/merchant/merchant-service';
+import { HttpApp } from '../../lib/server/app';
 import { Connections } from '../../lib/server/http/connections';
+import { Mount } from '../../lib/server/http/mount';
+import { MerchantService } from '../../lib/merchant/merchant-service';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import * as plugin from '../../plugin';
@@ -157,17 +159,22 @@ describe('a merchant that follows the chain', function () {
         publicUrl: undefined,
         timeoutMs: 10_000,
         unfinished: new Unfinished(),
-        connections: new Connections(rest.node.httpServer, 10_000, 1_000),
         requireReady: () => undefined,
         logger: log,
         tendMs: 20
       });
-      await service.open();
+      const app = new HttpApp(log);
+      app.add(await service.open());
+      const { httpServer: server } = rest.node;
+      const connections = new Connections(server, 10_000, 1_000);
+      const mount = new Mount({ server, takes: app.takes, handler: app.handle, connections, logger: log });
+      mount.open();
       for (let time = 0; time < 3; time++) {
         await until(() => served.node.mempool.map.size === 1);
         await served.node.mempool.reset();
       }
       await untilState(id, ({ state }) => state === 'unconfirmed');
+      mount.close();
       await service.close();
       expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
     });

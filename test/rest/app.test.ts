@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
 import { ChainMovedError } from '../../lib/node/errors';
-import { restApp } from '../../lib/rest/app';
+import { restInterface } from '../../lib/rest/rest-interface';
+import { HttpApp } from '../../lib/server/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
 import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
 import { jsonReply } from '../../lib/rest/format';
@@ -54,9 +55,9 @@ describe('the application', () => {
       logger: log
     };
     const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true, isHeavy: () => false }];
-    const app = restApp(serving, routes, PROFILES['0.17']);
-    const handle = app.callback();
-    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+    const app = new HttpApp(serving.logger);
+    app.add(restInterface(serving, routes, PROFILES['0.17']));
+    server = createServer((request, response) => void app.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
   });

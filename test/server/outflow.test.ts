@@ -3,7 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { restApp } from '../../lib/rest/app';
+import { restInterface } from '../../lib/rest/rest-interface';
+import { HttpApp } from '../../lib/server/app';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import { jsonReply } from '../../lib/rest/format';
 import { type Reply } from '../../lib/server/http/reply';
@@ -61,9 +62,9 @@ describe('replies that clients are slow to read', () => {
       node: { isApiKey: () => false },
       logger: new MemoryLog()
     };
-    const app = restApp(serving, routes, PROFILES['0.17']);
-    const handle = app.callback();
-    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+    const app = new HttpApp(serving.logger);
+    app.add(restInterface(serving, routes, PROFILES['0.17']));
+    server = createServer((request, response) => void app.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
   };

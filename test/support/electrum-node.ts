@@ -9,7 +9,10 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { isLoopback } from '../../lib/server/bounds/address-group';
 import { Sessions, type SessionsParts } from '../../lib/server/sockets/sessions';
 import { WebSockets } from '../../lib/server/sockets/web-sockets';
-import { RestService } from '../../lib/rest/rest-service';
+import { restInterface } from '../../lib/rest/rest-interface';
+import { restRoutes } from '../../lib/rest/routes';
+import { HttpApp } from '../../lib/server/app';
+import { Mount } from '../../lib/server/http/mount';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
@@ -84,7 +87,7 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
       const index = new ChainIndexer({ ...read, store: new MemoryStore(), node: source, logger: ownLogger, migrations });
       const serving = new Serving({ node: source, index, options: { ...read, warmup: 'indexed', auth }, logger });
       const answers = answersOf(serving, read, undefined);
-      const rest = new RestService(serving, answers);
+      const app = new HttpApp(logger);
       const sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: read.limits.timeoutMs });
       const electrum = new ElectrumService({
         serving,
@@ -109,20 +112,28 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
         refusal: () => (ready$.value ? undefined : 'loading'),
         origins: cors
       });
+      app.add(webSockets);
+      app.add(restInterface(serving, restRoutes(answers), read.profile));
+      const mount = new Mount({
+        server: source.httpServer,
+        takes: app.takes,
+        handler: app.handle,
+        upgrade: { takes: webSockets.takes, listener: webSockets.upgrade },
+        connections: serving.connections,
+        logger
+      });
       parts = { serving, answers, electrum };
       return {
         open: async () => {
           await index.open();
           serving.open();
-          rest.open();
           await electrum.open();
-          webSockets.open();
+          mount.open();
         },
         close: async () => {
           electrum.close();
-          webSockets.close();
+          mount.close();
           await sessions.close();
-          rest.close();
           serving.close();
           await index.close();
           source.close();

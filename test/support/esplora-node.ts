@@ -2,11 +2,14 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import { answersOf, scriptAnswersOf, type ScriptAnswers } from '../../lib/answers/answers';
-import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/esplora-service';
+import { esploraInterface, type EsploraInterfaceOptions } from '../../lib/esplora/esplora-interface';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { RestService } from '../../lib/rest/rest-service';
+import { restInterface } from '../../lib/rest/rest-interface';
+import { restRoutes } from '../../lib/rest/routes';
+import { HttpApp } from '../../lib/server/app';
+import { Mount } from '../../lib/server/http/mount';
 import { Serving } from '../../lib/server/serving';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
@@ -16,9 +19,14 @@ import { ask, type RawReply, type RawRequest } from './http';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { unfailing } from './unfailing';
 import type { AddressInfo } from 'node:net';
+import type { EsploraContext } from '../../lib/esplora/endpoint';
 import type { TestFullNode } from './bcoin';
 
-const OPTIONS: EsploraServiceOptions & { readonly auth: boolean } = {
+interface Options extends EsploraInterfaceOptions, Pick<EsploraContext, 'broadcast' | 'maxUnspent'> {
+  readonly auth: boolean;
+}
+
+const OPTIONS: Options = {
   path: '/api',
   cors: undefined,
   broadcast: true,
@@ -44,10 +52,7 @@ export interface EsploraNode extends Parts {
 }
 
 /** Opens a node whose gates are open. */
-export async function openEsploraNode(
-  options: Partial<typeof OPTIONS> = {},
-  { settings, ...regtest }: RegtestOptions = {}
-): Promise<EsploraNode> {
+export async function openEsploraNode(options: Partial<Options> = {}, { settings, ...regtest }: RegtestOptions = {}): Promise<EsploraNode> {
   const { auth, ...esploraOptions } = { ...OPTIONS, ...options };
   let parts: Parts | undefined;
   const plugin = {
@@ -67,20 +72,22 @@ export async function openEsploraNode(
       };
       const pool = new ScriptPool(source.pool, unfailing);
       const answers = scriptAnswersOf(answersOf(serving, read, undefined), serving.gate, followed, pool);
-      const rest = new RestService(serving, answers);
-      const esplora = new EsploraService(serving, answers, esploraOptions);
+      const { broadcast, maxUnspent } = esploraOptions;
+      const app = new HttpApp(logger);
+      app.add(restInterface(serving, restRoutes(answers), read.profile));
+      app.add(esploraInterface(serving, { ...answers, broadcast, maxUnspent }, esploraOptions));
+      const { connections } = serving;
+      const mount = new Mount({ server: source.httpServer, takes: app.takes, handler: app.handle, connections, logger });
       parts = { source, index, scripts, answers, serving };
       return {
         open: async () => {
           await index.open();
           await pool.open();
           serving.open();
-          rest.open();
-          esplora.open();
+          mount.open();
         },
         close: async () => {
-          esplora.close();
-          rest.close();
+          mount.close();
           serving.close();
           pool.close();
           await index.close();

@@ -4,7 +4,8 @@
 import { detailsOf } from '../../turns/error-text';
 import { onArrival } from './arrivals';
 import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
-import { decideUpgrades, hasBody, servePlainly } from './upgrades';
+import { hasBody } from './body';
+import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -46,8 +47,8 @@ export interface MountParts {
   readonly server: Server;
   readonly takes: Takes;
   readonly handler: Handler;
-  /** For requests that ask for WebSocket. If not given, or while an earlier reply is due, such requests are served as plain HTTP. */
-  readonly upgrade?: UpgradeListener;
+  /** For requests that ask for WebSocket. Others, and those that come while an earlier reply is due, are served as plain HTTP. */
+  readonly upgrade?: { readonly takes: Takes; readonly listener: UpgradeListener };
   /** The server's connections, which are told of every request. */
   readonly connections: Pick<Connections, 'requestCame' | 'requestWaits' | 'upgraded'>;
   readonly logger: { error(message: string): void };
@@ -74,7 +75,7 @@ export class Mount {
     else server.once('listening', this.#takeOver);
   }
 
-  /** Puts the node's listeners back. Mounts must be closed in reverse order of opening. */
+  /** Puts the node's listeners back. */
   close(): void {
     const { server } = this.#parts;
     server.removeListener('listening', this.#takeOver);
@@ -175,10 +176,10 @@ export class Mount {
     const isTaken = this.#takes(request);
     // Only older versions of Node get here with a body, which has not been read.
     const isPlain = hasBody(request);
-    if (!isPlain && upgrade !== undefined && isTaken && asksForWebSocket(request) && !isReplyDue(socket)) {
+    if (!isPlain && isTaken && upgrade?.takes(request) === true && asksForWebSocket(request) && !isReplyDue(socket)) {
       connections.requestCame(request.socket);
       connections.upgraded(request.socket);
-      upgrade(request, socket, head);
+      upgrade.listener(request, socket, head);
       return;
     }
     if (isPlain || this.#otherUpgrades.length === 0 || isTaken) {

@@ -20,11 +20,6 @@ export function decideUpgrades(server: DecidingServer, decision: Decision): () =
   };
 }
 
-/** Whether the headers announce a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
-
 /**
  * Serves a request from an `upgrade` event as if it had not asked for another protocol (RFC 9110, 7.8), as Bitcoin Core does: some HTTP
  * clients offer HTTP/2 (h2c) with ordinary requests. If there is an `upgrade` listener, as bcoin's for its websockets, Node's parser

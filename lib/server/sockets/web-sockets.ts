@@ -6,10 +6,11 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { errorHeaders, HttpError, unavailable } from '../errors';
 import { requireApiKey } from '../http/auth';
-import { isUnder, Mount, type Handler, type UpgradeListener } from '../http/mount';
+import { isUnder, type Takes, type UpgradeListener } from '../http/mount';
 import { FrameChannel } from './frame-channel';
 import { MOST_VALUE_BYTES } from './channel';
 import type { Duplex } from 'node:stream';
+import type { HttpInterface, Middleware } from '../app';
 import type { Serving } from '../serving';
 import type { Sessions } from './sessions';
 
@@ -20,7 +21,7 @@ const MOST_FRAGMENTS = 1_024;
 export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
 
 export interface WebSocketsParts {
-  readonly serving: Pick<Serving, 'node' | 'connections' | 'responses' | 'unfinished' | 'options' | 'logger'>;
+  readonly serving: Pick<Serving, 'node' | 'responses' | 'unfinished' | 'options' | 'logger'>;
   readonly sessions: Pick<Sessions, 'admit'>;
   /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
@@ -30,9 +31,8 @@ export interface WebSocketsParts {
   readonly origins: readonly string[] | '*' | undefined;
 }
 
-export class WebSockets {
+export class WebSockets implements HttpInterface {
   readonly #parts: WebSocketsParts;
-  readonly #mount: Mount;
   readonly #server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -45,35 +45,20 @@ export class WebSockets {
 
   constructor(parts: WebSocketsParts) {
     this.#parts = parts;
-    const { node, connections, logger } = parts.serving;
-    this.#mount = new Mount({
-      server: node.httpServer,
-      takes: ({ url = '' }) => this.#beginUnder(url) !== undefined,
-      handler: this.#answerHttp,
-      upgrade: this.#upgrade,
-      connections,
-      logger
-    });
   }
 
-  open(): void {
-    this.#mount.open();
-  }
-
-  /** Sessions are not ended. */
-  close(): void {
-    this.#mount.close();
-  }
+  /** Whether a request is for one of the paths. */
+  readonly takes: Takes = ({ url = '' }) => this.#beginUnder(url) !== undefined;
 
   /** Answers requests that do not ask for WebSocket. */
-  readonly #answerHttp: Handler = (_, response) => {
+  readonly middleware: Middleware = ({ res }) => {
     const body = Buffer.from('Clients connect to this path with WebSocket');
     const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
-    this.#parts.serving.responses.send(response, 426, headers, body);
+    this.#parts.serving.responses.send(res, 426, headers, body);
     return Promise.resolve();
   };
 
-  readonly #upgrade: UpgradeListener = (request, socket, head) => {
+  readonly upgrade: UpgradeListener = (request, socket, head) => {
     const { responses: outflow, unfinished, logger } = this.#parts.serving;
     // After an error the socket is closed.
     socket.on('error', () => undefined);

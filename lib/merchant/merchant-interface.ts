@@ -1,8 +1,11 @@
-// The merchant's pages: /pay and /pay/<id> on Koa and its router. Their replies come from orders/http.ts; access and the sizes of bodies
+// The merchant's pages: /pay and /pay/<id>. Their replies come from orders/http.ts; access and the sizes of bodies
 // are checked here.
 
-import Koa from 'koa';
 import Router from '@koa/router';
+import { inOrder } from '../server/answering';
+import { under } from '../server/http/mount';
+import type { Context } from 'koa';
+import type { HttpInterface, Middleware } from '../server/app';
 import { refusalOf } from '../server/refusal';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
@@ -21,7 +24,7 @@ const UNREADABLE = { status: () => 'the index cannot be read' };
 /** Larger than any order whose outputs fit into a request. */
 const MAX_ORDER_BYTES = 256 * 1024;
 
-export interface MerchantAppParts {
+export interface MerchantInterfaceParts {
   readonly merchant: Merchant;
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly timeoutMs: number;
@@ -31,9 +34,9 @@ export interface MerchantAppParts {
   readonly logger: ServerLogger;
 }
 
-export function merchantApp({ merchant, node, timeoutMs, unfinished, requireReady, logger }: MerchantAppParts): Koa {
+export function merchantInterface({ merchant, node, timeoutMs, unfinished, requireReady, logger }: MerchantInterfaceParts): HttpInterface {
   const router = new Router();
-  const bodyOf = async ({ req }: Koa.Context, maxBodyBytes: number): Promise<Buffer> => {
+  const bodyOf = async ({ req }: Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs, unfinished });
     // Reading the body may have taken long.
     requireReady();
@@ -52,15 +55,11 @@ export function merchantApp({ merchant, node, timeoutMs, unfinished, requireRead
     write(context, await answerPay(merchant, idOf(context), context.headers['content-type'], body));
   });
 
-  const app = new Koa();
-  // Errors of answers are caught below; this one is of a connection that broke.
-  app.on('error', (error: unknown) => {
-    logger.debug(`payments: connection failed: ${String(error)}`);
-  });
-  app.use(async (context, next) => {
+  const routes = inOrder(router.routes() as unknown as Middleware, router.allowedMethods() as unknown as Middleware);
+  const middleware: Middleware = async (context, next) => {
     try {
       requireReady();
-      await next();
+      await routes(context, next);
     } catch (error) {
       // Nothing was started, and no answer can be sent.
       if (error instanceof ClientGoneError) return;
@@ -68,10 +67,8 @@ export function merchantApp({ merchant, node, timeoutMs, unfinished, requireRead
       for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
       write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
     }
-  });
-  app.use(router.routes());
-  app.use(router.allowedMethods());
-  return app;
+  };
+  return { takes: under('/pay'), middleware, isWrittenByKoa: true };
 }
 
 /** The route always has an id; the store refuses a malformed one. */
@@ -79,7 +76,7 @@ function idOf(context: { readonly params: Readonly<Record<string, string | undef
   return context.params['id'] ?? '';
 }
 
-function write(context: Koa.Context, { status, headers, body }: PaymentReply): void {
+function write(context: Context, { status, headers, body }: PaymentReply): void {
   context.status = status;
   context.set(headers);
   if (status === 503) context.set(...RETRY_AFTER);

@@ -1,0 +1,104 @@
+// Esplora's API over HTTP: its headers, errors and the reading of bodies. A request passes origins, cache, route, gate, key, body, queue and
+// the gate again, in this order.
+
+import { HttpError, type HeaderList } from '../server/errors';
+import { fromCache, inOrder, sending, type Words } from '../server/answering';
+import { NO_BODY, readBody } from '../server/http/body';
+import { originHeaders, PREFLIGHT, type Origins } from '../server/http/cors';
+import { under } from '../server/http/mount';
+import { bodyTooLarge, historyTooLong, noSuchEndpoint, requestTimeout, tooManyCoins } from './errors';
+import { esploraRouter } from './routes';
+import type { IncomingMessage } from 'node:http';
+import type { HttpInterface, Middleware } from '../server/app';
+import type { HttpServing } from '../server/serving';
+import type { EsploraContext } from './endpoint';
+import type { EsploraReply } from './reply';
+
+/** Five years: for replies that cannot change. */
+const LONG_SECONDS = 157_784_630;
+const SHORT_SECONDS = 10;
+
+const MOST_BODY_BYTES = 1_000_000;
+
+/** How long after a request is refused with 408 its silent connection is cut off. */
+const CUT_OFF_MS = 5_000;
+
+export interface EsploraInterfaceOptions {
+  /** The path under which requests are served, for example `/api`, without a slash at its end. */
+  readonly path: string;
+  /** Origins whose pages may read replies. */
+  readonly cors: Origins;
+}
+
+export function esploraInterface(serving: HttpServing, context: EsploraContext, { path, cors }: EsploraInterfaceOptions): HttpInterface {
+  const gate = context.scriptsGate;
+  const middleware = inOrder(
+    preflight(serving, cors),
+    sending({ serving, gate, words: wordsFor(cors) }),
+    ifGet(fromCache(serving)),
+    esploraRouter(context, { path, serving, readBody: (request) => bodyOf(request, serving) }),
+    notFound
+  );
+  return { takes: under(path), middleware };
+}
+
+function preflight({ responses }: HttpServing, origins: Origins): Middleware {
+  return ({ req, res }, next) => {
+    if (req.method !== 'OPTIONS' || origins === undefined) return next();
+    responses.send(res, 204, [...originHeaders(origins, req), ...PREFLIGHT], NO_BODY);
+    return Promise.resolve();
+  };
+}
+
+function wordsFor(origins: Origins): Words<EsploraReply> {
+  return {
+    headersOf: (reply, request) => [...originHeaders(origins, request), ...headersOf(reply)],
+    errorOf: ({ kind, error }) => {
+      if (kind === 'busy') return { status: 503, message: error.message, headers: error.headers };
+      if (kind === 'history-too-long') return historyTooLong();
+      return kind === 'too-many-coins' ? tooManyCoins() : error;
+    },
+    errorHeadersOf: (body, request) => [
+      ...originHeaders(origins, request),
+      ...['Cache-Control', 'no-store', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)]
+    ],
+    lineEnd: ''
+  };
+}
+
+const ifGet =
+  (middleware: Middleware): Middleware =>
+  (context, next) =>
+    context.req.method === 'GET' || context.req.method === 'HEAD' ? middleware(context, next) : next();
+
+/** @throws HttpError 404 */
+const notFound: Middleware = ({ req: { url = '' } }) => {
+  const mark = url.indexOf('?');
+  throw noSuchEndpoint(mark < 0 ? url : url.slice(0, mark));
+};
+
+/** Called before the queue, so that a slow sender holds no slot. @throws HttpError 408, 413, 415 */
+async function bodyOf(request: IncomingMessage, { unfinished, options }: HttpServing): Promise<Buffer> {
+  const { timeoutMs } = options.limits;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(requestTimeout());
+    }, timeoutMs);
+  });
+  const body = readBody(request, { maxBodyBytes: MOST_BODY_BYTES, timeoutMs: timeoutMs + CUT_OFF_MS, unfinished });
+  try {
+    return await Promise.race([body, late]);
+  } catch (error) {
+    // `readBody` is still under way, and fails when the connection is cut off.
+    body.catch(() => undefined);
+    throw error instanceof HttpError && error.status === 413 ? bodyTooLarge() : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function headersOf({ contentType, body, isImmutable = false, maxAge }: EsploraReply): HeaderList {
+  const seconds = maxAge ?? (isImmutable ? LONG_SECONDS : SHORT_SECONDS);
+  return ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', `public, max-age=${seconds}`];
+}

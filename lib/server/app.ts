@@ -1,0 +1,95 @@
+// The one Koa application, for all interfaces. Most replies are written to Node's response directly: Koa would guess content types and turn
+// empty bodies into 204.
+
+import Koa from 'koa';
+import { detailsOf } from '../turns/error-text';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerLogger } from './logger';
+import type { Handler, PassOn, Takes } from './http/mount';
+import type { Reply } from './http/reply';
+
+/** Koa's context of a request. */
+export interface HttpContext extends Koa.Context {
+  /** Hands the request to the node's own listeners. */
+  passOn: PassOn;
+  /** The reply, once it is made. */
+  reply?: Reply;
+  /** The path that @koa/router compares, instead of a decoded one. */
+  newRouterPath?: string;
+  /** What the parentheses in a route's regular expression matched. */
+  captures?: readonly string[];
+}
+
+export type Next = () => Promise<unknown>;
+export type Middleware = (context: HttpContext, next: Next) => Promise<unknown>;
+
+/** An interface over HTTP. */
+export interface HttpInterface {
+  /** Whether a request is for this interface. */
+  readonly takes: Takes;
+  readonly middleware: Middleware;
+  /** Whether Koa writes the replies, from what the middleware sets in the context. */
+  readonly isWrittenByKoa?: true;
+}
+
+/**
+ * Koa without its watch for the end of every response (on-finished), which costs more than the rest of Koa together
+ * (docs/performance.md). The watch is for connections that break: Node's server closes these by itself, and responses.ts takes care of slow
+ * readers.
+ */
+class DirectKoa extends Koa {
+  handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
+    return middleware(context).catch((error: unknown) => {
+      context.onerror(error as Error);
+    });
+  }
+}
+
+/** What Koa's types leave out: the method that callback() calls for each request. */
+interface RequestHandling {
+  handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown>;
+}
+
+/** The application that Koa's own replies are written by. */
+const watching = Koa.prototype as unknown as RequestHandling;
+
+export class HttpApp {
+  readonly #app = new DirectKoa();
+  readonly #interfaces: HttpInterface[] = [];
+
+  constructor(logger: Pick<ServerLogger, 'debug'>) {
+    this.#app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
+  }
+
+  /** An interface whose requests another one would take as well must be added before that one. */
+  add(added: HttpInterface): void {
+    this.#interfaces.push(added);
+  }
+
+  readonly takes: Takes = (request) => this.#find(request) !== undefined;
+
+  /** Serves a request that is taken. */
+  readonly handle: Handler = (request, response, passOn) => {
+    const context = this.#contextOf(request, response, passOn);
+    const { middleware, isWrittenByKoa } = this.#find(request) ?? NOT_TAKEN;
+    if (isWrittenByKoa === true) return watching.handleRequest.call(this.#app, context, () => middleware(context, nothing));
+    context.respond = false;
+    return this.#app.handleRequest(context, () => middleware(context, nothing));
+  };
+
+  #find(request: Parameters<Takes>[0]): HttpInterface | undefined {
+    for (const one of this.#interfaces) if (one.takes(request)) return one;
+    return undefined;
+  }
+
+  #contextOf(request: IncomingMessage, response: ServerResponse, passOn: PassOn): HttpContext {
+    const context = this.#app.createContext(request, response) as HttpContext;
+    context.passOn = passOn;
+    return context;
+  }
+}
+
+const nothing: Next = () => Promise.resolve();
+
+/** For a request that no interface takes any more: it gets 404. */
+const NOT_TAKEN: HttpInterface = { takes: () => false, middleware: nothing, isWrittenByKoa: true };
