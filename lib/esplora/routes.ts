@@ -2,7 +2,7 @@
 
 import type { DefaultState } from 'koa';
 import Router from '@koa/router';
-import { answered } from '../server/answering';
+import { answer } from '../server/answering';
 import { blockRoutes } from './endpoints/block';
 import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
@@ -43,7 +43,7 @@ export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts
   const router = new Router<DefaultState, HttpContext>();
   for (const route of esploraRoutes(context)) {
     const path = patternOf(`${parts.path}${route.path}`);
-    const handle = (http: HttpContext): Promise<void> => answer(route, http, context, parts);
+    const handle = (http: HttpContext): Promise<void> => serve(route, http, context, parts);
     if (route.method === 'GET') router.get(path, handle);
     else router.post(path, handle);
   }
@@ -56,18 +56,20 @@ export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts
   };
 }
 
-async function answer(
+function serve(
   { path, method, endpoint, isHeavy }: Route,
   http: HttpContext,
   { scriptsGate }: EsploraContext,
   { serving, readBody }: EsploraRouterParts
 ): Promise<void> {
-  const { req, captures = [] } = http;
-  const { url = '', socket } = req;
+  const {
+    req: { url = '', socket },
+    captures = []
+  } = http;
   const mark = url.indexOf('?');
   const names = path.split('/').filter((segment) => segment.startsWith(':'));
   const parameters = new Map(names.map((name, i) => [name.slice(1), captures[i] ?? '']));
-  http.reply = await answered(serving, scriptsGate, req, {
+  return answer(http, serving, scriptsGate, {
     readBody: method === 'POST' ? readBody : undefined,
     requestWith: (body) => new EsploraRequest(parameters, mark < 0 ? '' : url.slice(mark + 1), body, socket),
     isHeavy: () => isHeavy === true,

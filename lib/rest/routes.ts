@@ -14,7 +14,7 @@ import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoE
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
 import { RestRequest, type Endpoint } from './endpoint';
-import { answered } from '../server/answering';
+import { answer } from '../server/answering';
 import { NO_BODY, readBody } from '../server/http/body';
 import type { Answers } from '../answers/answers';
 import type { HttpContext, Middleware } from '../server/app';
@@ -82,7 +82,7 @@ function poolRoutes(context: Answers): Route[] {
 /** The target is compared byte for byte as it came, with its query: nothing is decoded. */
 export function restRouter(routes: readonly Route[], serving: HttpServing, profile: Profile): Middleware {
   const router = new Router<DefaultState, HttpContext>();
-  for (const route of routes) router.get(beginningWith(route.prefix), (context) => answer(route, context, serving, profile));
+  for (const route of routes) router.get(beginningWith(route.prefix), (context) => serve(route, context, serving, profile));
   const middleware = router.routes() as Middleware;
   return (context, next) => {
     context.newRouterPath = context.req.url ?? '';
@@ -90,14 +90,13 @@ export function restRouter(routes: readonly Route[], serving: HttpServing, profi
   };
 }
 
-async function answer(route: Route, context: HttpContext, serving: HttpServing, profile: Profile): Promise<void> {
-  const { req } = context;
-  const { url = '', socket } = req;
+function serve(route: Route, context: HttpContext, serving: HttpServing, profile: Profile): Promise<void> {
+  const { url = '', socket } = context.req;
   const requestWith = (body: Buffer): RestRequest =>
     new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
   route.check?.(requestWith(NO_BODY));
   const { unfinished, options, gate } = serving;
-  context.reply = await answered(serving, gate, req, {
+  return answer(context, serving, gate, {
     readBody: route.readsBody ? (request) => readBody(request, { ...options.limits, unfinished }) : undefined,
     requestWith,
     isHeavy: (request) => route.isHeavy?.(request) === true,

@@ -56,15 +56,17 @@ export function sending<R extends Reply>({ serving: { responses, logger }, gate,
 
 /** Answers with a reply that is cached for this target and this state. A request with a body asks for more than its target says. */
 export function fromCache({ node, replies, options }: HttpServing): Middleware {
-  return async (context, next) => {
+  return (context, next) => {
     const { req } = context;
     const cached = hasBody(req) ? undefined : replies.find(req.url ?? '');
     if (cached === undefined) return next();
     if (options.auth) requireApiKey(req, node);
     context.reply = cached;
-    return undefined;
+    return DONE;
   };
 }
+
+const DONE: Promise<void> = Promise.resolve();
 
 /** What a route does with a request. */
 export interface Asked<C extends Client> {
@@ -78,13 +80,14 @@ export interface Asked<C extends Client> {
   readonly isCached: boolean;
 }
 
-/** The reply to a request whose route was found. */
-export async function answered<C extends Client>(
+/** Makes the reply to a request whose route was found. */
+export async function answer<C extends Client>(
+  context: HttpContext,
   { node, queue, replies, responses, options }: HttpServing,
   gate: Pick<Gate, 'requireOpen'>,
-  request: IncomingMessage,
   { readBody, requestWith, isHeavy, endpoint, isCached }: Asked<C>
-): Promise<Reply> {
+): Promise<void> {
+  const { req: request } = context;
   gate.requireOpen();
   if (options.auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
@@ -92,7 +95,10 @@ export async function answered<C extends Client>(
   const { url = '' } = request;
   const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
   const cached = isCached && hasBody(request) ? replies.find(question) : undefined;
-  if (cached !== undefined) return cached;
+  if (cached !== undefined) {
+    context.reply = cached;
+    return;
+  }
   const asked = requestWith(body);
   const lane = isHeavy(asked) ? 'heavy' : 'small';
   // The memory for waiting replies is full: the reply could not be sent.
@@ -107,7 +113,7 @@ export async function answered<C extends Client>(
       },
       lane
     );
-  return isCached ? replies.make(question, make) : make();
+  context.reply = await (isCached ? replies.make(question, make) : make());
 }
 
 /** One middleware of several, each of which calls the one behind it. */
