@@ -139,7 +139,7 @@ export default defineConfig(
   },
   ...Object.keys(modules).map((module) => importRule([`${module}/**/*.ts`], modulePatterns(module))),
   ...Object.entries(folders).map(folderRule),
-  importRule(['plugin/index.ts', 'plugin/assemble.ts', 'plugin/options.ts', 'plugin/wallet-services.ts'], []),
+  importRule(['plugin/index.ts', 'plugin/assemble.ts', 'plugin/options.ts', 'plugin/option-table.ts', 'plugin/wallet-services.ts'], []),
   {
     files: ['test/**/*.test.ts'],
     rules: {

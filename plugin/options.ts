@@ -3,10 +3,10 @@
 
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
-import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
+import { distance } from 'fastest-levenshtein';
 import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
-import { DEFAULT_LIMITS, type Limits } from '../lib/server/limits';
+import { NAMES, optionOf, OPTIONS, type OptionName, type OptionRow } from './option-table';
+import type { Limits } from '../lib/server/limits';
 import type { CertificatePaths } from '../lib/server/ports/certificate-files';
 import type { Endpoint } from '../lib/server/ports/listener';
 import type { BootstrapFrom } from '../lib/index/types';
@@ -98,14 +98,6 @@ export class OptionError extends Error {
   }
 }
 
-/** Bitcoin Core's names, which are accepted for some options as well. */
-const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
-  'rest-serial-version': 'rpcserialversion',
-  'rest-threads': 'rpcthreads',
-  'rest-work-queue': 'rpcworkqueue',
-  'rest-timeout': 'rpctimeout'
-};
-
 const FLAGS = new Map([
   ['true', true],
   ['1', true],
@@ -124,51 +116,10 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
-/** The options that need `--rest-addresses`. */
-const ADDRESS_OPTIONS = [
-  'rest-addresses-path',
-  'rest-cors',
-  'rest-no-broadcast',
-  'rest-max-unspent',
-  'rest-max-history',
-  'rest-electrum',
-  'rest-electrum-tls',
-  'rest-electrum-cert',
-  'rest-electrum-key',
-  'rest-electrum-sessions',
-  'rest-electrum-subscriptions',
-  'rest-electrum-cost'
-];
-
-/** All options of the plugin, without the leading `--`. */
-export const NAMES = [
-  'rest-warmup',
-  'rest-core',
-  'rest-deprecated',
-  'rest-auth',
-  'rest-rpc-user',
-  'rest-serial-version',
-  'rest-threads',
-  'rest-work-queue',
-  'rest-timeout',
-  'rest-read-rate',
-  'rest-max-body',
-  'rest-max-outpoints',
-  'rest-max-headers',
-  'rest-undo',
-  'rest-cache',
-  'rest-bootstrap',
-  'rest-filters',
-  'rest-scrub',
-  'rest-addresses',
-  ...ADDRESS_OPTIONS,
-  'rest-payments',
-  'rest-payments-url'
-];
-
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
 export function readOptions(config: HostConfig): RestOptions {
   refuseUnknown(config);
+  refuseWithoutEffect(config);
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
   const addresses = readAddressOptions(read, config);
@@ -179,21 +130,21 @@ export function readOptions(config: HostConfig): RestOptions {
   return {
     profile,
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
-    witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
+    witness: read.integer('rest-serial-version') === 1,
     auth,
-    undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
-    ...cacheShares(MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096)),
+    undoDepth: read.integer('rest-undo'),
+    ...cacheShares(MIB * read.integer('rest-cache')),
     bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
     filters: read.flag('rest-filters'),
-    scrubMs: HOUR_MS * read.integer('rest-scrub', 24, 0, 168),
+    scrubMs: HOUR_MS * read.integer('rest-scrub'),
     limits: {
-      threads: read.integer('rest-threads', profile.limits.threads, 1, 1_000),
-      workQueue: read.integer('rest-work-queue', profile.limits.workQueue, 1, 100_000),
-      timeoutMs: 1_000 * read.integer('rest-timeout', DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
-      readRate: read.integer('rest-read-rate', DEFAULT_LIMITS.readRate, 1, 1_000_000_000),
-      maxBodyBytes: read.integer('rest-max-body', DEFAULT_LIMITS.maxBodyBytes, 1, 0x02000000),
-      maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
-      maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
+      threads: read.integer('rest-threads', profile.limits.threads),
+      workQueue: read.integer('rest-work-queue', profile.limits.workQueue),
+      timeoutMs: 1_000 * read.integer('rest-timeout'),
+      readRate: read.integer('rest-read-rate'),
+      maxBodyBytes: read.integer('rest-max-body'),
+      maxOutpoints: read.integer('rest-max-outpoints'),
+      maxHeaders: read.integer('rest-max-headers')
     },
     ...(rpcUser !== undefined && { rpcUser }),
     ...(addresses && { addresses }),
@@ -218,19 +169,15 @@ function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
 }
 
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
-  if (!read.flag('rest-addresses')) {
-    const alone = ADDRESS_OPTIONS.find((name) => config.has(name));
-    if (alone !== undefined) throw new OptionError(`--${alone} has no effect without --rest-addresses`);
-    return undefined;
-  }
+  if (!read.flag('rest-addresses')) return undefined;
   if (config.bool('prune', false))
     throw new OptionError('--rest-addresses needs all blocks and their undo data, which a node with --prune does not keep');
   return {
     path: readPath(read, 'rest-addresses-path', '/api'),
     cors: readOrigins(read),
     broadcast: !read.flag('rest-no-broadcast'),
-    maxUnspent: read.integer('rest-max-unspent', 500, 1, 1_000_000),
-    maxHistory: read.integer('rest-max-history', 80_000, 1, 1_000_000),
+    maxUnspent: read.integer('rest-max-unspent'),
+    maxHistory: read.integer('rest-max-history'),
     electrum: readElectrumOptions(read, config)
   };
 }
@@ -248,9 +195,9 @@ function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOp
     plain,
     tls,
     certificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
-    maxSessions: read.integer('rest-electrum-sessions', 1_000, 1, 100_000),
-    maxSubscriptions: read.integer('rest-electrum-subscriptions', 75_000, 1, 10_000_000),
-    maxCost: read.integer('rest-electrum-cost', 100_000, 0, 1_000_000_000)
+    maxSessions: read.integer('rest-electrum-sessions'),
+    maxSubscriptions: read.integer('rest-electrum-subscriptions'),
+    maxCost: read.integer('rest-electrum-cost')
   };
 }
 
@@ -282,7 +229,7 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** A path for an interface of its own. */
-function readPath(read: OptionReader, name: string, fallback: string): string {
+function readPath(read: OptionReader, name: OptionName, fallback: string): string {
   const path = read.text(name, fallback, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
   const first = path.split('/')[1] ?? '';
   const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
@@ -312,7 +259,6 @@ function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
   const publicUrl = config.get('rest-payments-url') ?? undefined;
   if (folder === null) {
     if (config.has('rest-payments')) throw new OptionError("--rest-payments must be a folder, not ''");
-    if (publicUrl !== undefined) throw new OptionError('--rest-payments-url has no effect without --rest-payments');
     return undefined;
   }
   requireApiKey('rest-payments', config);
@@ -329,41 +275,45 @@ class OptionReader {
     this.#config = config;
   }
 
-  integer(name: string, fallback: number, least: number, most: number): number {
-    return this.#read(name, fallback, `a whole number from ${least} to ${most}`, (value) => {
+  /** `fallback`: where the table of options has none. */
+  integer(name: OptionName, fallback?: number): number {
+    const { kind } = optionOf(name);
+    if (kind.type !== 'number') throw new RangeError(`expected a number's name, got ${name}`);
+    const { least, most } = kind;
+    return this.#read(name, kind.fallback ?? fallback ?? least, `a whole number from ${least} to ${most}`, (value) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
       return number >= least && number <= most ? number : undefined;
     });
   }
 
   /** The first of `choices` when the option is not given. */
-  choice<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
+  choice<T extends string>(name: OptionName, choices: readonly [T, ...T[]]): T {
     return this.#read(name, choices[0], `one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
   }
 
   /** Some of `choices` with commas between them; none when the option is not given. */
-  list<T extends string>(name: string, choices: readonly T[]): readonly T[] {
+  list<T extends string>(name: OptionName, choices: readonly T[]): readonly T[] {
     return this.#read(name, [], `some of ${choices.join(', ')}, with commas between them`, (value) => {
       const names = value.split(',').map((item) => choices.find((choice) => choice === item));
       return names.every((item) => item !== undefined) ? names : undefined;
     });
   }
 
-  text(name: string, fallback: string, expected: string, isRight: (value: string) => boolean): string {
+  text(name: OptionName, fallback: string, expected: string, isRight: (value: string) => boolean): string {
     return this.#read(name, fallback, expected, (value) => (isRight(value) ? value : undefined));
   }
 
-  endpoint(name: string): Endpoint | undefined {
+  endpoint(name: OptionName): Endpoint | undefined {
     return this.#read<Endpoint | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseEndpoint);
   }
 
-  flag(name: string): boolean {
+  flag(name: OptionName): boolean {
     return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
   }
 
   /** The parsed value. `parse` gives undefined for an invalid one. The option's own name takes precedence over Bitcoin Core's. */
-  #read<T>(name: string, fallback: T, expected: string, parse: (value: string) => T | undefined): T {
-    const core = CORE_NAMES[name];
+  #read<T>(name: OptionName, fallback: T, expected: string, parse: (value: string) => T | undefined): T {
+    const { alias: core } = optionOf(name);
     const key = core !== undefined && !this.#config.has(name) ? core : name;
     const value = this.#config.get(key);
     if (value === null) return fallback;
@@ -404,6 +354,14 @@ function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
 }
 
+/** An option that needs another one, which is not given. */
+function refuseWithoutEffect(config: HostConfig): void {
+  for (const { name, needs } of OPTIONS as readonly OptionRow[]) {
+    const isGiven = needs === undefined || (optionOf(needs).kind.type === 'flag' ? config.bool(needs, false) : config.has(needs));
+    if (!isGiven && config.has(name)) throw new OptionError(`--${name} has no effect without --${needs}`);
+  }
+}
+
 function refuseUnknown(config: HostConfig): void {
   const known = new Map(NAMES.map((name) => [plain(name), name]));
   const { args, env, data, options } = config;
@@ -437,16 +395,4 @@ function closest(word: string, words: readonly string[]): string | undefined {
     .filter((found) => found.distance <= Math.ceil(word.length / LETTERS_PER_MISTAKE))
     .sort((a, b) => a.distance - b.distance);
   return near[0]?.candidate;
-}
-
-/** The Levenshtein distance. */
-function distance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const row = [i + 1];
-    for (const [j, other] of Array.from(b).entries())
-      row.push(Math.min((row[j] ?? 0) + 1, (above[j + 1] ?? 0) + 1, (above[j] ?? 0) + (letter === other ? 0 : 1)));
-    above = row;
-  }
-  return above[b.length] ?? 0;
 }

@@ -1,44 +1,32 @@
 // The text of `npm start -- --help`: all options of the plugin, and those of bcoin that most nodes need.
 
-const OURS = `  --rest-warmup WHEN        when to answer: synced (default), once node and index are in sync; indexed, once
-                            the index is at the node's tip
-  --rest-core EDITION       of Bitcoin Core's interface: 0.17 (default), or modern, which adds JSON-RPC
-  --rest-deprecated NAMES   fields that modern leaves out: some of bip125,fullrbf,warnings
-  --rest-filters            build compact block filters (BIP158)
-  --rest-rpc-user USER:PASSWORD
-                            accepted for JSON-RPC besides the API key
-  --rest-auth               require the node's API key
-  --rest-serial-version N   0: bin and hex without witnesses; 1
-  --rest-threads N          requests worked on at a time; 4, modern 16
-  --rest-work-queue N       requests that may wait; 16, modern 64
-  --rest-timeout SECONDS    cut off clients after this time without a byte from them; 30
-  --rest-read-rate BYTES    a second at which clients have to read replies; 5000
-  --rest-max-body BYTES     of a request; 1048576
-  --rest-max-outpoints N    in a getutxos request; 15
-  --rest-max-headers N      in a request; 2000
-  --rest-undo BLOCKS        that the index can undo without the node; 4320
-  --rest-cache MIB          memory for caches; 256
-  --rest-bootstrap FROM     what an empty index is built from: blocks (default) or coins
-  --rest-scrub HOURS        in which all files of the index are checked once; 24, 0: never
-  --rest-addresses          keep an index by script as well, and answer Esplora's API under /api
-  --rest-addresses-path PATH
-                            another path for Esplora's API
-  --rest-cors ORIGINS       whose web pages may use it: origins with commas between them, or *
-  --rest-no-broadcast       accept no transactions for broadcast
-  --rest-max-unspent N      coins in one of its replies; 500
-  --rest-electrum HOST:PORT answer the Electrum protocol there; a port alone: on 127.0.0.1
-  --rest-electrum-tls HOST:PORT
-                            answer the Electrum protocol over TLS there
-  --rest-electrum-cert FILE, --rest-electrum-key FILE
-                            certificate and key in PEM; by default the node makes them
-  --rest-electrum-sessions N
-                            clients at a time; 1000
-  --rest-electrum-subscriptions N
-                            addresses to which one client may subscribe; 75000
-  --rest-electrum-cost N    points, 0.1 ms of processor time each, above which an address is cut off; 100000, 0: never
-  --rest-max-history N      transactions of an address in one Electrum reply; 80000
-  --rest-payments DIR       accept payments (BIP70), with records in DIR; needs --api-key
-  --rest-payments-url URL   where customers reach the node`;
+import { defaultOf, OPTIONS, type OptionGroup, type OptionRow } from '../option-table';
+
+const INDENT = 28;
+const MOST_COLUMNS = 120;
+
+function helpOf(row: OptionRow): string {
+  const { name, value, meaning } = row;
+  const given = `  --${name}${value === undefined ? '' : ` ${value}`}`;
+  const shown = defaultOf(row);
+  const text = wrapped(shown === undefined ? meaning : `${meaning} (${shown})`);
+  return given.length < INDENT ? `${given.padEnd(INDENT)}${text}` : `${given}\n${' '.repeat(INDENT)}${text}`;
+}
+
+function wrapped(text: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last.length + word.length + 1 > MOST_COLUMNS - INDENT) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines.join(`\n${' '.repeat(INDENT)}`);
+}
+
+const ofGroup = (wanted: OptionGroup): string =>
+  OPTIONS.filter(({ group }) => group === wanted)
+    .map(helpOf)
+    .join('\n');
 
 const BCOINS = `  --network NAME            main, testnet, regtest or simnet
   --prefix DIR              the node's folder; ~/.bcoin
@@ -69,7 +57,16 @@ Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --n
   --reset                   make a new demonstration chain
 
 REST:
-${OURS}
+${ofGroup('REST')}
+
+Wallets:
+${ofGroup('wallets')}
+
+Payments:
+${ofGroup('payments')}
+
+Running:
+${ofGroup('running')}
 
 bcoin's, among others:
 ${BCOINS}

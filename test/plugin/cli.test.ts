@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runCommandLine } from '../../plugin/cli/run';
-import { NAMES } from '../../plugin/options';
+import { NAMES } from '../../plugin/option-table';
 
 const project = resolve(__dirname, '../..');
 const program = resolve(project, 'dist/plugin/cli/main.js');

@@ -286,7 +286,7 @@ describe('the options', () => {
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
     ['rest-thread', '4', '--rest-thread is not an option of the REST service; did you mean --rest-threads?'],
-    ['rest-shape', 'red', '--rest-shape is not an option of the REST service; it knows --rest-warmup, ']
+    ['rest-shape', 'red', '--rest-shape is not an option of the REST service; it knows --rest-core, ']
   ];
   for (const [name, value, sentence] of wrong) {
     it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
@@ -317,7 +317,7 @@ describe('the options', () => {
       ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is not an option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
-      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is not an option of the REST service; it knows BCOIN_REST_WARMUP, ']
+      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is not an option of the REST service; it knows BCOIN_REST_CORE, ']
     ];
     for (const [name, value, sentence] of refused) {
       it(`are refused with a sentence: ${name}='${value}'`, async () => {
