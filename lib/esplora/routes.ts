@@ -1,7 +1,7 @@
 // The table of endpoints, and the router that it is made into.
 
-import type { DefaultState } from 'koa';
 import Router from '@koa/router';
+import { routing, toServe, type HttpRouter } from '../server/routing';
 import { answer } from '../server/answering';
 import { blockRoutes } from './endpoints/block';
 import { broadcastRoutes } from './endpoints/broadcast';
@@ -40,35 +40,32 @@ export interface EsploraRouterParts {
 
 /** Segments of paths are compared literally, and empty ones count: nothing is decoded. */
 export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts): Middleware {
-  const router = new Router<DefaultState, HttpContext>();
+  const router: HttpRouter = new Router();
   for (const route of esploraRoutes(context)) {
     const path = patternOf(`${parts.path}${route.path}`);
-    const handle = (http: HttpContext): Promise<void> => serve(route, http, context, parts);
-    if (route.method === 'GET') router.get(path, handle);
-    else router.post(path, handle);
+    const names = route.path.split('/').filter((segment) => segment.startsWith(':'));
+    const found = toServe((captures) => {
+      const parameters = new Map(names.map((name, i) => [name.slice(1), captures[i] ?? '']));
+      return (http) => serve(route, parameters, http, context, parts);
+    });
+    if (route.method === 'GET') router.get(path, found);
+    else router.post(path, found);
   }
-  const middleware = router.routes() as Middleware;
-  return (http, next) => {
-    const { url = '' } = http.req;
-    const mark = url.indexOf('?');
-    http.newRouterPath = mark < 0 ? url : url.slice(0, mark);
-    return middleware(http, next);
-  };
+  return routing(router, (target) => {
+    const mark = target.indexOf('?');
+    return mark < 0 ? target : target.slice(0, mark);
+  });
 }
 
 function serve(
-  { path, method, endpoint, isHeavy }: Route,
+  { method, endpoint, isHeavy }: Route,
+  parameters: ReadonlyMap<string, string>,
   http: HttpContext,
   { scriptsGate }: EsploraContext,
   { serving, readBody }: EsploraRouterParts
 ): Promise<void> {
-  const {
-    req: { url = '', socket },
-    captures = []
-  } = http;
+  const { url = '', socket } = http.req;
   const mark = url.indexOf('?');
-  const names = path.split('/').filter((segment) => segment.startsWith(':'));
-  const parameters = new Map(names.map((name, i) => [name.slice(1), captures[i] ?? '']));
   return answer(http, serving, scriptsGate, {
     readBody: method === 'POST' ? readBody : undefined,
     requestWith: (body) => new EsploraRequest(parameters, mark < 0 ? '' : url.slice(mark + 1), body, socket),

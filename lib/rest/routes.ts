@@ -1,6 +1,5 @@
 // The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp, and the router that it is made into.
 
-import type { DefaultState } from 'koa';
 import Router from '@koa/router';
 import { blockEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
@@ -14,6 +13,7 @@ import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoE
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
 import { RestRequest, type Endpoint } from './endpoint';
+import { routing, toServe, type HttpRouter } from '../server/routing';
 import { answer } from '../server/answering';
 import { NO_BODY, readBody } from '../server/http/body';
 import type { Answers } from '../answers/answers';
@@ -79,15 +79,15 @@ function poolRoutes(context: Answers): Route[] {
   ];
 }
 
-/** The target is compared byte for byte as it came, with its query: nothing is decoded. */
+/** The target is compared byte for byte as it came, with its query. */
 export function restRouter(routes: readonly Route[], serving: HttpServing, profile: Profile): Middleware {
-  const router = new Router<DefaultState, HttpContext>();
-  for (const route of routes) router.get(beginningWith(route.prefix), (context) => serve(route, context, serving, profile));
-  const middleware = router.routes() as Middleware;
-  return (context, next) => {
-    context.newRouterPath = context.req.url ?? '';
-    return middleware(context, next);
-  };
+  const router: HttpRouter = new Router();
+  for (const route of routes)
+    router.get(
+      beginningWith(route.prefix),
+      toServe(() => (context) => serve(route, context, serving, profile))
+    );
+  return routing(router, (target) => target);
 }
 
 function serve(route: Route, context: HttpContext, serving: HttpServing, profile: Profile): Promise<void> {
