@@ -119,11 +119,11 @@ export class WalletServices {
       serving,
       sessions,
       paths: {
-        '/electrum': (channel, address) => {
-          this.electrum.begin(channel, address);
+        '/electrum': (connection, address) => {
+          this.electrum.begin(connection, address);
         },
-        [`${path}/v1/ws`]: (channel, address) => {
-          this.push.begin(channel, address);
+        [`${path}/v1/ws`]: (connection, address) => {
+          this.push.begin(connection, address);
         }
       },
       refusal,

@@ -5,7 +5,7 @@ import { messageOf } from '../turns/error-text';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
 import { Handshakes } from '../server/bounds/handshakes';
-import { LineChannel } from '../server/sockets/line-channel';
+import { LineTransport } from '../server/sockets/line-transport';
 import { Listener, textOf, type Endpoint } from '../server/ports/listener';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
@@ -14,7 +14,7 @@ import type { Observable, Subscription } from 'rxjs';
 import type { ServerLogger } from '../server/logger';
 import type { Serving } from '../server/serving';
 import type { Gate } from '../server/work/gate';
-import type { Channel } from '../server/sockets/channel';
+import { Connection } from '../server/sockets/connection';
 import type { Sessions } from '../server/sockets/sessions';
 import type { MethodTable } from './method';
 
@@ -125,8 +125,8 @@ export class ElectrumService {
   }
 
   /** Serves a client that was admitted. `address`: its IP address. */
-  begin(channel: Channel, address: string): void {
-    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, channel, address, account, onClose));
+  begin(connection: Connection, address: string): void {
+    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, connection, address, account, onClose));
   }
 
   /** How many clients of all protocols are connected. */
@@ -149,8 +149,8 @@ export class ElectrumService {
       return;
     }
     const { responses: outflow, unfinished } = this.#parts.serving;
-    const channel = new LineChannel(socket, { outflow, unfinished });
-    this.begin(channel, socket.remoteAddress ?? '');
+    const connection = new Connection(new LineTransport(socket, unfinished), socket, outflow);
+    this.begin(connection, socket.remoteAddress ?? '');
   };
 
   /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */

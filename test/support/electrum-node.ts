@@ -105,8 +105,8 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
         serving,
         sessions,
         paths: {
-          '/electrum': (channel, address) => {
-            electrum.begin(channel, address);
+          '/electrum': (connection, address) => {
+            electrum.begin(connection, address);
           }
         },
         refusal: () => (ready$.value ? undefined : 'loading'),

@@ -1,7 +1,6 @@
 // One client: its requests wait here, ten of them are worked on at a time, and replies are sent as they are ready. If a client asks faster
 // than it is answered, or does not read its replies, its requests are not read either.
 
-import { detailsOf } from '../../turns/error-text';
 import { type ServerLogger } from '../../server/logger';
 import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
@@ -13,10 +12,10 @@ import type { Gate } from '../../server/work/gate';
 import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
 import type { Lane, WorkQueue } from '../../server/work/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
-import type { Channel, ChannelUser } from '../../server/sockets/channel';
+import type { Connection } from '../../server/sockets/connection';
 import type { Account } from '../../server/bounds/cost';
-import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../server/sockets/outbox';
-import type { ClientSession } from '../../server/sockets/sessions';
+import { ClientSession } from '../../server/sockets/client-session';
+import type { Outflow } from '../../server/sockets/outbox';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
@@ -32,9 +31,8 @@ const SMALL_BYTES = 65_536;
 /** Bytes of the replies to a batch, which are sent together; beyond this the remaining replies are errors. */
 const MOST_BATCH_BYTES = 16_000_000;
 
-/** The cost of reading and writing a request, in points. */
+/** The cost of a request, in points, beside that of its bytes. */
 const REQUEST_POINTS = 1;
-const BYTES_PER_POINT = 5_000;
 const BAD_REQUEST_POINTS = 10;
 
 const VERSION_METHOD = 'server.version';
@@ -86,18 +84,10 @@ interface Job {
   readonly at: number;
 }
 
-export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser, ClientSession {
+export class Session extends ClientSession implements ElectrumClient, Notified, TurnTaker {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
-  /** When the last message came, as performance.now(); undefined before the first one. */
-  heardAt: number | undefined;
-  readonly openedAt = performance.now();
-  /** When it was ended; undefined before that. */
-  endedAt: number | undefined;
   readonly #parts: SessionParts;
-  readonly #channel: Channel;
-  readonly #account: Account;
-  readonly #onClose: (session: ClientSession) => void;
   readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
   /** The requests that wait or are worked on. */
   readonly #unfinished: UnfinishedMessage;
@@ -106,7 +96,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #hasVersion = false;
   /** Client and server have no version of the protocol in common. */
   #isRefused = false;
-  #isClosed = false;
   #delay: NodeJS.Timeout | undefined;
   /** Notifications that have not been sent yet, by what they are about. */
   readonly #notifications = new Map<string, Buffer>();
@@ -115,36 +104,24 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #unfinishedBatches = 0;
 
   /** `address`: the client's IP address. */
-  constructor(parts: SessionParts, channel: Channel, address: string, account: Account, onClose: (session: ClientSession) => void) {
+  constructor(parts: SessionParts, connection: Connection, address: string, account: Account, onClose: (session: ClientSession) => void) {
+    super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
-    this.#channel = channel;
-    this.#account = account;
-    this.#onClose = onClose;
     this.#unfinished = parts.unfinished.open(address, () => {
       this.destroy();
     });
     this.subscriptions = parts.subscriptionsOf(this, address);
-    channel.open(this);
-  }
-
-  get isGone(): boolean {
-    return this.#isClosed || this.#channel.isGone;
+    connection.open(this);
   }
 
   get isIdle(): boolean {
     const { small, heavy } = this.#waiting;
-    return this.#atWork + small.length + heavy.length + this.#channel.unreadBytes === 0 && this.subscriptions.isEmpty;
+    return this.#atWork + small.length + heavy.length + this.connection.unreadBytes === 0 && this.subscriptions.isEmpty;
   }
 
-  charge(points: number): void {
-    this.#account.charge(points);
-  }
-
-  receive(value: Buffer): void {
-    this.heardAt = performance.now();
-    const { isBatch, requests } = readMessage(value);
-    this.charge(value.length / BYTES_PER_POINT);
-    if (this.#account.isOverdrawn) {
+  protected take(message: Buffer): void {
+    const { isBatch, requests } = readMessage(message);
+    if (this.account.isOverdrawn) {
       this.#cutOff(requests[0]?.id);
       return;
     }
@@ -154,7 +131,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
         replies.add(at, errorReply(request.id, request.error));
-      } else this.#take(request, Math.ceil(value.length / requests.length), replies, at);
+      } else this.#takeRequest(request, Math.ceil(message.length / requests.length), replies, at);
     }
     this.#unfinished.set(this.#bytes);
     if (this.#isRefused) this.end();
@@ -165,12 +142,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     if (this.isGone) return;
     this.withdraw(about);
     const text = notification(method, params);
-    const bytes = this.#channel.unreadBytes + this.#notificationBytes;
-    if (bytes > (this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
+    if (!this.canBeTold(this.#notificationBytes)) {
       this.destroy();
       return;
     }
-    this.charge(text.length / BYTES_PER_POINT);
+    this.chargeBytes(text.length);
     this.#notifications.set(about, text);
     this.#countNotified(text.length);
     // After the replies that are ready in this turn, which may contain an older status of the script.
@@ -184,30 +160,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#countNotified(-text.length);
   }
 
-  /** The client has to connect again, since it was not told of something. */
-  failed(error: unknown): void {
-    this.#parts.logger.error(`an Electrum client could not be told: ${detailsOf(error)}`);
-    this.destroy();
-  }
-
   progressed(): void {
     this.#wake();
-  }
-
-  /** Closes the connection once everything that was sent has gone out. */
-  end(): void {
-    this.#close();
-    this.#channel.end();
-  }
-
-  destroy(): void {
-    this.#close();
-    this.#channel.destroy();
-  }
-
-  closed(): void {
-    this.#close();
-    this.#onClose(this);
   }
 
   hasWork(lane: Lane): boolean {
@@ -237,15 +191,15 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   readonly #send = (reply: Buffer): void => {
     if (this.isGone) return;
-    this.charge(reply.length / BYTES_PER_POINT);
-    this.#channel.send(reply);
+    this.chargeBytes(reply.length);
+    this.connection.send(reply);
   };
 
   /** Waits while a batch is unfinished, since its replies may contain an older status. */
   readonly #sendNotifications = (): void => {
     this.#notifying = undefined;
     if (this.#unfinishedBatches > 0) return;
-    for (const text of this.#notifications.values()) this.#channel.send(text);
+    for (const text of this.#notifications.values()) this.connection.send(text);
     this.#dropNotifications();
   };
 
@@ -259,7 +213,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#parts.outflow.countOthers(bytes);
   }
 
-  #take(request: Request, bytes: number, replies: Replies, at: number): void {
+  #takeRequest(request: Request, bytes: number, replies: Replies, at: number): void {
     const { method: name, params, id } = request;
     try {
       if (name === VERSION_METHOD) {
@@ -304,22 +258,14 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   }
 
   get #mayWork(): boolean {
-    const { isFull } = this.#parts.outflow;
-    return (
-      !this.isGone &&
-      this.#delay === undefined &&
-      this.#atWork < MOST_AT_WORK &&
-      this.#channel.unreadBytes <= (isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_BYTES)
-    );
+    return !this.isGone && this.#delay === undefined && this.#atWork < MOST_AT_WORK && this.canBeAnswered();
   }
 
   /** To be called when something has changed: starts work and reads on, as far as the limits allow. */
   #wake(): void {
     if (this.isGone) return;
     const { small, heavy } = this.#waiting;
-    const isTooMuch = small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES;
-    if (isTooMuch || this.#channel.unreadBytes > MOST_UNREAD_BYTES) this.#channel.pause();
-    else this.#channel.resume();
+    this.readOn(small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES);
     if (small.length + heavy.length === 0) return;
     this.#slowDown();
     for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
@@ -327,7 +273,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   /** Delays the next request of a client that has cost much. */
   #slowDown(): void {
-    const { delayMs } = this.#account;
+    const { delayMs } = this.account;
     if (delayMs === 0 || this.#delay !== undefined) return;
     this.#delay = setTimeout(() => {
       this.#delay = undefined;
@@ -366,13 +312,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   }
 
   #cutOff(id = 'null'): void {
-    this.#channel.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
+    this.connection.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
     this.end();
   }
 
-  #close(): void {
-    if (this.#isClosed) return;
-    this.endedAt = performance.now();
+  protected release(): void {
     clearTimeout(this.#delay);
     clearImmediate(this.#notifying);
     this.#dropNotifications();
@@ -383,8 +327,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
         job.replies.add(job.at, undefined);
       }
     }
-    // Only now, so that batches finished by the loop above were still sent.
-    this.#isClosed = true;
     this.subscriptions.close();
   }
 }

@@ -16,7 +16,7 @@ import type { IndexLogger } from '../../index/types';
 import type { ServerLogger } from '../../server/logger';
 import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
-import type { FrameChannel } from '../../server/sockets/frame-channel';
+import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Sessions } from '../../server/sockets/sessions';
 import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
@@ -133,10 +133,10 @@ export class PushService {
   }
 
   /** Serves a client that was admitted. `address`: its IP address. */
-  begin(channel: FrameChannel, address: string): void {
+  begin(connection: Connection, address: string): void {
     this.#parts.sessions.begin(address, (account, onClose) => {
       const memory = this.#parts.subscriptions.open(address);
-      return new PushSession(this.#session, { channel, memory, account }, onClose);
+      return new PushSession(this.#session, { connection, memory, account }, onClose);
     });
   }
 

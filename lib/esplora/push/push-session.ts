@@ -1,24 +1,22 @@
 // One client of mempool's WebSocket: its requests, and what it is told. Its messages are handled one after the other, so that the answer
 // to a ping means that everything before the ping is in effect.
 
-import { detailsOf } from '../../turns/error-text';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refusalOf } from '../../server/refusal';
 import { type ServerLogger } from '../../server/logger';
 import { onceLive } from '../../answers/status/once-live';
 import { ClientGoneError } from '../../turns/client';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../server/sockets/outbox';
+import type { Outflow } from '../../server/sockets/outbox';
 import { objectOf, partsOf, piecesOf, type Field } from './messages';
 import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
 import type { Gate } from '../../server/work/gate';
-import type { ChannelUser } from '../../server/sockets/channel';
 import type { Account } from '../../server/bounds/cost';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
-import type { FrameChannel } from '../../server/sockets/frame-channel';
-import type { ClientSession } from '../../server/sockets/sessions';
+import type { Connection } from '../../server/sockets/connection';
+import { ClientSession } from '../../server/sockets/client-session';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { BlockListener, BlockNews } from './block-news';
 import type { News, ScriptListener, ScriptNews } from './script-news';
@@ -30,7 +28,6 @@ const MOST_TRACKED = 100;
 
 /** The cost of reading and writing a message, in points. */
 const REQUEST_POINTS = 1;
-const BYTES_PER_POINT = 5_000;
 /** The cost of reading a name. */
 const NAME_POINTS = 0.1;
 /** The cost of tracking a script: its history is read. */
@@ -63,21 +60,15 @@ export interface PushSessionParts {
 
 /** The client's side of a session. */
 export interface PushClient {
-  readonly channel: FrameChannel;
+  readonly connection: Connection;
   /** For the scripts that it tracks. */
   readonly memory: ClientSubscriptionMemory;
   readonly account: Account;
 }
 
-export class PushSession implements ClientSession, ChannelUser, BlockListener, StatsListener, ScriptListener, TransactionListener {
-  readonly openedAt = performance.now();
-  heardAt: number | undefined;
-  endedAt: number | undefined;
+export class PushSession extends ClientSession implements BlockListener, StatsListener, ScriptListener, TransactionListener {
   readonly #parts: PushSessionParts;
-  readonly #channel: FrameChannel;
-  readonly #account: Account;
   readonly #memory: ClientSubscriptionMemory;
-  readonly #onClose: (session: ClientSession) => void;
   readonly #lists: Record<Kind, NamedScripts> = { address: NONE, addresses: NONE, scripts: NONE };
   /** The scripts that are tracked for this client. */
   readonly #tracked = new Set<string>();
@@ -86,28 +77,21 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   /** News that came while an answer is being made. They are sent after the answer, which may describe the state before them. */
   #newer: Buffer[] | undefined;
   #isAtWork = false;
-  #isClosed = false;
 
-  constructor(parts: PushSessionParts, { channel, memory, account }: PushClient, onClose: (session: ClientSession) => void) {
+  constructor(parts: PushSessionParts, { connection, memory, account }: PushClient, onClose: (session: ClientSession) => void) {
+    super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
-    this.#channel = channel;
     this.#memory = memory;
-    this.#account = account;
-    this.#onClose = onClose;
-    channel.open(this);
-    channel.keepAlive(() => {
+    connection.open(this);
+    connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
     });
-  }
-
-  get isGone(): boolean {
-    return this.#isClosed || this.#channel.isGone;
   }
 
   get isIdle(): boolean {
     const { blocks, stats } = this.#wants;
     const isSubscribed = blocks || stats || this.#transaction !== undefined || this.#tracked.size > 0;
-    return !isSubscribed && !this.#isAtWork && this.#channel.unreadBytes === 0;
+    return !isSubscribed && !this.#isAtWork && this.connection.unreadBytes === 0;
   }
 
   /** The longest list that is read. */
@@ -115,18 +99,17 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     return Math.min(MOST_TRACKED, this.#parts.maxSubscriptions);
   }
 
-  receive(value: Buffer): void {
-    this.heardAt = performance.now();
-    this.#account.charge(REQUEST_POINTS + value.length / BYTES_PER_POINT);
-    const request = this.#account.isOverdrawn ? undefined : readRequest(value.toString(), this.#parts.prefixes, this.#mostTracked);
+  protected take(message: Buffer): void {
+    this.charge(REQUEST_POINTS);
+    const request = this.account.isOverdrawn ? undefined : readRequest(message.toString(), this.#parts.prefixes, this.#mostTracked);
     if (request === undefined) {
       this.end();
       return;
     }
     this.#isAtWork = true;
-    this.#channel.pause();
+    this.connection.pause();
     void this.#answer(request).then(async () => {
-      const { delayMs } = this.#account;
+      const { delayMs } = this.account;
       // A client that has cost much is read from again later.
       if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
       this.#isAtWork = false;
@@ -136,27 +119,6 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
 
   progressed(): void {
     this.#wake();
-  }
-
-  closed(): void {
-    this.#close();
-    this.#onClose(this);
-  }
-
-  /** The client has to connect again, since it was not told of something. */
-  failed(error: unknown): void {
-    this.#parts.logger.error(`a client of the WebSocket could not be told: ${detailsOf(error)}`);
-    this.destroy();
-  }
-
-  end(): void {
-    this.#close();
-    this.#channel.end();
-  }
-
-  destroy(): void {
-    this.#close();
-    this.#channel.destroy();
   }
 
   blockNews(message: Buffer): void {
@@ -267,11 +229,11 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     let fault = isTooMuch
       ? `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`
       : unreadable && `cannot be read: ${unreadable}`;
-    this.#account.charge(Math.min(entries, most) * NAME_POINTS);
+    this.charge(Math.min(entries, most) * NAME_POINTS);
     try {
       for (const script of this.#lists[kind].keys()) {
         if (this.#tracked.has(script) || this.isGone) continue;
-        this.#account.charge(TRACK_POINTS);
+        this.charge(TRACK_POINTS);
         this.#memory.take();
         await scriptNews.track(script, this).catch((error: unknown) => {
           this.#memory.giveBack();
@@ -311,26 +273,20 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
 
   #tell(message: readonly Buffer[]): void {
     if (this.isGone) return;
-    const { outflow } = this.#parts;
-    if (this.#channel.unreadBytes > (outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
+    if (!this.canBeTold()) {
       this.destroy();
       return;
     }
-    this.#account.charge(message.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_POINT);
-    this.#channel.sendParts(message);
+    this.chargeBytes(message.reduce((sum, { length }) => sum + length, 0));
+    this.connection.send(...message);
   }
 
   /** Reads on from the client, unless a message is being handled or the client has too much left to read. */
   #wake(): void {
-    if (this.isGone) return;
-    if (this.#isAtWork || this.#channel.unreadBytes > MOST_UNREAD_BYTES) this.#channel.pause();
-    else this.#channel.resume();
+    if (!this.isGone) this.readOn(this.#isAtWork);
   }
 
-  #close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.endedAt = performance.now();
+  protected release(): void {
     this.#forget();
   }
 

@@ -1,12 +1,10 @@
 // JSON values as frames of a WebSocket (RFC 6455).
 
 import { FrameMeter } from './frame-meter';
-import { Inbox } from './inbox';
-import { Outbox, type Outflow } from './outbox';
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Unfinished } from '../bounds/unfinished';
-import type { Channel, ChannelUser } from './channel';
+import type { Transport } from './connection';
 
 /** How often a client is pinged, since clients that only listen send nothing. */
 const ASK_MS = 60_000;
@@ -14,21 +12,15 @@ const ASK_MS = 60_000;
 /** WebSocket's code for a server that goes away. */
 const GOING_AWAY = 1001;
 
-export class FrameChannel implements Channel {
+export class FrameTransport implements Transport {
+  readonly flow: WebSocket;
   readonly #webSocket: WebSocket;
-  readonly #outbox: Outbox;
   /** The values of one read of the connection: the library hands over all its frames at once. */
   readonly #values: Buffer[] = [];
-  #inbox: Inbox | undefined;
-  #user: ChannelUser | undefined;
 
   /** `socket`: the connection under the WebSocket. */
-  constructor(
-    webSocket: WebSocket,
-    socket: Socket,
-    { outflow, unfinished }: { readonly outflow: Outflow; readonly unfinished: Unfinished }
-  ) {
-    this.#webSocket = webSocket;
+  constructor(webSocket: WebSocket, socket: Socket, unfinished: Unfinished) {
+    this.flow = this.#webSocket = webSocket;
     const meter = new FrameMeter();
     const message = unfinished.open(socket.remoteAddress, () => {
       this.destroy();
@@ -40,87 +32,47 @@ export class FrameChannel implements Channel {
     socket.once('close', () => {
       message.set(0);
     });
-    this.#outbox = new Outbox({
-      socket,
-      outflow,
-      write: (piece, isLast, written) => {
-        webSocket.send(piece, { binary: false, fin: isLast }, written);
-      },
-      progressed: () => this.#user?.progressed()
-    });
-  }
-
-  open(user: ChannelUser): void {
-    const webSocket = this.#webSocket;
-    this.#user = user;
-    const inbox = (this.#inbox = new Inbox({
-      next: () => this.#values.shift(),
-      receive: (value) => {
-        user.receive(value);
-      },
-      flow: webSocket,
-      refuse: () => {
-        this.destroy();
-      }
-    }));
-    // After an error, such as a frame that is too long, comes `close`.
-    webSocket.on('error', () => undefined);
-    webSocket.on('close', () => {
-      inbox.close();
-      this.#outbox.close();
-      user.closed();
-    });
-    webSocket.on('message', (data: RawData) => {
-      // The library gives buffers by default.
-      this.#values.push(data as Buffer);
-      inbox.run();
-    });
-  }
-
-  /** Pings the client now and then, and calls back when it answers. */
-  keepAlive(isThere: () => void, everyMs = ASK_MS): void {
-    const webSocket = this.#webSocket;
-    const asking = setInterval(() => {
-      webSocket.ping();
-    }, everyMs).unref();
-    webSocket.on('pong', isThere);
-    webSocket.on('close', () => {
-      clearInterval(asking);
-    });
   }
 
   get isGone(): boolean {
     return this.#webSocket.readyState !== this.#webSocket.OPEN;
   }
 
-  get unreadBytes(): number {
-    return this.#outbox.unreadBytes;
+  open(came: () => void, closed: () => void): void {
+    const webSocket = this.#webSocket;
+    // After an error, such as a frame that is too long, comes `close`.
+    webSocket.on('error', () => undefined);
+    webSocket.on('close', closed);
+    webSocket.on('message', (data: RawData) => {
+      // The library gives buffers by default.
+      this.#values.push(data as Buffer);
+      came();
+    });
   }
 
-  send(value: Buffer): void {
-    this.#outbox.add([value]);
+  next(): Buffer | undefined {
+    return this.#values.shift();
   }
 
-  /** Sends one value that is given in parts. */
-  sendParts(parts: readonly Buffer[]): void {
-    this.#outbox.add(parts);
+  write(piece: Buffer, isLast: boolean, written: () => void): void {
+    this.#webSocket.send(piece, { binary: false, fin: isLast }, written);
   }
 
-  pause(): void {
-    this.#inbox?.pause();
-  }
-
-  resume(): void {
-    this.#inbox?.resume();
+  keepAlive(isThere: () => void): void {
+    const webSocket = this.#webSocket;
+    const asking = setInterval(() => {
+      webSocket.ping();
+    }, ASK_MS).unref();
+    webSocket.on('pong', isThere);
+    webSocket.on('close', () => {
+      clearInterval(asking);
+    });
   }
 
   end(): void {
-    this.#inbox?.close();
-    this.#outbox.end(() => {
-      this.#webSocket.close(GOING_AWAY);
-      // The client's close frame must be read.
-      this.#webSocket.resume();
-    });
+    this.#webSocket.close(GOING_AWAY);
+    // The client's close frame must be read.
+    this.#webSocket.resume();
   }
 
   destroy(): void {

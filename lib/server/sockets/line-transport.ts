@@ -1,10 +1,8 @@
-// JSON values as lines over a connection, plain or TLS.
+// JSON values as lines over a socket, plain or TLS.
 
-import type { Socket } from 'node:net';
-import { MOST_VALUE_BYTES, type Channel, type ChannelUser } from './channel';
-import { Inbox } from './inbox';
+import { MOST_VALUE_BYTES, type Transport } from './connection';
 import { LineBuffer } from './line-buffer';
-import { Outbox, type Outflow } from './outbox';
+import type { Socket } from 'node:net';
 import type { Unfinished, UnfinishedMessage } from '../bounds/unfinished';
 
 const LINE_END = Buffer.from('\n');
@@ -12,63 +10,17 @@ const LINE_END = Buffer.from('\n');
 /** The first line of a request over HTTP: a web page can make a browser send calls to any port, in the body of a request. */
 const HTTP_REQUEST = /^[A-Z]{1,20} /;
 
-export class LineChannel implements Channel {
+export class LineTransport implements Transport {
+  readonly flow: Socket;
   readonly #socket: Socket;
-  readonly #lines: LineBuffer;
-  readonly #outbox: Outbox;
+  readonly #lines = new LineBuffer(MOST_VALUE_BYTES);
   readonly #unfinished: UnfinishedMessage;
   #isFirst = true;
-  #inbox: Inbox | undefined;
-  #user: ChannelUser | undefined;
 
-  constructor(socket: Socket, { outflow, unfinished }: { readonly outflow: Outflow; readonly unfinished: Unfinished }) {
-    this.#socket = socket;
-    this.#lines = new LineBuffer(MOST_VALUE_BYTES);
+  constructor(socket: Socket, unfinished: Unfinished) {
+    this.flow = this.#socket = socket;
     this.#unfinished = unfinished.open(socket.remoteAddress, () => {
       this.destroy();
-    });
-    this.#outbox = new Outbox({
-      socket,
-      outflow,
-      write: (piece, isLast, written) => {
-        socket.write(piece, isLast ? undefined : written);
-        if (isLast) socket.write(LINE_END, written);
-      },
-      progressed: () => this.#user?.progressed()
-    });
-  }
-
-  open(user: ChannelUser): void {
-    const socket = this.#socket;
-    this.#user = user;
-    const inbox = (this.#inbox = new Inbox({
-      next: () => {
-        const line = this.#lines.next();
-        if (line === undefined) this.#count();
-        return line;
-      },
-      receive: (value) => {
-        this.#receive(value, user);
-      },
-      flow: socket,
-      refuse: () => {
-        this.destroy();
-      }
-    }));
-    socket.setNoDelay(true);
-    // After an error comes `close`.
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      inbox.close();
-      this.#outbox.close();
-      this.#lines.clear();
-      this.#count();
-      user.closed();
-    });
-    socket.on('data', (chunk: Buffer) => {
-      this.#lines.push(chunk);
-      inbox.run();
-      this.#count();
     });
   }
 
@@ -76,29 +28,43 @@ export class LineChannel implements Channel {
     return this.#socket.destroyed;
   }
 
-  get unreadBytes(): number {
-    return this.#outbox.unreadBytes;
+  open(came: () => void, closed: () => void): void {
+    const socket = this.#socket;
+    socket.setNoDelay(true);
+    // After an error comes `close`.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.#lines.clear();
+      this.#count();
+      closed();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      if (this.isGone) return;
+      this.#lines.push(chunk);
+      came();
+      this.#count();
+    });
   }
 
-  send(value: Buffer): void {
-    this.#outbox.add([value]);
+  next(): Buffer | undefined {
+    const line = this.isGone ? undefined : this.#lines.next();
+    if (line === undefined) this.#count();
+    else if (this.#isFirst && HTTP_REQUEST.test(line.toString('latin1', 0, 32))) {
+      this.destroy();
+      return undefined;
+    } else this.#isFirst = false;
+    return line;
   }
 
-  pause(): void {
-    this.#inbox?.pause();
-  }
-
-  resume(): void {
-    this.#inbox?.resume();
+  write(piece: Buffer, isLast: boolean, written: () => void): void {
+    this.#socket.write(piece, isLast ? undefined : written);
+    if (isLast) this.#socket.write(LINE_END, written);
   }
 
   end(): void {
-    this.#inbox?.close();
-    this.#outbox.end(() => {
-      this.#socket.end();
-      // Further bytes are ignored, but without reading them the client's end would not be noticed.
-      this.#socket.resume();
-    });
+    this.#socket.end();
+    // Further bytes are ignored, but without reading them the client's end would not be noticed.
+    this.#socket.resume();
   }
 
   destroy(): void {
@@ -107,14 +73,5 @@ export class LineChannel implements Channel {
 
   #count(): void {
     this.#unfinished.set(this.#lines.memoryBytes);
-  }
-
-  #receive(line: Buffer, user: ChannelUser): void {
-    const isFirst = this.#isFirst;
-    this.#isFirst = false;
-    if (isFirst && HTTP_REQUEST.test(line.toString('latin1', 0, 32))) {
-      this.#inbox?.close();
-      this.destroy();
-    } else user.receive(line);
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../limits';
 import { groupOf } from '../bounds/address-group';
 import { Idlest } from '../bounds/idlest';
+import type { ClientSession } from './client-session';
 import { Accounts, type Account } from '../bounds/cost';
 import type { Socket } from 'node:net';
 
@@ -18,20 +19,6 @@ const SILENT_MS = 60_000;
 
 const SWEEP_MS = 5_000;
 const CLOSING_STEP_MS = 20;
-
-/** A client that is connected. Times are as performance.now(). */
-export interface ClientSession {
-  readonly openedAt: number;
-  /** When the last message came; undefined before the first. */
-  readonly heardAt: number | undefined;
-  /** Whether it may make room for another client: it has no subscriptions, no request is being answered, and nothing waits to be read. */
-  readonly isIdle: boolean;
-  /** When the session was ended; undefined before that. */
-  readonly endedAt: number | undefined;
-  /** Closes the connection once everything that was sent has gone out. */
-  end(): void;
-  destroy(): void;
-}
 
 /** Begins a session, which calls `onClose` when the client has gone. */
 export type OpenSession = (account: Account, onClose: (session: ClientSession) => void) => ClientSession;

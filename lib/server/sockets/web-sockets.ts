@@ -7,8 +7,8 @@ import { WebSocketServer } from 'ws';
 import { errorHeaders, HttpError, unavailable } from '../errors';
 import { requireApiKey } from '../http/auth';
 import { isUnder, type Takes, type UpgradeListener } from '../http/mount';
-import { FrameChannel } from './frame-channel';
-import { MOST_VALUE_BYTES } from './channel';
+import { FrameTransport } from './frame-transport';
+import { Connection, MOST_VALUE_BYTES } from './connection';
 import type { Duplex } from 'node:stream';
 import type { HttpInterface, Middleware } from '../app';
 import type { Serving } from '../serving';
@@ -18,7 +18,7 @@ import type { Sessions } from './sessions';
 const MOST_FRAGMENTS = 1_024;
 
 /** Begins to serve a client that was admitted. `address`: its IP address. */
-export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
+export type BeginOverWebSocket = (connection: Connection, address: string) => void;
 
 export interface WebSocketsParts {
   readonly serving: Pick<Serving, 'node' | 'responses' | 'unfinished' | 'options' | 'logger'>;
@@ -71,8 +71,8 @@ export class WebSockets implements HttpInterface {
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       // Requests with a body do not get here: the connection itself is handed over.
-      const channel = new FrameChannel(webSocket, request.socket, { outflow, unfinished });
-      this.#beginUnder(request.url ?? '')?.(channel, request.socket.remoteAddress ?? '');
+      const connection = new Connection(new FrameTransport(webSocket, request.socket, unfinished), request.socket, outflow);
+      this.#beginUnder(request.url ?? '')?.(connection, request.socket.remoteAddress ?? '');
     });
   };
 
