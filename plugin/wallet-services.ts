@@ -2,6 +2,7 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
+import { SettledPasses } from '../lib/answers/status/settled-passes';
 import { ScriptNotifier } from '../lib/answers/status/script-notifier';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
@@ -57,6 +58,7 @@ export class WalletServices {
   readonly electrum: ElectrumService;
   readonly sessions: Sessions;
   readonly #pool: ScriptPool;
+  readonly #passes: SettledPasses;
   readonly webSockets: WebSockets;
   readonly #logger: IndexLogger;
   readonly #closing$: Observable<void>;
@@ -84,7 +86,8 @@ export class WalletServices {
     this.#pool = pool;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
-    const notifier = (this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger }));
+    const passes = (this.#passes = new SettledPasses({ node, reader: scripts.reader, logger }));
+    const notifier = (this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger }));
     this.access = new ScriptAccess({ scripts, answers, notifier });
     const esplora = { ...answers, broadcast, maxUnspent };
     this.esplora = esploraInterface(serving, esplora, options);
@@ -92,6 +95,7 @@ export class WalletServices {
     this.push = new PushService({
       context: esplora,
       scripts,
+      passes,
       notifier,
       sessions,
       outflow: responses,
@@ -147,6 +151,7 @@ export class WalletServices {
     this.#opening = this.#pool.open().then(
       () => {
         if (this.#isClosed) return;
+        this.#passes.open();
         this.notifier.open();
         this.push.open();
         this.scripts.open();
@@ -170,8 +175,9 @@ export class WalletServices {
     // Ends the reading of a large pool.
     this.#pool.close();
     await this.#opening;
-    await this.push.close();
-    await this.notifier.close();
+    this.push.close();
+    this.notifier.close();
+    await this.#passes.close();
     await this.scripts.close();
   }
 }

@@ -46,9 +46,9 @@ describe("the pool's contents", () => {
   it('take no space in the cache from other answers', async () => {
     const cache = new AnswerCache(4_000);
     const other = { byteLength: 3_000 };
-    const shelf = cache.shelf<typeof other>('other');
-    for (let time = 0; time < 2; time++) shelf.offer('cached', () => other);
+    const section = cache.section<typeof other>('other');
+    for (let time = 0; time < 2; time++) section.setIfAskedBefore('cached', () => other);
     await endpointWith(cache)();
-    expect(shelf.get('cached')).to.equal(other);
+    expect(section.get('cached')).to.equal(other);
   });
 });

@@ -2,6 +2,7 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
+import { SettledPasses } from '../../lib/answers/status/settled-passes';
 import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
 import { ScriptHistories } from '../../lib/answers/status/history';
 import { ChainIndexer } from '../../lib/index/chain-index';
@@ -32,6 +33,7 @@ export class NotifyingNode {
   readonly pool: ScriptPool;
   readonly notifier: ScriptNotifier;
   readonly histories: ScriptHistories;
+  readonly passes: SettledPasses;
 
   private constructor(
     readonly host: TestFullNode,
@@ -51,7 +53,8 @@ export class NotifyingNode {
     const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
     const pool = (this.pool = new ScriptPool(node.pool, unfailing));
     const histories = (this.histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20))));
-    this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
+    const passes = (this.passes = new SettledPasses({ node, reader: scripts.reader, logger }));
+    this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger });
   }
 
   /** Opens indexes and notifier beside an open node, and waits until they answer. */
@@ -60,6 +63,7 @@ export class NotifyingNode {
     await all.index.open();
     await all.pool.open();
     all.scripts.open();
+    all.passes.open();
     all.notifier.open();
     await all.untilLive();
     return all;
@@ -67,7 +71,8 @@ export class NotifyingNode {
 
   /** Closes all but the node. */
   async close(): Promise<void> {
-    await this.notifier.close();
+    this.notifier.close();
+    await this.passes.close();
     await this.scripts.close();
     this.pool.close();
     await this.index.close();

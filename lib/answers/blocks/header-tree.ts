@@ -8,7 +8,7 @@ import { hash256, keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Client } from '../../turns/client';
@@ -38,13 +38,13 @@ interface CachedTree extends Cached {
 }
 
 export class HeaderTree {
-  readonly #groups: Shelf<CachedTree>;
+  readonly #groups: CacheSection<CachedTree>;
   readonly #making = new MadeOnce<readonly GroupRoot[]>();
   /** The roots of groups, from the first group on. */
   #roots: readonly GroupRoot[] = [];
 
   constructor(cache: AnswerCache) {
-    this.#groups = cache.shelf('header-tree');
+    this.#groups = cache.section('header-tree');
   }
 
   /** How many hashes the first proof for a header of a group takes. */
@@ -72,7 +72,7 @@ export class HeaderTree {
     const cached = this.#groups.get(key);
     if (cached !== undefined) return cached.tree;
     const tree = await runInSlices(groupTree(group, most, index), client);
-    this.#groups.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    this.#groups.setIfAskedBefore(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }
 

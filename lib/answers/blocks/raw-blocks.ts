@@ -6,7 +6,7 @@ import { transactionOffsets } from '../../bitcoin/block';
 import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { chainMoving } from '../../server/errors';
 import type { Position, IndexSnapshot, TransactionPosition } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -47,14 +47,14 @@ const COUNTED_BLOCKS = 10_000;
 
 export class RawBlocks {
   readonly #node: NodeSource;
-  readonly #cached: Shelf<RawBlock>;
+  readonly #cached: CacheSection<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
   /** How many parts of a block were read since it was last read as a whole. */
   readonly #parts = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
 
   constructor(node: NodeSource, cache: AnswerCache) {
     this.#node = node;
-    this.#cached = cache.shelf('block');
+    this.#cached = cache.section('block');
   }
 
   /** A block of the active chain. Undefined when the node no longer has it. */
@@ -128,8 +128,8 @@ export class RawBlocks {
         const raw = await this.#node.rawBlock(hash);
         if (raw === undefined) return undefined;
         const block = new RawBlock(raw);
-        if (this.#partsOf(point) >= MOST_PARTS) this.#cached.keep(key, block);
-        else this.#cached.offer(key, () => block);
+        if (this.#partsOf(point) >= MOST_PARTS) this.#cached.set(key, block);
+        else this.#cached.setIfAskedBefore(key, () => block);
         this.#parts.delete(key);
         return block;
       })

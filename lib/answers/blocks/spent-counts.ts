@@ -5,7 +5,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
 import { runInSlices } from '../../turns/slices';
 import type { BlockPoint, NodeSource } from '../../node/types';
-import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';
 
@@ -16,13 +16,13 @@ interface CachedCounts extends Cached {
 export class SpentCounts {
   readonly #node: Pick<NodeSource, 'rawBlock'>;
   readonly #blocks: RawBlocks;
-  readonly #cached: Shelf<CachedCounts>;
+  readonly #cached: CacheSection<CachedCounts>;
   readonly #counting = new MadeOnce<Uint32Array | undefined>();
 
   constructor(node: Pick<NodeSource, 'rawBlock'>, blocks: RawBlocks, cache: AnswerCache) {
     this.#node = node;
     this.#blocks = blocks;
-    this.#cached = cache.shelf('spent-counts');
+    this.#cached = cache.section('spent-counts');
   }
 
   /** Undefined when the node does not have the block. `isActive`: whether it is in the active chain. */
@@ -40,7 +40,7 @@ export class SpentCounts {
     const raw = await (isActive ? this.#blocks.block(block, client) : this.#node.rawBlock(block.hash));
     if (raw === undefined) return undefined;
     const counts = await runInSlices(spentCounts(raw), client);
-    this.#cached.offer(key, () => ({ counts, byteLength: counts.byteLength }));
+    this.#cached.setIfAskedBefore(key, () => ({ counts, byteLength: counts.byteLength }));
     return counts;
   }
 }

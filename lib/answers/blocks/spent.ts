@@ -2,7 +2,7 @@
 // For blocks off the active chain they are never answered from memory.
 
 import { MadeOnce } from '../../server/cache/made-once';
-import { ownCopy, type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import type { SpentCounts } from './spent-counts';
 import { keyOf } from '../../bitcoin/hash';
 import { type RawBlocks } from './raw-blocks';
@@ -26,14 +26,14 @@ export interface SpendingBlock extends BlockPoint {
 export class SpentBytes {
   readonly #node: NodeSource;
   readonly #blocks: RawBlocks;
-  readonly #cached: Shelf<CachedBytes>;
+  readonly #cached: CacheSection<CachedBytes>;
   readonly #counts: SpentCounts;
   readonly #reading = new MadeOnce<Buffer | undefined>();
 
   constructor(node: NodeSource, blocks: RawBlocks, counts: SpentCounts, cache: AnswerCache) {
     this.#node = node;
     this.#blocks = blocks;
-    this.#cached = cache.shelf('spent');
+    this.#cached = cache.section('spent');
     this.#counts = counts;
   }
 
@@ -54,7 +54,7 @@ export class SpentBytes {
     if (counts.length === 1) return NOTHING;
     const bytes = await this.#node.spentOutputs(block.hash, counts);
     if (bytes !== undefined && block.isActive)
-      this.#cached.offer(key, () => {
+      this.#cached.setIfAskedBefore(key, () => {
         const own = ownCopy(bytes);
         return { bytes: own, byteLength: own.length };
       });

@@ -4,7 +4,7 @@ import { merkleRootOf } from '../../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
 import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord } from '../../index/types';
 import type { Client } from '../../turns/client';
@@ -15,11 +15,11 @@ interface CachedTree extends Cached {
 }
 
 export class BlockTrees {
-  readonly #trees: Shelf<CachedTree>;
+  readonly #trees: CacheSection<CachedTree>;
   readonly #making = new MadeOnce<MerkleTree>();
 
   constructor(cache: AnswerCache) {
-    this.#trees = cache.shelf('merkle');
+    this.#trees = cache.section('merkle');
   }
 
   /** The tree of a block of the snapshot's chain. */
@@ -28,7 +28,7 @@ export class BlockTrees {
     const cached = this.#trees.get(key);
     if (cached !== undefined) return cached.tree;
     const tree = await this.#making.get(key, client, (everybody) => snapshot.during(this.#make(block, snapshot, everybody)));
-    this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    this.#trees.setIfAskedBefore(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }
 

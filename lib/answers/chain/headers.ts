@@ -6,7 +6,7 @@ import { runAtOnce, runInSlices } from '../../turns/slices';
 import { fewHeadersJson, headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import type { Allocate } from '../../bitcoin/text-writer';
 import type { HeaderRun, IndexSnapshot } from '../../index/types';
-import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { ProfileFields } from '../../views/profile';
 import type { BlockTexts, HeldText } from '../blocks/texts';
@@ -29,12 +29,12 @@ interface Span {
 export class Headers {
   readonly #fields: ProfileFields;
   readonly #texts: BlockTexts;
-  readonly #chunks: Shelf<CachedChunk>;
+  readonly #chunks: CacheSection<CachedChunk>;
 
   constructor(fields: ProfileFields, texts: BlockTexts, cache: AnswerCache) {
     this.#fields = fields;
     this.#texts = texts;
-    this.#chunks = cache.shelf('headers');
+    this.#chunks = cache.section('headers');
   }
 
   /** Up to FEW_HEADERS headers upwards from a block, as an array with a line feed; an empty one for a block that is not in the chain. */
@@ -95,7 +95,7 @@ function requireCounted({ first, end }: Span, { backfilling }: IndexSnapshot): v
 function* manyHeadersJson(
   { first, end }: Span,
   snapshot: IndexSnapshot,
-  chunks: Shelf<CachedChunk>,
+  chunks: CacheSection<CachedChunk>,
   fields: ProfileFields,
   allocate: Allocate
 ): Generator<void, Buffer> {
@@ -120,7 +120,12 @@ function textOf(height: number, count: number, snapshot: IndexSnapshot, fields: 
 }
 
 /** Undefined for the last chunk, which changes with the next block, and for a chunk that is not in one run. */
-function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedChunk>, fields: ProfileFields): HeadersText | undefined {
+function chunkFrom(
+  start: number,
+  snapshot: IndexSnapshot,
+  chunks: CacheSection<CachedChunk>,
+  fields: ProfileFields
+): HeadersText | undefined {
   const nextHash = snapshot.headerRun(start + FEW_HEADERS - 1, 1)?.nextHash;
   if (nextHash === undefined) return undefined;
   const key = String(start);
@@ -128,6 +133,6 @@ function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedC
   if (cached?.nextHash.equals(nextHash) === true) return cached.text;
   const text = textOf(start, FEW_HEADERS, snapshot, fields);
   if (text?.count !== FEW_HEADERS) return undefined;
-  chunks.offer(key, () => ({ text, nextHash: Buffer.from(nextHash), byteLength: text.text.buffer.byteLength }));
+  chunks.setIfAskedBefore(key, () => ({ text, nextHash: Buffer.from(nextHash), byteLength: text.text.buffer.byteLength }));
   return text;
 }

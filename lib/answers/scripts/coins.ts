@@ -2,7 +2,7 @@
 
 import { isUnspendable } from '../../bitcoin/script';
 import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { type RawBlocks } from '../blocks/raw-blocks';
 import { TooManyCoinsError } from '../../scripts/errors';
@@ -30,12 +30,12 @@ export class ChainCoins {
   readonly #blocks: RawBlocks;
   readonly #totals: ChainTotals;
   /** By tip and script: wallets ask for the same coins until the next block. */
-  readonly #cached: Shelf<CachedCoins>;
+  readonly #cached: CacheSection<CachedCoins>;
   readonly #reading = new MadeOnce<FoundCoins>();
 
   constructor(blocks: RawBlocks, totals: ChainTotals, cache: AnswerCache) {
     this.#blocks = blocks;
-    this.#cached = cache.shelf('script-coins');
+    this.#cached = cache.section('script-coins');
     this.#totals = totals;
   }
 
@@ -44,7 +44,7 @@ export class ChainCoins {
     const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}`;
     const known = this.#cached.get(key);
     const found = known !== undefined && isEnough(known, most) ? known : await this.#found(key, script, most, snapshot, client);
-    if (found !== known) this.#cached.offer(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
+    if (found !== known) this.#cached.setIfAskedBefore(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
     const { coins } = found;
     if (coins === undefined || coins.length > most) throw tooMany(most);
     return coins;

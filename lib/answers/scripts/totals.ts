@@ -3,7 +3,7 @@
 
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf } from '../../bitcoin/hash';
 import { ClientGoneError } from '../../turns/client';
 import { exact } from '../../scripts/read/script-snapshot';
@@ -37,11 +37,11 @@ export function unlessGone(client: Client): () => void {
 }
 
 export class ChainTotals {
-  readonly #cached: Shelf<CachedTotals>;
+  readonly #cached: CacheSection<CachedTotals>;
   readonly #counting = new MadeOnce<ScriptTotals>();
 
   constructor(cache: AnswerCache) {
-    this.#cached = cache.shelf('script-totals');
+    this.#cached = cache.section('script-totals');
   }
 
   /** `script`: its SHA-256. @throws HistoryTooLongError */
@@ -61,8 +61,8 @@ export class ChainTotals {
     });
     const entry = { totals, block, byteLength: 0 };
     // "Too many" is cached too: a history does not get shorter.
-    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
-    else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
+    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(key, entry);
+    else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.setIfAskedBefore(key, () => entry);
     if (totals === undefined)
       throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
     return totals;

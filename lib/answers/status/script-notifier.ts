@@ -1,28 +1,27 @@
 // Tells listeners of new tips, and of scripts whose status has changed. There is one notifier for all clients, so that a script is looked
 // at once, however many clients are subscribed to it.
 //
-// Index and pool report which scripts a block or a transaction touches. These scripts are looked at when the node has settled, with index
+// Index and pool report which scripts a block or a transaction touches. These scripts are collected when the node has settled, with index
 // and pool read in one turn of the event loop. Listeners that were last told another status are told the new one.
 //
 // A block may also change scripts that it does not touch: if it confirms a transaction from which another one in the pool spends, the
 // latter's height changes from -1 to 0. A block that is disconnected may change all scripts with transactions in the pool.
 
+import type { SettledPasses } from './settled-passes';
 import { setImmediate } from 'node:timers/promises';
 import { detailsOf } from '../../turns/error-text';
 import { listen } from '../../node/events';
 import { tell, type Listener } from './listener';
-import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
 import { Statuses, type Brought, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger } from '../../index/types';
-import type { NodeSource } from '../../node/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
 
-/** Scripts in one look: their parts of the pool are taken in one turn. */
-const MOST_IN_LOOK = 512;
+/** Scripts in one pass: their parts of the pool are taken in one turn. */
+const MOST_IN_PASS = 512;
 /** Scripts that are read at the same time. */
 const AT_ONCE = 8;
 /** Listeners that are told in one turn: for each a write to its connection follows, of some 40 µs. */
@@ -35,7 +34,7 @@ export interface TipListener extends Listener {
 }
 
 export interface ScriptNotifierParts {
-  readonly node: Pick<NodeSource, 'atRest' | 'tip'>;
+  readonly passes: SettledPasses;
   readonly scripts: {
     readonly reader: ScriptReader;
     readonly watched: WatchedScripts;
@@ -46,9 +45,9 @@ export interface ScriptNotifierParts {
   readonly logger: IndexLogger;
 }
 
-/** The status of a script, and the look that found it. */
+/** The status of a script, and the pass that found it. */
 interface Found {
-  readonly look: number;
+  readonly pass: number;
   readonly status: Status;
 }
 
@@ -59,15 +58,15 @@ interface Answer {
   readonly found: Promise<Found>;
 }
 
-interface Look {
+interface Pass {
   readonly number: number;
-  /** How many blocks had been connected or disconnected before the look. */
+  /** How many blocks had been connected or disconnected before the pass. */
   readonly moves: number;
   readonly snapshot: ScriptSnapshot;
 }
 
-/** What is read of a script in the turn of a look. */
-interface LookedAt {
+/** What is read of a script in the turn of a pass. */
+interface Collected {
   readonly history: ScriptHistory;
   readonly brought: Brought | undefined;
 }
@@ -80,10 +79,10 @@ export class ScriptNotifier {
   readonly #pooled = new Set<SubscribedScript>();
   /** Scripts with a transaction in the pool that spends an unconfirmed output (height -1). */
   readonly #waiting = new Set<SubscribedScript>();
-  /** Scripts that are to be looked at. */
+  /** Scripts that are to be collected. */
   readonly #dirty = new Set<SubscribedScript>();
-  /** Scripts that are being looked at, until their listeners are told. */
-  readonly #looked = new Map<SubscribedScript, LookedAt>();
+  /** Scripts that are being collected, until their listeners are told. */
+  readonly #collected = new Map<SubscribedScript, Collected>();
   /** Statuses that are being found for new subscribers, until something touches the script. */
   readonly #answers = new Map<SubscribedScript, Answer>();
   /** Listeners, each with the hash of the tip that it was told last. */
@@ -92,33 +91,30 @@ export class ScriptNotifier {
   #telling: { readonly subscribed: SubscribedScript; readonly due: Set<StatusListener> } | undefined;
   readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
   #subscription: Subscription | undefined;
-  /** How many looks there were. */
-  #looks = 0;
+  /** How many passes there were. */
+  #passCount = 0;
   /** How many blocks were connected or disconnected. */
   #moves = 0;
-  readonly #settled: SettledLooks;
+  readonly #passes: SettledPasses;
 
   constructor(parts: ScriptNotifierParts) {
     this.#parts = parts;
-    this.#settled = new SettledLooks({
-      node: parts.node,
-      reader: parts.scripts.reader,
+    this.#passes = parts.passes;
+    this.#passes.add({
       isNeeded: () => this.#scripts.size > 0 || this.#tipListeners.size > 0,
-      look: (snapshot) => this.#look(snapshot),
-      logger: parts.logger
+      collect: (snapshot) => this.#collect(snapshot)
     });
   }
 
   open(): void {
     const { scripts, pool, logger } = this.#parts;
-    this.#settled.open();
     this.#subscription = scripts.watched.changes$.subscribe((change) => this.#blockMoved(change));
     this.#subscription.add(
       listen(
         pool.touched$,
         (touched) => {
           if (touched === 'all') this.#touchAll(this.#scripts.values());
-          // Each transaction would otherwise cause a look, even if clients subscribed to tips alone.
+          // Each transaction would otherwise cause a pass, even if clients subscribed to tips alone.
           else if (this.#scripts.size > 0) this.#touchEach(touched);
         },
         (error) => {
@@ -128,20 +124,19 @@ export class ScriptNotifier {
     );
     this.#subscription.add(
       scripts.state$.subscribe(({ phase }) => {
-        if (phase === 'live') this.#settled.wake();
+        if (phase === 'live') this.#passes.wake();
       })
     );
   }
 
-  /** Stops telling. Waits for the look that is under way. */
-  async close(): Promise<void> {
+  /** Takes in no more changes. */
+  close(): void {
     this.#subscription?.unsubscribe();
-    await this.#settled.close();
   }
 
   /** Resolves when listeners were told of everything so far, or the indexes cannot be read. */
   settled(): Promise<void> {
-    return this.#settled.settled();
+    return this.#passes.settled();
   }
 
   /** Number of scripts with subscribers. */
@@ -166,13 +161,13 @@ export class ScriptNotifier {
    */
   async add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): Promise<string> {
     const subscribed = this.#scripts.get(script) ?? this.#enter(script);
-    if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#looked.has(subscribed))
-      return this.#addAnswered(subscribed, listener, { status: subscribed.status, look: subscribed.look });
+    if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#collected.has(subscribed))
+      return this.#addAnswered(subscribed, listener, { status: subscribed.status, pass: subscribed.pass });
     subscribed.coming++;
     try {
-      const { look, status } = await this.#answer(subscribed, most);
+      const { pass, status } = await this.#answer(subscribed, most);
       worked?.(status.work);
-      return this.#addAnswered(subscribed, listener, { status: status.text, look });
+      return this.#addAnswered(subscribed, listener, { status: status.text, pass });
     } finally {
       subscribed.coming--;
       this.#leave(subscribed);
@@ -251,12 +246,12 @@ export class ScriptNotifier {
       const subscribed = this.#scripts.get(script);
       if (subscribed !== undefined) this.#touch(subscribed);
     }
-    this.#settled.wake();
+    this.#passes.wake();
   }
 
   #touchAll(scripts: Iterable<SubscribedScript>): void {
     for (const subscribed of scripts) this.#touch(subscribed);
-    this.#settled.wake();
+    this.#passes.wake();
   }
 
   #touch(subscribed: SubscribedScript): void {
@@ -269,9 +264,9 @@ export class ScriptNotifier {
     const before = this.#answers.get(subscribed);
     if (before !== undefined && before.most >= most) return before.found;
     const found = this.#parts.scripts.reader.read(async (snapshot) => {
-      const look = this.#newLook(snapshot);
-      const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, look), brought: undefined }, look, most);
-      return { look: look.number, status };
+      const pass = this.#newPass(snapshot);
+      const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, pass), brought: undefined }, pass, most);
+      return { pass: pass.number, status };
     });
     this.#answers.set(subscribed, { most, found });
     const forget = (): void => void this.#answers.delete(subscribed);
@@ -279,49 +274,51 @@ export class ScriptNotifier {
     return found;
   }
 
-  #newLook(snapshot: ScriptSnapshot): Look {
-    return { number: ++this.#looks, moves: this.#moves, snapshot };
+  #newPass(snapshot: ScriptSnapshot): Pass {
+    return { number: ++this.#passCount, moves: this.#moves, snapshot };
   }
 
-  /** To be called in the turn of the look. */
-  #historyOf({ key }: SubscribedScript, { snapshot }: Look): ScriptHistory {
+  /** To be called in the turn of the pass. */
+  #historyOf({ key }: SubscribedScript, { snapshot }: Pass): ScriptHistory {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  async #statusOf(subscribed: SubscribedScript, { history, brought }: LookedAt, look: Look, most: number): Promise<Status> {
-    const status = await this.#statuses.of(subscribed.key, history, look.snapshot, most, brought);
+  async #statusOf(subscribed: SubscribedScript, { history, brought }: Collected, pass: Pass, most: number): Promise<Status> {
+    const status = await this.#statuses.of(subscribed.key, history, pass.snapshot, most, brought);
     if (this.#scripts.get(subscribed.key) !== subscribed) return status;
-    if (look.moves === this.#moves) subscribed.readUpTo(look.snapshot.index.tip, status.text === '');
+    if (pass.moves === this.#moves) subscribed.readUpTo(pass.snapshot.index.tip, status.text === '');
     else subscribed.forget();
     if (status.pool !== 'none') this.#pooled.add(subscribed);
     if (status.pool === 'waits') this.#waiting.add(subscribed);
     // A block was connected or disconnected before it was known that the script has transactions in the pool.
-    if (status.pool !== 'none' && look.moves !== this.#moves) this.#touchAll([subscribed]);
+    if (status.pool !== 'none' && pass.moves !== this.#moves) this.#touchAll([subscribed]);
     return status;
   }
 
-  async #look(snapshot: ScriptSnapshot): Promise<void> {
-    const look = this.#newLook(snapshot);
+  #collect(snapshot: ScriptSnapshot): () => Promise<void> {
+    const pass = this.#newPass(snapshot);
     for (const subscribed of this.#dirty) {
-      if (this.#looked.size === MOST_IN_LOOK) break;
-      this.#looked.set(subscribed, { history: this.#historyOf(subscribed, look), brought: subscribed.brought });
+      if (this.#collected.size === MOST_IN_PASS) break;
+      this.#collected.set(subscribed, { history: this.#historyOf(subscribed, pass), brought: subscribed.brought });
       this.#dirty.delete(subscribed);
     }
-    if (this.#dirty.size > 0) this.#settled.wake();
-    try {
-      await this.#tellTip(snapshot.index.tip);
-      await this.#tellStatuses(look);
-    } finally {
-      // After an error, scripts whose listeners were not told are touched again.
-      for (const subscribed of this.#looked.keys()) this.#touch(subscribed);
-      this.#looked.clear();
-    }
+    if (this.#dirty.size > 0) this.#passes.wake();
+    return async () => {
+      try {
+        await this.#tellTip(snapshot.index.tip);
+        await this.#tellStatuses(pass);
+      } finally {
+        // After an error, scripts whose listeners were not told are touched again.
+        for (const subscribed of this.#collected.keys()) this.#touch(subscribed);
+        this.#collected.clear();
+      }
+    };
   }
 
   async #tellTip(tip: HeaderRecord): Promise<void> {
     let count = 0;
     for (const [listener, told] of [...this.#tipListeners]) {
-      // A listener that has left or subscribed again since the look knows more.
+      // A listener that has left or subscribed again since the pass knows more.
       if (told.equals(tip.hash) || this.#tipListeners.get(listener) !== told) continue;
       this.#tipListeners.set(listener, tip.hash);
       tell(listener, (one) => {
@@ -331,21 +328,21 @@ export class ScriptNotifier {
     }
   }
 
-  async #tellStatuses(look: Look): Promise<void> {
-    const all = [...this.#looked];
+  async #tellStatuses(pass: Pass): Promise<void> {
+    const all = [...this.#collected];
     let count = 0;
-    for (let start = 0; start < all.length && this.#settled.isOpen; start += AT_ONCE) {
+    for (let start = 0; start < all.length && this.#passes.isOpen; start += AT_ONCE) {
       if (start > 0) await setImmediate();
       const some = all.slice(start, start + AT_ONCE);
-      const statuses = await Promise.all(some.map(([subscribed, lookedAt]) => this.#statusOf(subscribed, lookedAt, look, Infinity)));
+      const statuses = await Promise.all(some.map(([subscribed, collected]) => this.#statusOf(subscribed, collected, pass, Infinity)));
       for (const [i, { text, pool }] of statuses.entries()) {
-        const [subscribed] = some[i] as [SubscribedScript, LookedAt]; // one for each
+        const [subscribed] = some[i] as [SubscribedScript, Collected]; // one for each
         // Only here: a status for a new subscriber may be of an earlier moment, but be ready later.
         if (pool === 'none') this.#pooled.delete(subscribed);
         if (pool !== 'waits') this.#waiting.delete(subscribed);
-        this.#looked.delete(subscribed);
+        this.#collected.delete(subscribed);
         const change: StatusChange = { script: subscribed.key, status: text };
-        const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, look.number)) });
+        const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, pass.number)) });
         for (const listener of due) {
           tell(listener, (one) => {
             one.changed(change);

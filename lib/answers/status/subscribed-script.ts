@@ -5,7 +5,7 @@ import type { RowPlace } from '../../scripts/types';
 import type { Listener } from './listener';
 import type { Brought } from './statuses';
 
-/** Rows that are kept until the next look. If there are more, the next look reads the index. */
+/** Rows that are kept until the next pass. If there are more, the next pass reads the index. */
 const MOST_ROWS = 64;
 const NO_ROWS: readonly RowPlace[] = [];
 
@@ -21,10 +21,10 @@ export interface StatusListener extends Listener {
   changed(change: StatusChange): void;
 }
 
-/** What a listener was told, and the look that found it. */
+/** What a listener was told, and the pass that found it. */
 export interface Told {
   readonly status: string;
-  readonly look: number;
+  readonly pass: number;
 }
 
 export class SubscribedScript {
@@ -33,8 +33,8 @@ export class SubscribedScript {
   status: string | undefined;
   /** Number of subscriptions that are being answered. */
   coming = 0;
-  /** The look that found the status. */
-  look = 0;
+  /** The pass that found the status. */
+  pass = 0;
   /** The block after which `rows` has all rows of the script; undefined if rows are missing. */
   since: BlockPoint | undefined;
   /** Whether the script had no transaction up to that block, nor in the pool. */
@@ -65,7 +65,7 @@ export class SubscribedScript {
     else this.rows = [...this.rows, ...rows];
   }
 
-  /** undefined if rows are missing. To be read in the turn of a look: no block moves then, and the rows of all that moved are here. */
+  /** undefined if rows are missing. To be read in the turn of a pass: no block moves then, and the rows of all that moved are here. */
   get brought(): Brought | undefined {
     const { since, wasEmpty, rows } = this;
     return since && { since, wasEmpty, rows };
@@ -91,30 +91,30 @@ export class SubscribedScript {
   }
 
   /**
-   * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next look. Returns the
-   * status that the listener is told in this turn: `found`, or what the others were told after a later look.
+   * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next pass. Returns the
+   * status that the listener is told in this turn: `found`, or what the others were told after a later pass.
    */
   answered(listener: StatusListener, found: Told): string {
-    if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
-    // The same status from a later look is not the same knowledge: a look that is under way may still find another one.
-    const isKnown = this.look >= found.look;
+    if (this.status === undefined) [this.status, this.pass] = [found.status, found.pass];
+    // The same status from a later pass is not the same knowledge: a pass that is under way may still find another one.
+    const isKnown = this.pass >= found.pass;
     if (isKnown) this.#told?.delete(listener);
     else (this.#told ??= new Map()).set(listener, found);
     return isKnown ? this.status : found.status;
   }
 
-  /** Takes over the status that a look has found, and returns the listeners that are to be told. */
-  settle(status: string, look: number): readonly StatusListener[] {
+  /** Takes over the status that a pass has found, and returns the listeners that are to be told. */
+  settle(status: string, pass: number): readonly StatusListener[] {
     // All listeners were answered with something newer.
-    if (look < this.look) return [];
+    if (pass < this.pass) return [];
     const [before, told] = [this.status, this.#told];
-    [this.status, this.look, this.#told] = [status, look, undefined];
+    [this.status, this.pass, this.#told] = [status, pass, undefined];
     const all = this.#listeners instanceof Set ? [...this.#listeners] : this.#listeners === undefined ? [] : [this.#listeners];
     return all.filter((listener) => {
       const own = told?.get(listener);
       if (own === undefined) return before !== status;
-      if (own.look <= look) return own.status !== status;
-      // It was told something newer: the script has changed since, and there will be another look.
+      if (own.pass <= pass) return own.status !== status;
+      // It was told something newer: the script has changed since, and there will be another pass.
       (this.#told ??= new Map()).set(listener, own);
       return false;
     });

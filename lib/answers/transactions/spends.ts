@@ -6,7 +6,7 @@
 
 import { isUnspendable } from '../../bitcoin/script';
 import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, Shelf } from '../../server/cache/answer-cache';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { Slice, nextTurn } from '../../turns/slices';
 import { unlessGone } from '../scripts/totals';
@@ -65,14 +65,14 @@ export class Spends {
   readonly #parts: SpendsParts;
   readonly #limits: SpendLimits;
   /** By outpoint. */
-  readonly #cached: Shelf<CachedSpend>;
+  readonly #cached: CacheSection<CachedSpend>;
   /** By tip and outpoint, or by tip and txid. */
   readonly #searching = new MadeOnce<Found>();
 
   constructor(parts: SpendsParts, limits = LIMITS) {
     this.#parts = parts;
     this.#limits = limits;
-    this.#cached = parts.cache.shelf('spend');
+    this.#cached = parts.cache.section('spend');
   }
 
   /** The spend of one output, which need not exist. @throws HistoryTooLongError */
@@ -217,12 +217,12 @@ export class Spends {
     const key = keyOfOutput(txid, index);
     const spender = { txid: keyOf(spend.txid), input: spend.input };
     const entry = cacheEntry(position, spend.status, spender);
-    if (rows > MANY_ROWS) this.#cached.keep(key, entry);
-    else this.#cached.offer(key, () => entry);
+    if (rows > MANY_ROWS) this.#cached.set(key, entry);
+    else this.#cached.setIfAskedBefore(key, () => entry);
   }
 
   #keepTooFar({ txid, position }: Placed, index: number, tip: BlockPoint): void {
-    this.#cached.keep(keyOfOutput(txid, index), cacheEntry(position, tip, undefined));
+    this.#cached.set(keyOfOutput(txid, index), cacheEntry(position, tip, undefined));
   }
 }
 

@@ -11,7 +11,7 @@ import { placedTransaction, type Placed } from './placed-transaction';
 import { PreviousOutputs, type PreviousOutputsParts } from './previous-outputs';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
-import { ownCopy, type AnswerCache, type Cached, type Shelf } from '../../server/cache/answer-cache';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { EsploraStatus } from '../../views/esplora/status';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -62,12 +62,12 @@ export function placeIfKnown(txid: Buffer, index: IndexSnapshot): Position | und
 export class Transactions {
   readonly #parts: TransactionsParts;
   readonly #previous: PreviousOutputs;
-  readonly #cached: Shelf<CachedText>;
+  readonly #cached: CacheSection<CachedText>;
 
   constructor(parts: TransactionsParts) {
     this.#parts = parts;
     this.#previous = new PreviousOutputs(parts);
-    this.#cached = parts.cache.shelf('esplora-tx');
+    this.#cached = parts.cache.section('esplora-tx');
   }
 
   /** The JSON of each, in the order of the list. @throws HttpError 503 when the node no longer has one of them */
@@ -118,7 +118,7 @@ export class Transactions {
     for (const [i, transaction] of transactions.entries()) {
       const text = await this.#write(transaction, spent[i] as readonly SpentOutput[], status, client); // one for each
       texts.push(text);
-      this.#cached.offer(cacheKey(status, list[i] as Placed), () => {
+      this.#cached.setIfAskedBefore(cacheKey(status, list[i] as Placed), () => {
         const own = ownCopy(text);
         return { text: own, byteLength: own.length };
       });

@@ -57,7 +57,7 @@ export class BlockNews {
   }
 
   /** Tells how the chain has changed since the last time. Listeners that are added meanwhile know this state or a later one. */
-  async look(index: IndexSnapshot): Promise<void> {
+  async tellChanges(index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     const behind = new Set([...this.#listeners.values()].filter(({ hash }) => !hash.equals(tip.hash)));
     const ways = [...behind].map((known) => ({ known, fork: this.#ancestry.forkHeight(known, index) }));

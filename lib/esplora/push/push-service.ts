@@ -4,7 +4,7 @@
 import { detailsOf } from '../../turns/error-text';
 import { listen } from '../../node/events';
 import { acceptedPrefixes } from '../../bitcoin/address';
-import { SettledLooks } from '../../answers/status/settled-looks';
+import type { SettledPasses } from '../../answers/status/settled-passes';
 import { Ancestry } from './ancestry';
 import { BlockNews } from './block-news';
 import { PushSession, type PushSessionParts } from './push-session';
@@ -30,6 +30,7 @@ export interface PushServiceParts {
     readonly watched: Pick<WatchedScripts, 'changes$'>;
     readonly state$: Observable<ScriptsState>;
   };
+  readonly passes: SettledPasses;
   readonly notifier: ScriptNotifier;
   /** The sessions of all protocols. */
   readonly sessions: Sessions;
@@ -47,7 +48,6 @@ export interface PushServiceParts {
 export class PushService {
   readonly #parts: PushServiceParts;
   readonly #session: PushSessionParts;
-  readonly #looks: SettledLooks;
   readonly #blockNews: BlockNews;
   readonly #statsNews: StatsNews;
   readonly #scriptNews: ScriptNews;
@@ -56,12 +56,12 @@ export class PushService {
 
   constructor(parts: PushServiceParts) {
     this.#parts = parts;
-    const { context, scripts, notifier, outflow, options, logger } = parts;
+    const { context, scripts, passes, notifier, outflow, options, logger } = parts;
     const { node, histories, scriptsGate: gate } = context;
     const { maxSubscriptions, maxHistory } = options;
     const ancestry = new Ancestry();
     const wake = (): void => {
-      this.#looks.wake();
+      passes.wake();
     };
     this.#blockNews = new BlockNews(context, ancestry);
     this.#statsNews = new StatsNews(context);
@@ -75,12 +75,9 @@ export class PushService {
       wake
     });
     this.#transactionNews = new TransactionNews(context, wake);
-    this.#looks = new SettledLooks({
-      node,
-      reader: scripts.reader,
+    passes.add({
       isNeeded: () => this.#blockNews.size + this.tracked > 0,
-      look: (snapshot) => this.#look(snapshot),
-      logger
+      collect: (snapshot) => this.#collect(snapshot)
     });
     this.#session = {
       scripts,
@@ -97,15 +94,14 @@ export class PushService {
   }
 
   open(): void {
-    const { scripts, context, logger } = this.#parts;
-    this.#looks.open();
+    const { scripts, passes, context, logger } = this.#parts;
     this.#subscription = scripts.watched.changes$.subscribe(() => {
       this.#transactionNews.touchAll();
-      this.#looks.wake();
+      passes.wake();
     });
     this.#subscription.add(
       scripts.state$.subscribe(({ phase }) => {
-        if (phase === 'live') this.#looks.wake();
+        if (phase === 'live') passes.wake();
       })
     );
     this.#subscription.add(
@@ -121,10 +117,9 @@ export class PushService {
     );
   }
 
-  /** Stops telling. Waits for the look that is under way. Sessions are not ended. */
-  async close(): Promise<void> {
+  /** Takes in no more changes. Sessions are not ended. */
+  close(): void {
     this.#subscription?.unsubscribe();
-    await this.#looks.close();
   }
 
   /** How many scripts and transactions clients track. */
@@ -140,13 +135,14 @@ export class PushService {
     });
   }
 
-  async #look(snapshot: ScriptSnapshot): Promise<void> {
-    // Snapshot and pool must be of one moment: both are read before anything waits.
-    const tellScripts = this.#scriptNews.look(snapshot);
-    const tellTransactions = this.#transactionNews.look(snapshot);
-    const steps = [() => this.#blockNews.look(snapshot.index), tellScripts, tellTransactions, () => this.#statsNews.look()];
-    const failures: unknown[] = [];
-    for (const step of steps) await step().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+  #collect(snapshot: ScriptSnapshot): () => Promise<void> {
+    const tellScripts = this.#scriptNews.collect(snapshot);
+    const tellTransactions = this.#transactionNews.collect(snapshot);
+    const steps = [() => this.#blockNews.tellChanges(snapshot.index), tellScripts, tellTransactions, () => this.#statsNews.tellChanges()];
+    return async () => {
+      const failures: unknown[] = [];
+      for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+      if (failures.length > 0) throw failures[0];
+    };
   }
 }

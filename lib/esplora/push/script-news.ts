@@ -1,5 +1,5 @@
 // News of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. The notifier says only that
-// something has changed. What has changed is found by comparing with the last look, once for all listeners of the script.
+// something has changed. What has changed is found by comparing with the last pass, once for all listeners of the script.
 
 import { NO_CLIENT } from '../../turns/client';
 import { setImmediate } from 'node:timers/promises';
@@ -23,8 +23,8 @@ import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/t
 import type { Transactions } from '../../answers/transactions/transactions';
 import type { Ancestry } from './ancestry';
 
-/** Scripts in one look: their parts of the pool are taken in one turn of the event loop. */
-const MOST_IN_LOOK = 64;
+/** Scripts in one pass: their parts of the pool are taken in one turn of the event loop. */
+const MOST_IN_PASS = 64;
 
 /** Transactions of each kind in one message. */
 const PAGE_SIZE = 25;
@@ -53,7 +53,7 @@ export interface ScriptNewsParts {
   readonly ancestry: Ancestry;
   /** The most transactions of a script that can be tracked. */
   readonly maxHistory: number;
-  /** Asks for a look. */
+  /** Asks for a pass. */
   readonly wake: () => void;
 }
 
@@ -74,7 +74,7 @@ class TrackedScript {
   constructor(readonly key: string) {}
 }
 
-interface Looked {
+interface Collected {
   readonly tracked: TrackedScript;
   readonly before: Seen;
   readonly pooled: PooledScript;
@@ -133,29 +133,29 @@ export class ScriptNews implements StatusListener {
   }
 
   /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
-  look(snapshot: ScriptSnapshot): () => Promise<void> {
-    const looked: Looked[] = [];
+  collect(snapshot: ScriptSnapshot): () => Promise<void> {
+    const collected: Collected[] = [];
     for (const tracked of this.#dirty) {
       const { seen: before, key } = tracked;
-      // `#begin` asks for another look when it is done.
+      // `#begin` asks for another pass when it is done.
       if (before === undefined) continue;
-      if (looked.length === MOST_IN_LOOK) {
+      if (collected.length === MOST_IN_PASS) {
         this.#parts.wake();
         break;
       }
       this.#dirty.delete(tracked);
-      looked.push({ tracked, before, pooled: this.#pooledAt(key, snapshot) });
+      collected.push({ tracked, before, pooled: this.#pooledAt(key, snapshot) });
     }
     return async () => {
       this.#parts.ancestry.remember(snapshot.index);
       try {
-        for (let next = looked[0]; next !== undefined; next = looked[0]) {
+        for (let next = collected[0]; next !== undefined; next = collected[0]) {
           await this.#tell(next, snapshot);
-          looked.shift();
+          collected.shift();
         }
       } finally {
         // After an error: what was not told stays dirty.
-        for (const { tracked } of looked) if (this.#tracked.has(tracked.key)) this.#dirty.add(tracked);
+        for (const { tracked } of collected) if (this.#tracked.has(tracked.key)) this.#dirty.add(tracked);
       }
     };
   }
@@ -186,7 +186,7 @@ export class ScriptNews implements StatusListener {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot).pooled;
   }
 
-  async #tell({ tracked, before, pooled }: Looked, snapshot: ScriptSnapshot): Promise<void> {
+  async #tell({ tracked, before, pooled }: Collected, snapshot: ScriptSnapshot): Promise<void> {
     const { index } = snapshot;
     const pool = byTxid(await pooled.transactions());
     const came = [...pool.values()].filter(({ txid }) => !before.pool.has(keyOf(txid)));

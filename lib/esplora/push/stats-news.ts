@@ -27,8 +27,8 @@ export class StatsNews {
     this.#listeners.add(listener);
     if (this.#timer !== undefined) return;
     this.#told = this.#context.pool.revision;
-    // If it fails, the next look tells the change.
-    this.#timer = setInterval(() => void this.look().catch(() => undefined), EVERY_MS).unref();
+    // If it fails, the next pass tells the change.
+    this.#timer = setInterval(() => void this.tellChanges().catch(() => undefined), EVERY_MS).unref();
   }
 
   delete(listener: StatsListener): void {
@@ -49,7 +49,7 @@ export class StatsNews {
   }
 
   /** Tells the listeners if the pool has changed since the last time. */
-  async look(): Promise<void> {
+  async tellChanges(): Promise<void> {
     const { revision } = this.#context.pool;
     if (this.#listeners.size === 0 || revision === this.#told) return;
     const before = this.#told;

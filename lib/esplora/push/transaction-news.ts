@@ -14,8 +14,8 @@ import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
 import type { Spend } from '../../answers/transactions/spends';
 
-/** Transactions in one look: their standing is found in one turn of the event loop. */
-const MOST_IN_LOOK = 64;
+/** Transactions in one pass: their standing is found in one turn of the event loop. */
+const MOST_IN_PASS = 64;
 
 export interface TransactionListener extends Listener {
   transactionNews(message: Buffer): void;
@@ -49,7 +49,7 @@ export class TransactionNews {
   readonly #tracked = new Map<string, TrackedTransaction>();
   readonly #dirty = new Set<TrackedTransaction>();
 
-  /** `wake`: asks for a look. */
+  /** `wake`: asks for a pass. */
   constructor(context: TransactionNewsContext, wake: () => void) {
     this.#context = context;
     this.#wake = wake;
@@ -64,7 +64,7 @@ export class TransactionNews {
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
     const { pooled } = tracked;
     const standing = this.#standingOf(tracked, snapshot.index);
-    // Listeners that were there before are told by the next look.
+    // Listeners that were there before are told by the next pass.
     if (tracked.listeners.size === 0) tracked.standing = standing;
     else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#touch(tracked);
     this.#tracked.set(keyOf(txid), tracked);
@@ -96,25 +96,25 @@ export class TransactionNews {
   }
 
   /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
-  look(snapshot: ScriptSnapshot): () => Promise<void> {
-    const looked: { readonly tracked: TrackedTransaction; readonly standing: Standing }[] = [];
+  collect(snapshot: ScriptSnapshot): () => Promise<void> {
+    const collected: { readonly tracked: TrackedTransaction; readonly standing: Standing }[] = [];
     for (const tracked of this.#dirty) {
-      if (looked.length === MOST_IN_LOOK) {
+      if (collected.length === MOST_IN_PASS) {
         this.#wake();
         break;
       }
       this.#dirty.delete(tracked);
-      looked.push({ tracked, standing: this.#standingOf(tracked, snapshot.index) });
+      collected.push({ tracked, standing: this.#standingOf(tracked, snapshot.index) });
     }
     return async () => {
       try {
-        for (let next = looked[0]; next !== undefined; next = looked[0]) {
+        for (let next = collected[0]; next !== undefined; next = collected[0]) {
           await this.#tell(next.tracked, next.standing, snapshot);
-          looked.shift();
+          collected.shift();
         }
       } finally {
         // After an error: what was not told stays dirty.
-        for (const { tracked } of looked) if (tracked.listeners.size > 0) this.#dirty.add(tracked);
+        for (const { tracked } of collected) if (tracked.listeners.size > 0) this.#dirty.add(tracked);
       }
     };
   }

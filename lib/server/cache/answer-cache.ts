@@ -1,19 +1,5 @@
-// What is cached for answers. No entry has a time to live: it is right or it is not.
-//
-//   what                               found by                 bounded by             dropped
-//   raw blocks (blocks.ts)             hash                     the cache for answers  least recently used first; unread once pruned
-//   replies (replies.ts)               question with its body   the cache for answers  least recently used first; unread after a block
-//   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
-//   JSON and hex of blocks, JSON of    block and its place,     36 MiB beside it       when the buffer is needed for another text
-//   many headers (texts.ts)            first one and tip
-//   what blocks spend (spent.ts)       hash                     the cache for answers  as raw blocks
-//   what scripts have (lib/esplora)    SHA-256 of the script  the cache for answers  as replies; totals go on from their block
-//   spends (lib/esplora)               outpoint              the cache for answers  as replies; unread once their block is gone
-//   transactions (lib/esplora)         block and txid         the cache for answers  least recently used first
-//   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
-//   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes
-//
-// The cache for answers takes what is asked for a second time or took long to make. It drops the least recently used entries first.
+// The cache for answers. No entry has a time to live: it is right or it is not. It takes what is asked for a second time or took long to
+// make, and drops the least recently used entries first. docs/architecture.md lists what is in it.
 
 import { LRUCache } from 'lru-cache';
 
@@ -31,12 +17,12 @@ export interface Cached {
 }
 
 /** The part of the cache that holds one kind of value. */
-export interface Shelf<T extends Cached> {
+export interface CacheSection<T extends Cached> {
   get(key: string): T | undefined;
   /** Caches the value if the key was offered before. */
-  offer(key: string, value: () => T): void;
+  setIfAskedBefore(key: string, value: () => T): void;
   /** Caches the value at once: for values that took long to make. */
-  keep(key: string, value: T): void;
+  set(key: string, value: T): void;
 }
 
 /** The cache for answers: all kinds together, bounded in bytes. */
@@ -55,16 +41,16 @@ export class AnswerCache {
   }
 
   /** `name`: one for each kind. */
-  shelf<T extends Cached>(name: string): Shelf<T> {
+  section<T extends Cached>(name: string): CacheSection<T> {
     return {
       get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      offer: (key, value) => {
+      setIfAskedBefore: (key, value) => {
         const fingerprint = fingerprintOf(key);
         const slot = fingerprint % FINGERPRINTS;
         if (this.#offered[slot] === fingerprint) this.#entries.set(`${name}/${key}`, value());
         else this.#offered[slot] = fingerprint;
       },
-      keep: (key, value) => {
+      set: (key, value) => {
         this.#entries.set(`${name}/${key}`, value);
       }
     };

@@ -1,6 +1,6 @@
 // Replies that hold for exactly one state of the index: clients repeat their requests while they wait for the next block.
 
-import { ownCopy, type AnswerCache, type Cached, type Shelf } from './answer-cache';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from './answer-cache';
 import type { HeaderRecord, IndexReader } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { Reply } from '../http/reply';
@@ -17,12 +17,12 @@ interface CachedReply extends Cached {
 const LONGEST_BYTES = 524_288;
 
 export class ReplyCache {
-  readonly #replies: Shelf<CachedReply>;
+  readonly #replies: CacheSection<CachedReply>;
   readonly #node: Pick<NodeSource, 'pruned'>;
   readonly #reader: IndexReader;
 
   constructor(cache: AnswerCache, node: Pick<NodeSource, 'pruned'>, reader: IndexReader) {
-    this.#replies = cache.shelf('reply');
+    this.#replies = cache.section('reply');
     this.#node = node;
     this.#reader = reader;
   }
@@ -39,7 +39,7 @@ export class ReplyCache {
     const made = await make();
     const { tip, contentType, body, isImmutable } = made;
     if (tip === undefined || body.length > LONGEST_BYTES) return made;
-    this.#replies.offer(question, () => {
+    this.#replies.setIfAskedBefore(question, () => {
       const own = ownCopy(body);
       return {
         reply: { contentType, body: own, isImmutable },

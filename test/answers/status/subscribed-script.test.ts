@@ -21,15 +21,15 @@ type Step =
   /** A listener asks, or the answer to an earlier question is ready. */
   | { readonly do: 'ask' | 'leave'; readonly listener: number }
   | { readonly do: 'answer'; readonly pick: number }
-  /** The notifier begins a look, or ends the one that is under way. */
-  | { readonly do: 'look' };
+  /** The notifier begins a pass, or ends the one that is under way. */
+  | { readonly do: 'pass' };
 
 const listener = fc.nat({ max: LISTENERS - 1 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('change' as const), status: fc.constantFrom('', 'a', 'b') }),
   fc.record({ do: fc.constant('ask' as const), listener }),
   fc.record({ do: fc.constant('answer' as const), pick: fc.nat({ max: 5 }) }),
-  fc.record({ do: fc.constant('look' as const) }),
+  fc.record({ do: fc.constant('pass' as const) }),
   fc.record({ do: fc.constant('leave' as const), listener })
 );
 
@@ -44,7 +44,7 @@ describe('a script with subscribers', () => {
         let present = '';
         let looks = 0;
         let looking: Told | undefined;
-        const found = (): Told => ({ status: present, look: ++looks });
+        const found = (): Told => ({ status: present, pass: ++looks });
         for (const one of steps) {
           if (one.do === 'change') present = one.status;
           else if (one.do === 'ask') asked.push({ by: listeners[one.listener] as StatusListener, found: found() });
@@ -57,16 +57,16 @@ describe('a script with subscribers', () => {
             if (answered === undefined) continue;
             subscribed.add(answered.by);
             const status = subscribed.answered(answered.by, answered.found);
-            const isLater = subscribed.look > answered.found.look;
+            const isLater = subscribed.pass > answered.found.pass;
             expect(status).to.equal(isLater ? subscribed.status : answered.found.status);
-            known.set(answered.by, { status, look: isLater ? subscribed.look : answered.found.look });
+            known.set(answered.by, { status, pass: isLater ? subscribed.pass : answered.found.pass });
           } else if (looking === undefined) looking = found();
           else {
-            const { status, look } = looking;
+            const { status, pass } = looking;
             looking = undefined;
-            const due = [...known].filter(([, own]) => own.look < look && own.status !== status);
-            expect(subscribed.settle(status, look)).to.have.members(due.map(([by]) => by));
-            for (const [by, own] of known) if (own.look < look) known.set(by, { status, look });
+            const due = [...known].filter(([, own]) => own.pass < pass && own.status !== status);
+            expect(subscribed.settle(status, pass)).to.have.members(due.map(([by]) => by));
+            for (const [by, own] of known) if (own.pass < pass) known.set(by, { status, pass });
           }
           expect(subscribed.isLeft).to.equal(known.size === 0);
         }
@@ -77,10 +77,10 @@ describe('a script with subscribers', () => {
 
   it('keeps no listener in memory that has left', async () => {
     const subscribed = new SubscribedScript('script');
-    const subscribe = (status: string, look: number): StatusListener => {
+    const subscribe = (status: string, pass: number): StatusListener => {
       const one: StatusListener = { changed: () => undefined, failed: unfailing };
       subscribed.add(one);
-      subscribed.answered(one, { status, look });
+      subscribed.answered(one, { status, pass });
       return one;
     };
     subscribe('a', 1);

@@ -11,9 +11,9 @@ import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-su
 import type { HostTransaction } from '../../../lib/node/host';
 
 const FEE = 100_000;
-/** More scripts than one look has. */
+/** More scripts than one pass has. */
 const MANY = 600;
-/** The last script of the first look. */
+/** The last script of the first pass. */
 const LAST = 511;
 /** More listeners than are told in one turn. */
 const MANY_LISTENERS = 100;
@@ -62,7 +62,7 @@ describe('the notifier', () => {
     expect(told).to.have.length(MANY).and.have.members(names);
   });
 
-  it('looks at 512 scripts at a time: what happens meanwhile counts for those that still wait', async () => {
+  it('collects 512 scripts at a time: what happens meanwhile counts for those that still wait', async () => {
     const told: unknown[] = [];
     const client = all.client((_, [name]) => {
       if (told.push(name) === 1) void walk.host.mempool.addTX(paymentTo(scripts.slice(-1)));
@@ -131,7 +131,7 @@ describe('the notifier', () => {
     await subscribe(
       all.client((_, [name]) => {
         told.push(name);
-        closing ??= all.notifier.close();
+        closing ??= all.passes.close();
       }),
       scripts.slice(0, 3 * READ_TOGETHER)
     );
