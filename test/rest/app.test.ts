@@ -254,13 +254,8 @@ describe('the application', () => {
     const connected = once(server, 'connection') as Promise<[Socket]>;
     const socket = await openSocket(port);
     const [ofServer] = await connected;
-    const both = new Promise<void>((resolve) =>
-      server.on('request', () => {
-        if (requests.length === 2) resolve();
-      })
-    );
     socket.write(Buffer.concat([requestBytes({ path: '/rest/it' }, false), requestBytes({ path: '/rest/it' }, false)]));
-    await both;
+    await until(() => requests.length === 2);
     expect(requests.map(({ isGone }) => isGone)).to.deep.equal([false, false]);
     const gone = new Promise((resolve) => ofServer.once('close', resolve));
     socket.destroy();
