@@ -6,6 +6,7 @@ import tseslint from 'typescript-eslint';
 const belowInterfaces = [
   'lib/turns',
   'lib/bitcoin',
+  'lib/store',
   'lib/node',
   'lib/views',
   'lib/pool',
@@ -26,7 +27,7 @@ const modules = {
   'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/index'],
-  'lib/server': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views', 'lib/index', 'lib/scripts'],
+  'lib/server': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/views', 'lib/index', 'lib/scripts'],
   'lib/answers': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views', 'lib/pool', 'lib/index', 'lib/scripts', 'lib/server'],
   'lib/rest': belowInterfaces,
   'lib/rpc': belowInterfaces,

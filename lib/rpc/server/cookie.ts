@@ -1,11 +1,11 @@
 // The cookie file, as Bitcoin Core writes it: a password for anyone who can read the node's folder, new at each start.
 
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { writePrivate } from '../../store/private-file';
 
 const USER = '__cookie__';
 const PASSWORD_BYTES = 32;
-const OWNER_ONLY = 0o600;
 
 export class CookieFile {
   readonly #path: string;
@@ -18,16 +18,7 @@ export class CookieFile {
   /** Writes the file, replacing one that a stopped process left behind; gives `user:password`. @throws an error of the system */
   async create(): Promise<string> {
     const credentials = `${USER}:${randomBytes(PASSWORD_BYTES).toString('hex')}`;
-    const unfinished = `${this.#path}.tmp`;
-    // A file that is left over may be readable by others.
-    await rm(unfinished, { force: true });
-    const file = await open(unfinished, 'wx', OWNER_ONLY);
-    try {
-      await file.writeFile(credentials);
-    } finally {
-      await file.close();
-    }
-    await rename(unfinished, this.#path);
+    await writePrivate(this.#path, credentials);
     this.#credentials = credentials;
     return credentials;
   }

@@ -3,14 +3,14 @@
 
 import { messageOf } from '../../turns/error-text';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { writePrivate } from '../../store/private-file';
 import { makeOwnCertificate, type PemPair } from './own-certificate';
 
 const OWN_CERTIFICATE = 'electrum-certificate.pem';
 const OWN_KEY = 'electrum-key.pem';
-const OWNER_ONLY = 0o600;
 const LOOK_MS = 10_000;
 
 export interface CertificatePaths {
@@ -109,22 +109,8 @@ async function isThere({ certificate, key }: CertificatePaths): Promise<boolean>
 async function keep(folder: string, paths: CertificatePaths, pair: PemPair): Promise<void> {
   await mkdir(folder, { recursive: true });
   // The certificate is written last: if it is missing, both are made again.
-  await write(paths.key, pair.key);
-  await write(paths.certificate, pair.certificate);
-}
-
-async function write(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.tmp`;
-  // A file that is left over may be readable by others.
-  await rm(unfinished, { force: true });
-  const file = await open(unfinished, 'wx', OWNER_ONLY);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, path);
+  await writePrivate(paths.key, pair.key);
+  await writePrivate(paths.certificate, pair.certificate);
 }
 
 /** @throws Error naming the files when they cannot be read, or do not belong together */
