@@ -1,8 +1,7 @@
 // Blocks on their way into the index: applied to the coin cache one by one, and written together
 // (index-writer.ts). Coins that are made and spent within the batch are never written.
 
-import { previousHashOf } from '../../bitcoin/header';
-import { toDisplayHex } from '../../bitcoin/hash';
+import { requireNext } from '../records/chain-steps';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { spentBaseKey } from '../records/base-coin';
 import { putFilter, putFilterSpan, type FilterTip } from '../records/filter';
@@ -12,7 +11,6 @@ import { putLengths } from '../records/lengths';
 import { MAX_TRANSACTIONS, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
-import { IndexError } from '../errors';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
@@ -85,7 +83,11 @@ export class BlockBatch {
    * @throws IndexError when it does not extend the tip or spends a coin that does not exist; the batch must then be abandoned.
    */
   async add(rows: BlockRows): Promise<void> {
-    this.#checkExtends(rows);
+    requireNext(
+      this.#end.chain.tip,
+      { hash: Buffer.from(rows.hash), height: rows.height, header: Buffer.from(rows.header) },
+      this.#options.genesisHash
+    );
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
@@ -141,21 +143,6 @@ export class BlockBatch {
   dropWrites(): void {
     this.#hashes.length = 0;
     this.#otherWrites.length = 0;
-  }
-
-  #checkExtends({ height, hash, header }: BlockRows): void {
-    const { tip } = this.#end.chain;
-    const { genesisHash } = this.#options;
-    const previousHash = previousHashOf(Buffer.from(header));
-    const next = tip === undefined ? 0 : tip.height + 1;
-    if (tip === undefined && !genesisHash.equals(hash))
-      throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
-    if (tip !== undefined && !tip.hash.equals(previousHash))
-      throw new IndexError(
-        `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, ` +
-          `got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
-      );
-    if (height !== next) throw new IndexError(`expected rows of height ${next}, got ${height}`);
   }
 
   /** Extends the chain by the block, and adds its header, height and lengths. */

@@ -14,6 +14,7 @@
 // then `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
 // error, the cache is emptied, and the next batch is made on top of what is written.
 
+import { dropOldUndo, requireUndo, requireUndoable } from '../records/chain-steps';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
 import { BaseSpends } from '../coins/base-spends';
@@ -38,7 +39,7 @@ import { damaged, recordOf } from '../records/layout';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
 import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';
-import { DamagedIndexError, IndexError, TooDeepError } from '../errors';
+import { DamagedIndexError } from '../errors';
 import { BlockBatch, type ChainEnd } from './block-batch';
 import { undoBaseWrites, undoWrites } from './undo-block';
 import type { BlockPoint } from '../../node/types';
@@ -152,7 +153,7 @@ export class IndexWriter {
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     this.#hasher = TxidHasher.of(store);
     this.#loadFilters();
-    await this.#dropOldUndo();
+    await dropOldUndo(store, this.tip, this.undoDepth, [undoKey, spentBaseKey]);
     await this.#loadHeaders();
   }
 
@@ -239,14 +240,9 @@ export class IndexWriter {
    */
   async undo(): Promise<BlockPoint> {
     const { store } = this.#options;
-    const { tip } = this;
-    if (tip === undefined || tip.height === 0)
-      throw new IndexError(
-        `expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`
-      );
+    const tip = requireUndoable(this.tip);
     const key = undoKey(tip.height);
-    const value = store.get(key);
-    if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
+    const value = requireUndo(store.get(key), tip);
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
     // While the headers are in memory, this is the only read of the record.
@@ -296,17 +292,6 @@ export class IndexWriter {
     this.#base = this.#hasher = undefined;
     this.headers.pop(0);
     this.#moveTo(EMPTY);
-  }
-
-  /** Each new block drops the undo record that has become too old. This drops those of an earlier run with a larger undo depth. */
-  async #dropOldUndo(): Promise<void> {
-    const { store, undoDepth } = this.#options;
-    const lowest = (this.tip?.height ?? 0) - undoDepth + 1;
-    if (lowest <= 0) return;
-    const writes: StoreWrite[] = [];
-    for (const keyAt of [undoKey, spentBaseKey])
-      for await (const [key] of store.range({ gte: keyAt(0), lt: keyAt(lowest) })) writes.push({ type: 'del', key });
-    if (writes.length > 0) await store.batch(writes, { durable: false });
   }
 
   /** @throws DamagedIndexError */

@@ -1,10 +1,11 @@
 // The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. Batches are not
 // forced to the disk: if a power cut undoes some, blocks are connected again from the node, or undone again by their undo records.
 
+import { dropOldUndo, requireNext, requireUndo, requireUndoable } from '../../index/records/chain-steps';
 import { runAhead } from '../../turns/slices';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
-import { DamagedIndexError, IndexError, TooDeepError } from '../../index/errors';
+import { DamagedIndexError, IndexError } from '../../index/errors';
 import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';
 import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
 import { newSecret } from '../../index/records/txid-hash';
@@ -74,7 +75,7 @@ export class ScriptWriter {
     this.#hasher = ScriptHasher.of(store);
     const isFilling = store.get(FILLING_KEY) !== undefined && store.get(TIP_KEY) === undefined;
     const tip = isFilling ? undefined : await findTip(store);
-    await this.#dropOldUndo(tip);
+    await dropOldUndo(store, tip, this.#options.undoDepth, [undoKey]);
     this.#tip = tip;
     await this.#options.watch?.begin(this.#hasher);
   }
@@ -102,14 +103,9 @@ export class ScriptWriter {
    */
   async disconnect(): Promise<BlockPoint> {
     const { store, watch } = this.#options;
-    const tip = this.#tip;
-    if (tip === undefined || tip.height === 0)
-      throw new IndexError(
-        `expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`
-      );
+    const tip = requireUndoable(this.#tip);
     const key = undoKey(tip.height);
-    const [value] = await store.load([key]);
-    if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
+    const value = requireUndo((await store.load([key]))[0], tip);
     const { hash, previousHash, transactions, rowKeys } = decodeUndo(key, value, tip.height);
     if (!hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(hash));
     const keys = [key, ...txidsKeys(tip.height, transactions)];
@@ -137,18 +133,9 @@ export class ScriptWriter {
     let before = this.#tip;
     for (const { point, raw } of blocks) {
       const header = raw.subarray(0, HEADER_LENGTH);
-      const [hash, previousHash] = [hash256(header), previousHashOf(header)];
-      const name = toDisplayHex(hash);
-      if (!hash.equals(point.hash)) throw new IndexError(`expected block ${toDisplayHex(point.hash)}, got ${name}`);
-      if (before === undefined && !hash.equals(genesisHash))
-        throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${name}`);
-      if (before !== undefined && !previousHash.equals(before.hash))
-        throw new IndexError(
-          `expected a block on top of ${toDisplayHex(before.hash)} at height ${before.height}, ` +
-            `got ${name}, which follows ${toDisplayHex(previousHash)}`
-        );
-      const height = before === undefined ? 0 : before.height + 1;
-      if (point.height !== height) throw new IndexError(`expected block ${name} at height ${height}, got it at ${point.height}`);
+      const hash = hash256(header);
+      if (!hash.equals(point.hash)) throw new IndexError(`expected block ${toDisplayHex(point.hash)}, got ${toDisplayHex(hash)}`);
+      requireNext(before, { ...point, header }, genesisHash);
       before = point;
     }
   }
@@ -205,16 +192,6 @@ export class ScriptWriter {
       if (value === undefined) throw damaged(keys[i] as Buffer, 'a record of the block to undo', 'none'); // one for each
       return value;
     });
-  }
-
-  /** Each new block drops the undo record that has become too old. This drops those of an earlier run with a larger undo depth. */
-  async #dropOldUndo(tip: BlockPoint | undefined): Promise<void> {
-    const { store, undoDepth } = this.#options;
-    const lowest = (tip?.height ?? 0) - undoDepth + 1;
-    if (lowest <= 0) return;
-    const writes: StoreWrite[] = [];
-    for await (const [key] of store.range({ gte: undoKey(0), lt: undoKey(lowest) })) writes.push({ type: 'del', key });
-    if (writes.length > 0) await store.batch(writes, { durable: false });
   }
 }
 
