@@ -169,7 +169,7 @@ export class BcoinNode implements NodeSource {
     return readSpentOutputs(hash, counts, this.#host);
   }
 
-  async atRest<T>(use: () => T): Promise<T> {
+  async withChainLock<T>(use: () => T): Promise<T> {
     const unlock = await this.#host.chain.locker.lock();
     try {
       return use();

@@ -357,7 +357,7 @@ export interface NodeSource {
    * Calls `use` at a moment in which no block is being connected or disconnected, and the pool has handled all earlier ones. The chain
    * waits while it runs, so a listener to the chain must not wait for it.
    */
-  atRest<T>(use: () => T): Promise<T>;
+  withChainLock<T>(use: () => T): Promise<T>;
   /** The coins at the present tip, in a snapshot that must be closed. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether the node still has every block of the active chain. */

@@ -13,7 +13,7 @@ import { detailsOf } from '../../turns/error-text';
 import { listen } from '../../node/events';
 import { tell, type Listener } from './listener';
 import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
-import { Statuses, type Brought, type Status } from './statuses';
+import { Statuses, type NewRows, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger } from '../../index/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
@@ -68,7 +68,7 @@ interface Pass {
 /** What is read of a script in the turn of a pass. */
 interface Collected {
   readonly history: ScriptHistory;
-  readonly brought: Brought | undefined;
+  readonly newRows: NewRows | undefined;
 }
 
 export class ScriptNotifier {
@@ -163,13 +163,13 @@ export class ScriptNotifier {
     const subscribed = this.#scripts.get(script) ?? this.#enter(script);
     if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#collected.has(subscribed))
       return this.#addAnswered(subscribed, listener, { status: subscribed.status, pass: subscribed.pass });
-    subscribed.coming++;
+    subscribed.pending++;
     try {
       const { pass, status } = await this.#answer(subscribed, most);
       worked?.(status.work);
       return this.#addAnswered(subscribed, listener, { status: status.text, pass });
     } finally {
-      subscribed.coming--;
+      subscribed.pending--;
       this.#leave(subscribed);
     }
   }
@@ -231,7 +231,7 @@ export class ScriptNotifier {
       for (const subscribed of this.#scripts.values()) subscribed.forget();
       this.#touchAll(this.#scripts.values());
     } else if (change.type === 'connect') {
-      for (const [script, rows] of change.rows) this.#scripts.get(script)?.bring(change.block, rows);
+      for (const [script, rows] of change.rows) this.#scripts.get(script)?.addRows(change.block, rows);
       this.#touchAll(this.#waiting);
       this.#touchEach(change.rows.keys());
     } else {
@@ -265,7 +265,7 @@ export class ScriptNotifier {
     if (before !== undefined && before.most >= most) return before.found;
     const found = this.#parts.scripts.reader.read(async (snapshot) => {
       const pass = this.#newPass(snapshot);
-      const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, pass), brought: undefined }, pass, most);
+      const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, pass), newRows: undefined }, pass, most);
       return { pass: pass.number, status };
     });
     this.#answers.set(subscribed, { most, found });
@@ -283,8 +283,8 @@ export class ScriptNotifier {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  async #statusOf(subscribed: SubscribedScript, { history, brought }: Collected, pass: Pass, most: number): Promise<Status> {
-    const status = await this.#statuses.of(subscribed.key, history, pass.snapshot, most, brought);
+  async #statusOf(subscribed: SubscribedScript, { history, newRows }: Collected, pass: Pass, most: number): Promise<Status> {
+    const status = await this.#statuses.of(subscribed.key, history, pass.snapshot, most, newRows);
     if (this.#scripts.get(subscribed.key) !== subscribed) return status;
     if (pass.moves === this.#moves) subscribed.readUpTo(pass.snapshot.index.tip, status.text === '');
     else subscribed.forget();
@@ -299,7 +299,7 @@ export class ScriptNotifier {
     const pass = this.#newPass(snapshot);
     for (const subscribed of this.#dirty) {
       if (this.#collected.size === MOST_IN_PASS) break;
-      this.#collected.set(subscribed, { history: this.#historyOf(subscribed, pass), brought: subscribed.brought });
+      this.#collected.set(subscribed, { history: this.#historyOf(subscribed, pass), newRows: subscribed.newRows });
       this.#dirty.delete(subscribed);
     }
     if (this.#dirty.size > 0) this.#passes.wake();

@@ -20,7 +20,7 @@ export interface Teller {
 }
 
 export interface SettledPassesParts {
-  readonly node: Pick<NodeSource, 'atRest' | 'tip'>;
+  readonly node: Pick<NodeSource, 'withChainLock' | 'tip'>;
   readonly reader: ScriptReader;
   readonly logger: Pick<IndexLogger, 'warning'>;
 }
@@ -78,7 +78,7 @@ export class SettledPasses {
       // Waits a turn, so that everything else that happens in this turn is seen in the same pass.
       await setImmediate();
       try {
-        await node.atRest(() => this.#pass());
+        await node.withChainLock(() => this.#pass());
       } catch (error) {
         // The index by script announces when it can be read again. After closing, errors do not matter.
         if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)

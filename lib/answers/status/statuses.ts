@@ -32,8 +32,8 @@ export interface Status {
   readonly work: number;
 }
 
-/** All rows of a script that blocks after `since` brought, up to the tip of the state that is looked at. */
-export interface Brought {
+/** All rows of a script that blocks after `since` newRows, up to the tip of the state that is looked at. */
+export interface NewRows {
   readonly since: BlockPoint;
   /** Whether the script had no rows up to `since`. */
   readonly wasEmpty: boolean;
@@ -60,11 +60,11 @@ export class Statuses {
   });
 
   /**
-   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `brought`: if known, saves reading the rows.
+   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `newRows`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
-  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
-    const { hash, added } = await this.#confirmed(key, history, snapshot, most, brought);
+  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, newRows?: NewRows): Promise<Status> {
+    const { hash, added } = await this.#confirmed(key, history, snapshot, most, newRows);
     const pooled = await history.unconfirmed(NO_CLIENT);
     if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none', work: added };
     const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
@@ -72,14 +72,14 @@ export class Statuses {
     return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some', work: added + pooled.length };
   }
 
-  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, brought?: Brought): Promise<Continued> {
-    const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
+  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, newRows?: NewRows): Promise<Continued> {
+    const kept = this.#kept.get(key) ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);
     const { tip } = index;
     if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
     // If not, its block was disconnected in a reorganization, or this is an older state.
     const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
     const confirmed =
-      (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
+      (isGood && (await continued(kept, pagesAbove(kept, history, most, newRows), index))) || (await begun(history, tip, most));
     const { hash, block } = confirmed;
     if (!hash.isEmpty) this.#kept.set(key, { hash, block });
     return confirmed;
@@ -96,8 +96,8 @@ async function begun(history: ScriptHistory, { hash: blockHash, height }: Header
 }
 
 /** Rows after the block of the cached hash: those that blocks brought, if they begin at that block, or else read from the index. */
-function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, brought: Brought | undefined): Pages {
-  if (brought?.since.hash.equals(block.hash) === true) return [brought.rows];
+function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, newRows: NewRows | undefined): Pages {
+  if (newRows?.since.hash.equals(block.hash) === true) return [newRows.rows];
   return history.confirmed(most, NO_CLIENT, { height: block.height, index: MAX_TRANSACTIONS - 1 });
 }
 

@@ -3,7 +3,7 @@
 import type { BlockPoint } from '../../node/types';
 import type { RowPlace } from '../../scripts/types';
 import type { Listener } from './listener';
-import type { Brought } from './statuses';
+import type { NewRows } from './statuses';
 
 /** Rows that are kept until the next pass. If there are more, the next pass reads the index. */
 const MOST_ROWS = 64;
@@ -32,14 +32,14 @@ export class SubscribedScript {
   /** What listeners were told last; undefined: nothing yet. */
   status: string | undefined;
   /** Number of subscriptions that are being answered. */
-  coming = 0;
+  pending = 0;
   /** The pass that found the status. */
   pass = 0;
   /** The block after which `rows` has all rows of the script; undefined if rows are missing. */
   since: BlockPoint | undefined;
   /** Whether the script had no transaction up to that block, nor in the pool. */
   wasEmpty = false;
-  /** The rows that blocks above `since` brought. */
+  /** The rows that blocks above `since` newRows. */
   rows: readonly RowPlace[] = NO_ROWS;
   #listeners: StatusListener | Set<StatusListener> | undefined;
   #told: Map<StatusListener, Told> | undefined;
@@ -59,21 +59,21 @@ export class SubscribedScript {
   }
 
   /** To be called when a block was connected, which may already have been there when the confirmed part was read. */
-  bring({ height }: BlockPoint, rows: readonly RowPlace[]): void {
+  addRows({ height }: BlockPoint, rows: readonly RowPlace[]): void {
     if (this.since === undefined || height <= this.since.height) return;
     if (this.rows.length + rows.length > MOST_ROWS) this.forget();
     else this.rows = [...this.rows, ...rows];
   }
 
   /** undefined if rows are missing. To be read in the turn of a pass: no block moves then, and the rows of all that moved are here. */
-  get brought(): Brought | undefined {
+  get newRows(): NewRows | undefined {
     const { since, wasEmpty, rows } = this;
     return since && { since, wasEmpty, rows };
   }
 
   /** Whether there are no subscribers. */
   get isLeft(): boolean {
-    return this.#listeners === undefined && this.coming === 0;
+    return this.#listeners === undefined && this.pending === 0;
   }
 
   add(listener: StatusListener): void {

@@ -67,7 +67,7 @@ interface Seen {
 class TrackedScript {
   readonly listeners = new Set<ScriptListener>();
   /** How many listeners wait for `beginning`. */
-  coming = 0;
+  pending = 0;
   beginning: Promise<void> | undefined;
   seen: Seen | undefined;
 
@@ -101,7 +101,7 @@ export class ScriptNews implements StatusListener {
   async track(script: string, listener: ScriptListener): Promise<void> {
     const tracked = this.#tracked.get(script) ?? new TrackedScript(script);
     this.#tracked.set(script, tracked);
-    tracked.coming++;
+    tracked.pending++;
     try {
       await (tracked.beginning ??= this.#begin(tracked));
       tracked.listeners.add(listener);
@@ -109,7 +109,7 @@ export class ScriptNews implements StatusListener {
       tracked.beginning = undefined;
       throw error;
     } finally {
-      tracked.coming--;
+      tracked.pending--;
       this.#leave(tracked);
     }
   }
@@ -176,7 +176,7 @@ export class ScriptNews implements StatusListener {
   }
 
   #leave(tracked: TrackedScript): void {
-    if (tracked.listeners.size > 0 || tracked.coming > 0 || this.#tracked.get(tracked.key) !== tracked) return;
+    if (tracked.listeners.size > 0 || tracked.pending > 0 || this.#tracked.get(tracked.key) !== tracked) return;
     this.#tracked.delete(tracked.key);
     this.#dirty.delete(tracked);
     this.#parts.notifier.delete(tracked.key, this);

@@ -9,7 +9,7 @@ import { PooledScripts } from '../../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
 import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { ScriptHistories } from '../../../lib/answers/status/history';
-import { Statuses, type Brought, type Status } from '../../../lib/answers/status/statuses';
+import { Statuses, type NewRows, type Status } from '../../../lib/answers/status/statuses';
 import { unfailing } from '../../support/unfailing';
 import { blockHash, madeBlock, madeCoinbase } from '../../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../../support/made-chains';
@@ -52,16 +52,16 @@ describe('the status of a script', () => {
   });
   afterEach(() => index.close());
 
-  const statusAt = (snapshot: ScriptSnapshot, script: Buffer, statuses: Statuses, brought?: Brought): Promise<Status> =>
-    statuses.of(script.toString('latin1'), histories.at(script, snapshot), snapshot, Infinity, brought);
-  const statusOf = (script: Buffer, statuses: Statuses, brought?: Brought): Promise<Status> =>
-    index.read((snapshot) => statusAt(snapshot, script, statuses, brought));
+  const statusAt = (snapshot: ScriptSnapshot, script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
+    statuses.of(script.toString('latin1'), histories.at(script, snapshot), snapshot, Infinity, newRows);
+  const statusOf = (script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
+    index.read((snapshot) => statusAt(snapshot, script, statuses, newRows));
 
   it('is that of its history, wherever the cached part ends, and after whichever block rows were brought', async () => {
     const [model, other] = [new ScriptModel(madeChain(PLANS)), new ScriptModel(madeChain(OTHER_PLANS, 1))];
     const scripts = [...model.scripts, sha256(Buffer.from('nobody'))];
     const rowsOf = (script: Buffer, of: ScriptModel): ReturnType<ScriptModel['history']> => of.rows.get(script.toString('hex')) ?? [];
-    const broughtSince = (script: Buffer, since: Block): Brought => {
+    const broughtSince = (script: Buffer, since: Block): NewRows => {
       const [of, height] = since === ELSEWHERE ? [other, FORKED] : [model, since];
       return {
         since: of.blocks[height]?.point ?? expect.fail('a block'),
@@ -88,8 +88,8 @@ describe('the status of a script', () => {
       const text = model.history(script).map(({ txid, position }) => `${toDisplayHex(txid)}:${position.height}:`);
       const expected = text.length === 0 ? '' : hash('sha256', text.join(''), 'binary');
       for (const { cached, since, statuses } of ways) {
-        const brought = since === undefined ? undefined : broughtSince(script, since);
-        const status = await statusOf(script, statuses, brought);
+        const newRows = since === undefined ? undefined : broughtSince(script, since);
+        const status = await statusOf(script, statuses, newRows);
         expect(status.text === expected, `${script.toString('hex')}: cached at ${String(cached)}, brought since ${String(since)}`).to.equal(
           true
         );
