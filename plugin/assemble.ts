@@ -8,20 +8,20 @@ import { BcoinNode } from '../lib/node/bcoin';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
 import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
-import { HttpApp } from '../lib/server/app';
-import { Mount } from '../lib/server/http/mount';
 import { RpcService } from '../lib/rpc/rpc-service';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
+import { HttpApp } from '../lib/server/app';
+import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
 import { migrations } from '../migrations';
+import { OptionError, type Places, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
 import type { Answers } from '../lib/answers/answers';
 import type { IndexLogger } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Store } from '../lib/store/store';
-import { OptionError, type Places, type RestOptions } from './options';
 
 export interface AssemblyParts {
   readonly host: HostNode;

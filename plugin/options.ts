@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
 import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
 import { NAMES, optionOf, OPTIONS, type OptionName, type OptionRow } from './option-table';
+import type { BootstrapFrom } from '../lib/index/types';
+import type { HostConfig } from '../lib/node/host';
 import type { Limits } from '../lib/server/limits';
 import type { CertificatePaths } from '../lib/server/ports/certificate-files';
 import type { Endpoint } from '../lib/server/ports/listener';
-import type { BootstrapFrom } from '../lib/index/types';
-import type { HostConfig } from '../lib/node/host';
 
 export interface RestOptions {
   /** The edition of Bitcoin Core's interface that is spoken. */

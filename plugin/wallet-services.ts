@@ -2,8 +2,8 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
-import { SettledPasses } from '../lib/answers/status/settled-passes';
 import { ScriptNotifier } from '../lib/answers/status/script-notifier';
+import { SettledPasses } from '../lib/answers/status/settled-passes';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';

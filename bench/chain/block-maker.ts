@@ -2,14 +2,14 @@
 // coins and signal for the soft forks (bcoin 1.0.2 activates segwit only after signals).
 
 import { hash256 } from '../../lib/bitcoin/hash';
+import { spread, type BlockShape } from './block-shape';
 import { ByteWriter } from './byte-writer';
 import { Coins } from './coins';
-import { type Slot } from './free-slots';
 import { commitmentScript, merkleRoot } from './merkle';
 import { drawKind } from './output-kinds';
 import { Random } from './random';
 import { finish, makeTransaction, writeOutputs, type MadeTransaction, type Output } from './transaction-maker';
-import { spread, type BlockShape } from './block-shape';
+import type { Slot } from './free-slots';
 
 /** Blocks before the usual ones: a little more than three signalling periods of regtest. */
 export const FIRST_BLOCKS = 440;

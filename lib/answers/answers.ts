@@ -1,17 +1,17 @@
 // What interfaces answer from, each made once.
 
-import { BlockFilters } from './blocks/filters';
 import { BlockForms } from './blocks/block-forms';
-import { Headers } from './chain/headers';
-import { ChainInfoText } from './chain/info';
-import { BlockTexts } from './blocks/texts';
+import { BlockFilters } from './blocks/filters';
 import { HeaderTree } from './blocks/header-tree';
 import { RawBlocks } from './blocks/raw-blocks';
 import { BlockSizes } from './blocks/sizes';
 import { SpentBytes } from './blocks/spent';
 import { SpentCounts } from './blocks/spent-counts';
 import { SpentOutputs } from './blocks/spent-outputs';
+import { BlockTexts } from './blocks/texts';
 import { BlockTrees } from './blocks/trees';
+import { Headers } from './chain/headers';
+import { ChainInfoText } from './chain/info';
 import { PoolFees } from './pool/fees';
 import { PoolTexts } from './pool/texts';
 import { ChainCoins } from './scripts/coins';
@@ -19,7 +19,6 @@ import { GatedScripts, ScriptsGate, type ScriptsStatus } from './scripts/gate';
 import { PooledScripts } from './scripts/pooled-script';
 import { ChainTotals } from './scripts/totals';
 import { ScriptHistories } from './status/history';
-import type { TxidsOf } from './scripts/txids';
 import { Sending } from './transactions/sending';
 import { Spends } from './transactions/spends';
 import { Transactions } from './transactions/transactions';
@@ -33,6 +32,7 @@ import type { ServingOptions } from '../server/serving';
 import type { Gate } from '../server/work/gate';
 import type { Profile } from '../views/profile';
 import type { JsonStyle } from '../views/script';
+import type { TxidsOf } from './scripts/txids';
 
 /** What every interface answers from, and the rules that it follows. */
 export interface Answers {

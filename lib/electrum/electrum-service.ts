@@ -1,21 +1,21 @@
 // The Electrum service put together: what the plugin opens and closes. It has its own ports, plain and TLS, which listen while it can
 // answer; WebSocket clients of the node's HTTP server are handed to it.
 
-import { messageOf } from '../turns/error-text';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
 import { Handshakes } from '../server/bounds/handshakes';
-import { LineTransport } from '../server/sockets/line-transport';
+import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
 import { Listener, textOf, type Endpoint } from '../server/ports/listener';
+import { Connection } from '../server/sockets/connection';
+import { LineTransport } from '../server/sockets/line-transport';
+import { messageOf } from '../turns/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
 import type { ServerLogger } from '../server/logger';
 import type { Serving } from '../server/serving';
-import type { Gate } from '../server/work/gate';
-import { Connection } from '../server/sockets/connection';
 import type { Sessions } from '../server/sockets/sessions';
+import type { Gate } from '../server/work/gate';
 import type { MethodTable } from './method';
 
 export interface ElectrumServiceOptions {

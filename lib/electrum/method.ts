@@ -1,7 +1,7 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
-import type { HeaderRecord } from '../index/types';
 import type { ScriptAnswers } from '../answers/answers';
+import type { HeaderRecord } from '../index/types';
 import type { Client } from '../turns/client';
 
 /** The versions that are spoken, in ascending order. */

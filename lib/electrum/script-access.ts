@@ -1,14 +1,14 @@
 // Access to scripts for other plugins of the node, without a connection.
 
-import { scriptHashOf } from '../bitcoin/hash';
-import { NO_CLIENT } from '../turns/client';
 import { Observable } from 'rxjs';
 import { onceLive } from '../answers/status/once-live';
+import { scriptHashOf } from '../bitcoin/hash';
+import { NO_CLIENT } from '../turns/client';
 import type { ScriptAnswers } from '../answers/answers';
-import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
 import type { ScriptHistory } from '../answers/status/history';
 import type { ScriptNotifier } from '../answers/status/script-notifier';
 import type { StatusListener } from '../answers/status/subscribed-script';
+import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
 
 /** A transaction that pays to a script or spends from it. */
 export interface ScriptTransaction {

@@ -1,8 +1,8 @@
 // Esplora's API over HTTP: its headers, errors and the reading of bodies. A request passes origins, cache, route, gate, key, body, queue and
 // the gate again, in this order.
 
-import { HttpError, type HeaderList } from '../server/errors';
 import { fromCache, inOrder, sending, type Words } from '../server/answering';
+import { HttpError, type HeaderList } from '../server/errors';
 import { NO_BODY, readBody } from '../server/http/body';
 import { originHeaders, PREFLIGHT, type Origins } from '../server/http/cors';
 import { under } from '../server/http/mount';

@@ -1,8 +1,9 @@
 // The table of endpoints, and the router that it is made into.
 
 import Router from '@koa/router';
-import { routing, toServe, type HttpRouter } from '../server/routing';
 import { answer } from '../server/answering';
+import { routing, toServe, type HttpRouter } from '../server/routing';
+import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
 import { blockRoutes } from './endpoints/block';
 import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
@@ -12,7 +13,6 @@ import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
 import { transactionRoutes } from './endpoints/transaction';
-import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
 import type { IncomingMessage } from 'node:http';
 import type { HttpContext, Middleware } from '../server/app';
 import type { HttpServing } from '../server/serving';

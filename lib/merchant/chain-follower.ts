@@ -2,23 +2,23 @@
 // index by script: each block is read once. At start it reads the blocks that came while the merchant was off, from the block up to
 // which the chain was searched. Events are hints; the chain of the index is the truth.
 
-import { Slice } from '../turns/slices';
 import { setImmediate } from 'node:timers/promises';
 import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
-import { detailsOf } from '../turns/error-text';
-import { listen } from '../node/events';
 import { toDisplayHex } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { scanTransaction, scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { IndexUnavailableError } from '../index/errors';
+import { listen } from '../node/events';
 import { unavailable } from '../server/errors';
+import { detailsOf } from '../turns/error-text';
+import { Slice } from '../turns/slices';
 import type { ChainIndex } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
-import type { Merchant } from './orders/merchant';
-import type { PaymentStore } from './orders/store';
 import type { PayingOutput } from '../payments/rules/payment';
 import type { ServerLogger } from '../server/logger';
+import type { Merchant } from './orders/merchant';
+import type { PaymentStore } from './orders/store';
 
 /** How often payments are looked after when no block comes. */
 const TEND_MS = 10 * 60_000;

@@ -2,21 +2,21 @@
 // are checked here.
 
 import Router from '@koa/router';
-import { inOrder } from '../server/answering';
-import { under } from '../server/http/mount';
-import type { Context } from 'koa';
-import type { HttpInterface, Middleware } from '../server/app';
-import { refusalOf } from '../server/refusal';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
-import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
-import { requireApiKey } from '../server/http/auth';
+import { inOrder } from '../server/answering';
 import { RETRY_AFTER } from '../server/errors';
-import { ClientGoneError } from '../turns/client';
+import { requireApiKey } from '../server/http/auth';
 import { readBody } from '../server/http/body';
-import type { Merchant } from './orders/merchant';
+import { under } from '../server/http/mount';
+import { refusalOf } from '../server/refusal';
+import { ClientGoneError } from '../turns/client';
+import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
+import type { Context } from 'koa';
 import type { NodeSource } from '../node/types';
+import type { HttpInterface, Middleware } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { ServerLogger } from '../server/logger';
+import type { Merchant } from './orders/merchant';
 
 /** The gate is open when a request begins. */
 const UNREADABLE = { status: () => 'the index cannot be read' };

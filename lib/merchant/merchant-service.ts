@@ -1,17 +1,17 @@
 // A merchant on the node's HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
-import type { AddressInfo } from 'node:net';
-import { FolderStorage } from './orders/storage';
-import { Merchant } from './orders/merchant';
-import { PaymentStore } from './orders/store';
-import { merchantInterface } from './merchant-interface';
-import type { HttpInterface } from '../server/app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
+import { merchantInterface } from './merchant-interface';
 import { NodeChain } from './node-chain';
+import { Merchant } from './orders/merchant';
+import { FolderStorage } from './orders/storage';
+import { PaymentStore } from './orders/store';
 import { SigningFiles } from './signing-files';
+import type { AddressInfo } from 'node:net';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
+import type { HttpInterface } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 
 export interface MerchantServiceParts {

@@ -1,13 +1,13 @@
 // The merchant's view of the chain: transactions are sent through the node, and looked up in the index and the pool.
 
-import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError } from '../node/errors';
+import { PaymentError } from '../payments/error';
 import { notYetKnown, unavailable } from '../server/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
 import type { NodeSource, PoolSource } from '../node/types';
-import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 import type { PaymentNetwork } from '../payments/rules/request';
+import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 
 export class NodeChain implements MerchantChain {
   /** BIP70 knows two networks. */

@@ -1,7 +1,6 @@
 // The running bcoin node, 1.x or 2.x, as a NodeSource. Nothing outside this folder knows how the two differ.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Observable } from 'rxjs';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
@@ -14,6 +13,7 @@ import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
 import { readSpentCoins, readSpentOutputs, readSpentSpan } from './undo';
 import type { Server } from 'node:http';
+import type { Observable } from 'rxjs';
 import type {
   BlockEntry,
   BlockPoint,

@@ -1,7 +1,7 @@
 // The tips of all branches of the node's chain, and the status of each.
 
-import { runAtOnce } from '../turns/slices';
 import { spentCounts } from '../bitcoin/block';
+import { runAtOnce } from '../turns/slices';
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
 import type { ChainTip, NodeSource } from './types';
 

@@ -1,13 +1,13 @@
 // What a path asks for: the parameter, the suffix by the rule of Bitcoin Core 0.17 (ParseDataFormat), and the one place
 // that chooses between bin, hex and json.
 
-import { CONTENT_TYPES, type Format, type Reply } from '../server/http/reply';
 import { findDisplayHex } from '../bitcoin/hash';
+import { CONTENT_TYPES, type Format, type Reply } from '../server/http/reply';
+import { runInSlices } from '../turns/slices';
 import { hexLine } from '../views/hex';
 import { formatNotFound, invalidHash } from './errors';
-import { runInSlices } from '../turns/slices';
-import type { Client } from '../turns/client';
 import type { HeaderRecord } from '../index/types';
+import type { Client } from '../turns/client';
 
 /** A view that yields because it may take long, or bytes that are ready. */
 type View = Buffer | Generator<void, Buffer>;

@@ -1,10 +1,10 @@
 // Bitcoin Core's REST interface over HTTP: its methods, headers and errors. A request passes method, cache, route, gate, key, body, queue and
 // the gate again, in this order.
 
-import { restRouter, type Route } from './routes';
-import { methodNotAllowed, noSuchPath, unknownMethod, type HeaderList } from '../server/errors';
 import { fromCache, inOrder, sending, type Words } from '../server/answering';
+import { methodNotAllowed, noSuchPath, unknownMethod, type HeaderList } from '../server/errors';
 import { under } from '../server/http/mount';
+import { restRouter, type Route } from './routes';
 import type { HttpContext, HttpInterface, Middleware } from '../server/app';
 import type { Reply } from '../server/http/reply';
 import type { HttpServing } from '../server/serving';

@@ -1,21 +1,21 @@
 // The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp, and the router that it is made into.
 
 import Router from '@koa/router';
+import { answer } from '../server/answering';
+import { NO_BODY, readBody } from '../server/http/body';
+import { routing, toServe, type HttpRouter } from '../server/routing';
+import { RestRequest, type Endpoint } from './endpoint';
 import { blockEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
-import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { blockHashEndpoint } from './endpoints/blockhashbyheight';
 import { asksForLargePart, blockPartEndpoint, requirePart } from './endpoints/blockpart';
+import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { deploymentInfoEndpoint } from './endpoints/deploymentinfo';
 import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
-import { RestRequest, type Endpoint } from './endpoint';
-import { routing, toServe, type HttpRouter } from '../server/routing';
-import { answer } from '../server/answering';
-import { NO_BODY, readBody } from '../server/http/body';
 import type { Answers } from '../answers/answers';
 import type { HttpContext, Middleware } from '../server/app';
 import type { HttpServing } from '../server/serving';

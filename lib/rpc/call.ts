@@ -3,9 +3,9 @@
 
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
-import type { ChainIndex } from '../index/types';
 import type { Answers } from '../answers/answers';
 import type { HeldText } from '../answers/blocks/texts';
+import type { ChainIndex } from '../index/types';
 import type { Client } from '../turns/client';
 import type { Parameter, Parameters } from './parameters';
 

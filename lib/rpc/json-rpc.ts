@@ -2,8 +2,8 @@
 // HTTP status, and 2.0 for calls that ask for it.
 
 import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
-import type { ReplyForm } from '../server/json-rpc/frames';
 import { idTextsIn } from '../server/json-rpc/id-texts';
+import type { ReplyForm } from '../server/json-rpc/frames';
 
 /** A call as it came. */
 export interface Call {

@@ -1,9 +1,9 @@
 // Parameters of calls: checks of their number and types, by position or by name (RPCHelpMan and transformNamedArguments of Bitcoin
 // Core), and their conversion to values.
 
-import { findDisplayHex } from '../bitcoin/hash';
 import { invalidParameter, misc, CallError, typeError, CODES } from '../answers/errors';
 import { amountOf, feeRateOf } from '../answers/transactions/amounts';
+import { findDisplayHex } from '../bitcoin/hash';
 import type { Call } from './json-rpc';
 
 export interface Parameter {

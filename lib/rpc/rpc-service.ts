@@ -1,14 +1,14 @@
 // The RPC service put together: what the plugin opens and closes.
 
-import type { DefaultState } from 'koa';
 import Router from '@koa/router';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
 import { RpcServer } from './server/rpc-server';
 import type { IncomingMessage } from 'node:http';
-import type { HttpContext, HttpInterface, Middleware } from '../server/app';
-import type { ChainIndex } from '../index/types';
+import type { DefaultState } from 'koa';
 import type { Answers } from '../answers/answers';
+import type { ChainIndex } from '../index/types';
+import type { HttpContext, HttpInterface, Middleware } from '../server/app';
 import type { Serving } from '../server/serving';
 
 export interface RpcServiceParts {

@@ -1,16 +1,16 @@
 // The way of a request to its reply: a cached reply if there is one; otherwise the route, gate, key, body, queue and the gate again. The
 // reply or the error is sent in the words of the interface.
 
-import { errorHeaders, queueFull, type HeaderList, type HttpError } from './errors';
-import { refusalOf, type Refusal } from './refusal';
 import { ClientGoneError, type Client } from '../turns/client';
+import { errorHeaders, queueFull, type HeaderList, type HttpError } from './errors';
 import { requireApiKey } from './http/auth';
 import { hasBody, NO_BODY } from './http/body';
+import { refusalOf, type Refusal } from './refusal';
 import type { IncomingMessage } from 'node:http';
-import type { HttpServing } from './serving';
-import type { Gate } from './work/gate';
 import type { HttpContext, Middleware, Next } from './app';
 import type { Reply } from './http/reply';
+import type { HttpServing } from './serving';
+import type { Gate } from './work/gate';
 
 /** How an interface words its replies. */
 export interface Words<R extends Reply> {

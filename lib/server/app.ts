@@ -4,9 +4,9 @@
 import Koa from 'koa';
 import { detailsOf } from '../turns/error-text';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ServerLogger } from './logger';
 import type { Handler, PassOn, Takes } from './http/mount';
 import type { Reply } from './http/reply';
+import type { ServerLogger } from './logger';
 
 /** Koa's context of a request. */
 export interface HttpContext extends Koa.Context {

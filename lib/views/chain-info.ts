@@ -2,8 +2,8 @@
 
 import { textsOfBits } from './header';
 import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
-import type { ProfileFields } from './profile';
 import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
+import type { ProfileFields } from './profile';
 
 export interface ChainInfo {
   readonly chain: string;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { PROFILES } from '../../lib/views/profile';
-import { unavailable } from '../../lib/server/errors';
 import { PoolTexts } from '../../lib/answers/pool/texts';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { unavailable } from '../../lib/server/errors';
+import { PROFILES } from '../../lib/views/profile';
 import { caught } from '../support/caught';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { caught } from '../support/caught';
 import { PoolView } from '../../lib/answers/pool/pool-view';
+import { caught } from '../support/caught';
 
 describe('a view of the pool', () => {
   const pool = { revision: 1, size: 1 };

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { scanBlock } from '../../lib/bitcoin/block';
 import { PreviousOutputs, type Spending } from '../../lib/answers/transactions/previous-outputs';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { caught } from '../support/caught';
-import { nodeWith } from '../support/changed-node';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { nodeWith } from '../support/changed-node';
 import { endpointContext } from '../support/endpoints';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import type { NodeSource, SpentNodeCoin } from '../../lib/node/types';

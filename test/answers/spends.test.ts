@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Spends, type SpendLimits } from '../../lib/answers/transactions/spends';
 import { Transactions } from '../../lib/answers/transactions/transactions';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ClientGoneError } from '../../lib/turns/client';
-import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';

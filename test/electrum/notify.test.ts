@@ -1,8 +1,8 @@
-import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';

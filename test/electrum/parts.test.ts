@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ElectrumError } from '../../lib/electrum/errors';
+import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
+import { negotiate } from '../../lib/electrum/server/versions';
 import { groupOf, isLoopback } from '../../lib/server/bounds/address-group';
 import { Accounts } from '../../lib/server/bounds/cost';
 import { LineBuffer } from '../../lib/server/sockets/line-buffer';
-import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
-import { negotiate } from '../../lib/electrum/server/versions';
 
 describe('lines', () => {
   it('come out as they went in, however they are cut, except those that are too long', () => {

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { PoolFees } from '../../lib/answers/pool/fees';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { feeRoutes } from '../../lib/esplora/endpoints/fees';
-import { PoolFees } from '../../lib/answers/pool/fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { unfailing } from '../support/unfailing';
 import { nodeWith } from '../support/changed-node';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
+import { unfailing } from '../support/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { merchantInterface } from '../../lib/merchant/merchant-interface';
-import { HttpApp } from '../../lib/server/app';
 import { PAYMENT_TYPE } from '../../lib/payments';
-import { HttpError } from '../../lib/server/errors';
+import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
-import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
+import { HttpError } from '../../lib/server/errors';
 import { ask, openSocket, requestBytes } from '../support/http';
+import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
+import type { AddressInfo } from 'node:net';
 
 interface ServedShop extends Shop {
   readonly port: number;

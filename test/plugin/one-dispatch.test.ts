@@ -1,7 +1,7 @@
-import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ask } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { OptionError, readOptions, type RestOptions } from '../../plugin/options';
-import { PROFILES } from '../../lib/views/profile';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { PROFILES } from '../../lib/views/profile';
+import { OptionError, readOptions, type RestOptions } from '../../plugin/options';
 import { createRegtestNode } from '../support/regtest-node';
 import type { HostConfig } from '../../lib/node/host';
 

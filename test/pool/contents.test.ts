@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { finish } from '../support/finish';
-import { PROFILES } from '../../lib/views/profile';
-import { mempoolInfoJson } from '../../lib/pool/info';
 import { PoolContents } from '../../lib/pool/contents';
+import { mempoolInfoJson } from '../../lib/pool/info';
+import { PROFILES } from '../../lib/views/profile';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { finish } from '../support/finish';
 import type { PoolEntry } from '../../lib/node/types';
 
 const { fields } = PROFILES['0.17'];

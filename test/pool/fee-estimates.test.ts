@@ -5,8 +5,8 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { feeEstimates, type FeeTarget } from '../../lib/pool/fee-estimates';
 import { nodeWith } from '../support/changed-node';
 import { openRegtestNode } from '../support/regtest-node';
-import type { TestFullNode } from '../support/bcoin';
 import type { FeeBin } from '../../lib/pool/summary';
+import type { TestFullNode } from '../support/bcoin';
 
 /** Satoshis per virtual byte. */
 const RELAY_RATE = 1;

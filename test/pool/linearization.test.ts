@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { compareRates } from '../../lib/pool/order/fee-rate';
 import { linearize, MOST_IN_BEST_ORDER, type Chunk } from '../../lib/pool/order/linearization';
-import { type Cluster } from '../../lib/pool/order/cluster';
 import { finish } from '../support/finish';
 import { allOrders, anyCluster, chunksByDefinition, isAtLeastAsGood, membersOf } from '../support/made-pools';
+import type { Cluster } from '../../lib/pool/order/cluster';
 
 const linearized = (cluster: Cluster): Chunk[] => finish(linearize(cluster));
 

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
 import { ChainMovedError } from '../../lib/node/errors';
+import { jsonReply } from '../../lib/rest/format';
 import { restInterface } from '../../lib/rest/rest-interface';
 import { HttpApp } from '../../lib/server/app';
-import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
-import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
-import { jsonReply } from '../../lib/rest/format';
-import { type Reply } from '../../lib/server/http/reply';
-import { PROFILES } from '../../lib/views/profile';
-import { DEFAULT_LIMITS } from '../../lib/server/limits';
-import { Responses } from '../../lib/server/http/responses';
-import { noReplies } from '../support/endpoints';
-import { WorkQueue } from '../../lib/server/work/work-queue';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
+import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
+import { Responses } from '../../lib/server/http/responses';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { WorkQueue } from '../../lib/server/work/work-queue';
+import { PROFILES } from '../../lib/views/profile';
+import { noReplies } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
+import type { Reply } from '../../lib/server/http/reply';
 
 describe('the application', () => {
   let server: Server;

@@ -1,21 +1,21 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
-import { endpointContext } from '../support/endpoints';
-import { chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
-import { ask, type RawReply } from '../support/http';
-import { openRestNode } from '../support/rest-node';
 import { fromDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError } from '../../lib/node/errors';
-import { PROFILES } from '../../lib/views/profile';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { RestRequest } from '../../lib/rest/endpoint';
-import { type Answers } from '../../lib/answers/answers';
 import { blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { PROFILES } from '../../lib/views/profile';
+import { bcoin } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { chainAManifest } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
 import { nodeWith } from '../support/changed-node';
+import { endpointContext } from '../support/endpoints';
+import { ask, type RawReply } from '../support/http';
+import { openRestNode } from '../support/rest-node';
+import type { Answers } from '../../lib/answers/answers';
 
 describe('a part of a block', () => {
   let served: ChainANode;

@@ -1,23 +1,23 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { blockWithoutWitness } from '../../lib/bitcoin/block';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
-import type { Endpoint } from '../../lib/rest/endpoint';
-import type { Answers } from '../../lib/answers/answers';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { HttpError } from '../../lib/server/errors';
 import { caught } from '../support/caught';
-import { nodeWith } from '../support/changed-node';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { nodeWith } from '../support/changed-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
+import type { Socket } from 'node:net';
+import type { Answers } from '../../lib/answers/answers';
 import type { NodeSource } from '../../lib/node/types';
+import type { Endpoint } from '../../lib/rest/endpoint';
 
 const largest = (): string => chainAActiveBlocks().reduce((a, b) => (b.raw.length > a.raw.length ? b : a)).hash;
 

@@ -7,7 +7,6 @@ import { blockFilterEndpoint, blockFilterHeadersEndpoint } from '../../lib/rest/
 import { HttpError } from '../../lib/server/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
-import type { TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
@@ -17,8 +16,9 @@ import { MemoryLog } from '../support/memory-log';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { Endpoint } from '../../lib/rest/endpoint';
 import type { Answers } from '../../lib/answers/answers';
+import type { Endpoint } from '../../lib/rest/endpoint';
+import type { TestFullNode } from '../support/bcoin';
 
 describe('filters that have not been made yet', () => {
   let host: TestFullNode;

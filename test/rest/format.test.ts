@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { ClientGoneError } from '../../lib/turns/client';
-import { HttpError } from '../../lib/server/errors';
 import { replyIn, requireJson, splitSuffix } from '../../lib/rest/format';
+import { HttpError } from '../../lib/server/errors';
+import { ClientGoneError } from '../../lib/turns/client';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
 

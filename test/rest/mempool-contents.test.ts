@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { openRestNode, type RestNode } from '../support/rest-node';
-import type { Reply } from '../../lib/server/http/reply';
 import type { HostTransaction } from '../../lib/node/host';
+import type { Reply } from '../../lib/server/http/reply';
 
 const COINBASE_SATS = 5_000_000_000;
 describe("the pool's contents", () => {

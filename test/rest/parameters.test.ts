@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { PROFILES, type Profile } from '../../lib/views/profile';
-import { asksForMany, parseHeaderCount } from '../../lib/rest/endpoints/headers';
-import { HttpError } from '../../lib/server/errors';
-import { parseHash } from '../../lib/rest/format';
 import { RestRequest } from '../../lib/rest/endpoint';
+import { asksForMany, parseHeaderCount } from '../../lib/rest/endpoints/headers';
+import { parseHash } from '../../lib/rest/format';
+import { HttpError } from '../../lib/server/errors';
+import { PROFILES, type Profile } from '../../lib/views/profile';
 
 describe('parseHash', () => {
   it('reads 64 hex digits of either case into wire order', () => {

@@ -1,12 +1,12 @@
-import { BlockForms } from '../../lib/answers/blocks/block-forms';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { PROFILES } from '../../lib/views/profile';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { BlockForms } from '../../lib/answers/blocks/block-forms';
+import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
 import { BlockTexts } from '../../lib/answers/blocks/texts';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
-import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import {
   chainAActiveBlocks,
@@ -16,8 +16,8 @@ import {
   coreRegtestPrefixes,
   type RecordedAnswer
 } from '../support/chain-a';
-import { endpointContext, requestFor } from '../support/endpoints';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
 import { differenceFrom31, isForService } from '../support/recorded-31';
 

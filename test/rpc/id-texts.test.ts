@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { readMessage } from '../../lib/electrum/server/message';
-import { idTextsIn } from '../../lib/server/json-rpc/id-texts';
 import { parseCalls } from '../../lib/rpc/json-rpc';
+import { idTextsIn } from '../../lib/server/json-rpc/id-texts';
 
 /** JSON as a client writes it, and as Bitcoin Core prints it. */
 interface Json {

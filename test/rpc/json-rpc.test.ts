@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { errorReply, errorText, resultFrame } from '../../lib/server/json-rpc/frames';
 import { isBad, parseCalls, type Call } from '../../lib/rpc/json-rpc';
+import { errorReply, errorText, resultFrame } from '../../lib/server/json-rpc/frames';
 
 const parse = (text: string): ReturnType<typeof parseCalls> => parseCalls(Buffer.from(text));
 

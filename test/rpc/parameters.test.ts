@@ -1,7 +1,7 @@
-import { decodeTransaction } from '../../lib/answers/transactions/sending';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CallError } from '../../lib/answers/errors';
+import { decodeTransaction } from '../../lib/answers/transactions/sending';
 import { Parameters, usageOf, type Parameter } from '../../lib/rpc/parameters';
 
 const PARAMETERS: readonly Parameter[] = [

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { ClientGoneError } from '../../lib/turns/client';
+import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
 import { readBody } from '../../lib/server/http/body';
-import { Unfinished } from '../../lib/server/bounds/unfinished';
+import { ClientGoneError } from '../../lib/turns/client';
 import { openSocket, untilClosed } from '../support/http';
 import { until } from '../support/until';
+import type { AddressInfo, Socket } from 'node:net';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { connect as connectTls, type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { Connections } from '../../lib/server/http/connections';
 import { makeCertificate } from '../payments/made-certificates';
-import { until } from '../support/until';
 import { openSocket, requestBytes, untilClosed } from '../support/http';
+import { until } from '../support/until';
+import type { AddressInfo, Socket } from 'node:net';
 
 const CLOSING_MS = 200;
 const certificate = makeCertificate({ commonName: 'node.example' });

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { Connections } from '../../lib/server/http/connections';
@@ -9,6 +7,8 @@ import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/server/ht
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 describe('isUnder', () => {
   it('takes /rest and what lies under it, with any query', () => {

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { jsonReply } from '../../lib/rest/format';
 import { restInterface } from '../../lib/rest/rest-interface';
 import { HttpApp } from '../../lib/server/app';
-import type { RestRequest } from '../../lib/rest/endpoint';
-import { jsonReply } from '../../lib/rest/format';
-import { type Reply } from '../../lib/server/http/reply';
-import { PROFILES } from '../../lib/views/profile';
-import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { readBody } from '../../lib/server/http/body';
 import { Responses } from '../../lib/server/http/responses';
-import { noReplies } from '../support/endpoints';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { WorkQueue } from '../../lib/server/work/work-queue';
-import { Unfinished } from '../../lib/server/bounds/unfinished';
+import { PROFILES } from '../../lib/views/profile';
+import { noReplies } from '../support/endpoints';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
+import type { AddressInfo, Socket } from 'node:net';
+import type { RestRequest } from '../../lib/rest/endpoint';
+import type { Reply } from '../../lib/server/http/reply';
 
 /** More than the buffers of a connection take. */
 const LARGE = 24_000_000;

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ReplyCache } from '../../lib/server/cache/replies';
-import type { Reply } from '../../lib/server/http/reply';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../lib/index/types';
+import type { Reply } from '../../lib/server/http/reply';
 
 const newTip = (): HeaderRecord => ({
   hash: Buffer.alloc(32, 1),

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import Router from '@koa/router';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/server/http/responses';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
+import type { AddressInfo } from 'node:net';
 
 /** Bytes in which all pieces differ. */
 function bodyOf(length: number): Buffer {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, connect as connectOverTls, type TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createServer as createTlsServer, connect as connectOverTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { SlowReaders } from '../../lib/server/bounds/slow-readers';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { ClientGoneError } from '../../lib/turns/client';
 import { HttpError } from '../../lib/server/errors';
 import { WorkQueue, type Lane } from '../../lib/server/work/work-queue';
+import { ClientGoneError } from '../../lib/turns/client';
 import { caught } from '../support/caught';
 
 /** Work that ends when it is told to. */

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { projectFolder } from './project-folder';
 import { PROFILES } from '../../lib/views/profile';
+import { projectFolder } from './project-folder';
 
 export const chainAFolder = join(projectFolder, 'test/vectors/chain-A');
 

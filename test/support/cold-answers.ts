@@ -1,8 +1,8 @@
 // The answers of the service without any cached data: its endpoints with a cache that holds nothing.
 
 import { expect } from 'chai';
-import { HttpError } from '../../lib/server/errors';
 import { restRoutes } from '../../lib/rest/routes';
+import { HttpError } from '../../lib/server/errors';
 import { endpointContext, requestFor } from './endpoints';
 import type { RestNode } from './rest-node';
 

@@ -1,8 +1,8 @@
 // Methods for tests of the transport: some of the protocol, and some that wait, fail, or return long replies.
 
 import { CODES, ElectrumError } from '../../lib/electrum/errors';
-import type { Method, MethodTable } from '../../lib/electrum/method';
 import type { Answers } from '../../lib/answers/answers';
+import type { Method, MethodTable } from '../../lib/electrum/method';
 
 const LETTER = 0x61;
 

@@ -1,15 +1,15 @@
 // An index by script in memory that is brought to the block of a main index when told to.
 
-import { runAtOnce } from '../../lib/turns/slices';
 import { spentCounts } from '../../lib/bitcoin/block';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import type { BlockPoint, NodeSource } from '../../lib/node/types';
+import { runAtOnce } from '../../lib/turns/slices';
 import type { IndexReader } from '../../lib/index/types';
-import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../lib/scripts/types';
+import type { BlockPoint, NodeSource } from '../../lib/node/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../lib/scripts/types';
 
 const UNDO_DEPTH = 1_000;
 

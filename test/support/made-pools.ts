@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { compareRates, type Rate } from '../../lib/pool/order/fee-rate';
-import type { Chunk } from '../../lib/pool/order/linearization';
 import type { Cluster } from '../../lib/pool/order/cluster';
+import type { Chunk } from '../../lib/pool/order/linearization';
 
 /** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are equal. */
 export const anyCluster = (most: number): fc.Arbitrary<Cluster> =>

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { electrumErrorOf } from '../../lib/electrum/errors';
 import { methodTable } from '../../lib/electrum/method-table';
-import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import { unfailing } from './unfailing';
+import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { EsploraNode } from './esplora-node';
 
 /** The result of a call. */

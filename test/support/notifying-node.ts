@@ -1,18 +1,18 @@
 // A real node with the indexes, the pool by script and the notifier of the Electrum protocol beside it.
 
 import { filter, firstValueFrom } from 'rxjs';
-import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
-import { SettledPasses } from '../../lib/answers/status/settled-passes';
-import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
-import { ScriptHistories } from '../../lib/answers/status/history';
-import { ChainIndexer } from '../../lib/index/chain-index';
-import { BcoinNode } from '../../lib/node/bcoin';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { PooledScripts } from '../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../lib/answers/scripts/totals';
+import { ScriptHistories } from '../../lib/answers/status/history';
+import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
+import { SettledPasses } from '../../lib/answers/status/settled-passes';
+import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
+import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
 import { unfailing } from './unfailing';

@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { unfailing } from './unfailing';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import { finish } from './finish';
 import { madeTransaction, type MadeOutput } from './made-blocks';
 import { mine, openRegtestNode, type RegtestOptions } from './regtest-node';
+import { unfailing } from './unfailing';
 import type { HostEntry, HostHash, HostTransaction } from '../../lib/node/host';
 
 /** Scripts that are paid to, and the scripts that unlock them. The last one carries data. */

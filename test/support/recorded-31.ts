@@ -4,13 +4,13 @@
 // differs (docs/differences.md), its own answer is expected.
 
 import { METHODS } from 'node:http';
-import { filterBinary, filterJson } from '../../lib/views/filter';
-import { filterFrom } from './filters';
-import { blockHash } from './made-blocks';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { isUnder } from '../../lib/server/http/mount';
+import { filterBinary, filterJson } from '../../lib/views/filter';
 import { bcoin } from './bcoin';
 import { chainABlocks, recordedBody, type RecordedAnswer } from './chain-a';
+import { filterFrom } from './filters';
+import { blockHash } from './made-blocks';
 import type { ProfileReplies } from '../../lib/views/profile';
 import type { RawReply } from './http';
 

@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
-import { coreRegtestPrefixes, recordedBody, type RecordedAnswer } from './chain-a';
 import { isUnder } from '../../lib/server/http/mount';
+import { coreRegtestPrefixes, recordedBody, type RecordedAnswer } from './chain-a';
 import type { AddressPrefixes } from '../../lib/bitcoin/address';
 import type { RawReply } from './http';
 

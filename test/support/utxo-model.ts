@@ -4,15 +4,15 @@ import { expect } from 'chai';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { findBase, withKnownBytes } from '../../lib/index/records/base';
 import { decodeBaseCoin } from '../../lib/index/records/base-coin';
-import { coinsIn } from '../../lib/index/records/coin-record';
 import { decodeHeader } from '../../lib/index/records/chain';
+import { coinsIn } from '../../lib/index/records/coin-record';
 import { recordOf } from '../../lib/index/records/layout';
 import { spanOf } from '../../lib/index/records/lengths';
 import { decodePosition } from '../../lib/index/records/position';
-import { type Position } from '../../lib/index/types';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { expectSame } from './expect-same';
 import { knownHash, knownScan } from './known-blocks';
+import type { Position } from '../../lib/index/types';
 import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { bitsOf, timeOf } from '../../lib/bitcoin/header';
-import { PROFILES } from '../../lib/views/profile';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/chain-info';
+import { PROFILES } from '../../lib/views/profile';
 import { chainAChainInfo, chainAChainInfo31, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
 import type { Bip9Deployment, Deployments } from '../../lib/node/types';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { PROFILES, type ProfileFields } from '../../lib/views/profile';
 import { headersJson, headersText } from '../../lib/views/header';
-import { finish } from '../support/finish';
+import { PROFILES, type ProfileFields } from '../../lib/views/profile';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
+import { finish } from '../support/finish';
 import type { HeaderRun } from '../../lib/index/types';
 
 const tipHeight = chainAManifest().height;

@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { PROFILES } from '../../lib/views/profile';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { PROFILES } from '../../lib/views/profile';
 import { transactionJson } from '../../lib/views/transaction';
+import { finish } from '../support/finish';
 import { inBech32m } from '../support/recorded-json';
 import { sharedFolder } from '../support/shared';
-import { finish } from '../support/finish';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
 

@@ -1,7 +1,7 @@
 // The basic filter (BIP158) of any block that is or was in the active chain.
 
-import { filterOfBlock } from '../../bitcoin/block-filter';
 import { scanBlock, spendingInputs } from '../../bitcoin/block';
+import { filterOfBlock } from '../../bitcoin/block-filter';
 import { chainMoving } from '../../server/errors';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord, IndexReader } from '../../index/types';

@@ -8,9 +8,9 @@ import { hash256, keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import type { IndexSnapshot } from '../../index/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 
 const GROUP_LEVELS = 11;

@@ -3,13 +3,13 @@
 
 import { LRUCache } from 'lru-cache';
 import { transactionOffsets } from '../../bitcoin/block';
-import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../bitcoin/hash';
+import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { chainMoving } from '../../server/errors';
 import type { Position, IndexSnapshot, TransactionPosition } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 
 class RawBlock implements Cached {

@@ -1,14 +1,14 @@
 // The sizes of blocks. A block's weight can only be computed from its bytes, and the blocks at the tip are asked for again and again.
 
 import { LRUCache } from 'lru-cache';
+import { keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
 import { readTransaction } from '../../bitcoin/transaction';
-import { keyOf } from '../../bitcoin/hash';
 import { runInSlices } from '../../turns/slices';
 import type { BlockPoint } from '../../node/types';
-import type { RawBlocks } from './raw-blocks';
 import type { Client } from '../../turns/client';
+import type { RawBlocks } from './raw-blocks';
 
 export interface BlockSize {
   /** In bytes, with witnesses. */

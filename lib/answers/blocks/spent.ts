@@ -1,13 +1,13 @@
 // The outputs that blocks spend, serialized as in `spenttxouts`; those that are asked for again come from memory. They are found by hash.
 // For blocks off the active chain they are never answered from memory.
 
-import { MadeOnce } from '../../server/cache/made-once';
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
-import type { SpentCounts } from './spent-counts';
 import { keyOf } from '../../bitcoin/hash';
-import { type RawBlocks } from './raw-blocks';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import { MadeOnce } from '../../server/cache/made-once';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Client } from '../../turns/client';
+import type { RawBlocks } from './raw-blocks';
+import type { SpentCounts } from './spent-counts';
 
 /** A serialized block of one transaction, which spends nothing. */
 const NOTHING = Buffer.from([1, 0]);

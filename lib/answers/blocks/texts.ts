@@ -9,8 +9,8 @@
 
 import { MadeOnce } from '../../server/cache/made-once';
 import { runInOrder } from '../../turns/slices';
-import type { Client } from '../../turns/client';
 import type { Allocate } from '../../bitcoin/text-writer';
+import type { Client } from '../../turns/client';
 
 /** Sizes are rounded up to this, so that a buffer fits other texts too. */
 const STEP = 1 << 16;

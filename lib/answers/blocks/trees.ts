@@ -1,14 +1,14 @@
 // Merkle trees over the txids of blocks, for proofs that a transaction is in the active chain.
 
+import { keyOf } from '../../bitcoin/hash';
 import { merkleRootOf } from '../../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
-import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
-import { type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord } from '../../index/types';
-import type { Client } from '../../turns/client';
 import type { ScriptSnapshot } from '../../scripts/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { Client } from '../../turns/client';
 
 interface CachedTree extends Cached {
   readonly tree: MerkleTree;

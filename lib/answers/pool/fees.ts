@@ -3,8 +3,8 @@
 import { feeEstimates, type FeeTarget } from '../../pool/fee-estimates';
 import { PoolView } from './pool-view';
 import type { NodeSource } from '../../node/types';
-import type { PoolSummary } from '../../pool/summary';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
+import type { PoolSummary } from '../../pool/summary';
 
 /** How old the summary of a large pool may be. */
 const SUMMARY_MS = 10_000;

@@ -1,13 +1,13 @@
 // The pool's contents as text. Each text is written once per change of the pool, and only the entries that the change concerns are
 // written again. There is one text of each form, of unbounded size, outside the cache for answers.
 
+import { PoolContents } from '../../pool/contents';
 import { mempoolInfoJson } from '../../pool/info';
 import { NO_CLIENT } from '../../turns/client';
-import { PoolContents } from '../../pool/contents';
 import { runInSlices } from '../../turns/slices';
 import type { PoolSource } from '../../node/types';
-import type { ProfileFields } from '../../views/profile';
 import type { Gate } from '../../server/work/gate';
+import type { ProfileFields } from '../../views/profile';
 
 /** Entries by txid, txids alone, or txids with the number of changes that the pool has seen. */
 export type PoolForm = 'entries' | 'txids' | 'sequence';

@@ -1,16 +1,16 @@
 // The outputs of a script that no transaction of the chain spends.
 
-import { isUnspendable } from '../../bitcoin/script';
-import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
-import { type RawBlocks } from '../blocks/raw-blocks';
+import { isUnspendable } from '../../bitcoin/script';
 import { TooManyCoinsError } from '../../scripts/errors';
-import { unlessGone, type ChainTotals } from './totals';
+import { MadeOnce } from '../../server/cache/made-once';
 import { placedTransaction } from '../transactions/placed-transaction';
+import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
-import type { Client } from '../../turns/client';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { Client } from '../../turns/client';
+import type { RawBlocks } from '../blocks/raw-blocks';
 
 export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 

@@ -1,9 +1,9 @@
 // Whether requests are answered: REST's gate is open, and the index by script is at the block of the main index.
 
-import { unavailable } from '../../server/errors';
 import { stateText } from '../../scripts/progress';
-import type { Gate } from '../../server/work/gate';
+import { unavailable } from '../../server/errors';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { Gate } from '../../server/work/gate';
 
 /** What the gate needs of the index by script. */
 export interface ScriptsStatus {

@@ -4,11 +4,11 @@
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord } from '../../index/types';
-import type { Client } from '../../turns/client';
-import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
-import type { EsploraCoin } from '../../views/esplora/coins';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
+import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
+import type { Client } from '../../turns/client';
+import type { EsploraCoin } from '../../views/esplora/coins';
 
 /** The outputs of a script that some transactions of the pool create and spend. */
 export interface PooledOutputs {

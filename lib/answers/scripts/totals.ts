@@ -1,16 +1,16 @@
 // Totals of a script over all transactions of the chain. Counting a long history takes long, so totals are cached with the block up to
 // which they count: later only transactions after that block are counted. Clients that ask at the same time share one count.
 
-import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf } from '../../bitcoin/hash';
-import { ClientGoneError } from '../../turns/client';
-import { exact } from '../../scripts/read/script-snapshot';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError } from '../../scripts/errors';
+import { exact } from '../../scripts/read/script-snapshot';
+import { MadeOnce } from '../../server/cache/made-once';
+import { ClientGoneError } from '../../turns/client';
 import type { BlockPoint } from '../../node/types';
-import type { Client } from '../../turns/client';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { Client } from '../../turns/client';
 
 /** The most transactions that are counted for one answer. */
 const MOST_TRANSACTIONS = 1_000_000;

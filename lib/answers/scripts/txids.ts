@@ -2,8 +2,8 @@
 
 import { IndexUnavailableError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
-import type { ScriptReader } from '../../scripts/types';
 import type { BlockPoint } from '../../node/types';
+import type { ScriptReader } from '../../scripts/types';
 
 /** The txids of a block of the active chain, in block order, from where that is cheaper than hashing; undefined if they are missing. */
 export type TxidsOf = (block: BlockPoint) => Promise<readonly Buffer[] | undefined>;

@@ -2,16 +2,16 @@
 // ascending order, then of the pool, first at height 0 by txid, then at height -1 by txid. All of it is of one moment.
 
 import { compareDisplayed } from '../../bitcoin/hash';
-import { runInSlices } from '../../turns/slices';
-import type { PooledScript, PooledScripts } from '../scripts/pooled-script';
-import { sorted } from '../../turns/sorted';
 import { HistoryTooLongError } from '../../scripts/errors';
+import { runInSlices } from '../../turns/slices';
+import { sorted } from '../../turns/sorted';
 import type { Position, HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { Client } from '../../turns/client';
-import type { ChainTotals } from '../scripts/totals';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { Client } from '../../turns/client';
+import type { PooledScript, PooledScripts } from '../scripts/pooled-script';
+import type { ChainTotals } from '../scripts/totals';
 
 const ROWS_PER_PAGE = 1_024;
 

@@ -7,18 +7,18 @@
 // A block may also change scripts that it does not touch: if it confirms a transaction from which another one in the pool spends, the
 // latter's height changes from -1 to 0. A block that is disconnected may change all scripts with transactions in the pool.
 
-import type { SettledPasses } from './settled-passes';
 import { setImmediate } from 'node:timers/promises';
-import { detailsOf } from '../../turns/error-text';
 import { listen } from '../../node/events';
+import { detailsOf } from '../../turns/error-text';
 import { tell, type Listener } from './listener';
-import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
 import { Statuses, type NewRows, type Status } from './statuses';
+import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger } from '../../index/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
+import type { SettledPasses } from './settled-passes';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn. */
 const MOST_IN_PASS = 512;

@@ -2,11 +2,11 @@
 // were asked for lately, the state of the hash after the confirmed part is cached: after a new block only the block's rows are hashed, and
 // after a change of the pool nothing is read from the index.
 
-import { NO_CLIENT } from '../../turns/client';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { NO_CLIENT } from '../../turns/client';
 import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';

@@ -3,8 +3,8 @@
 import { unavailable } from '../../server/errors';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
-import type { RawBlocks } from '../blocks/raw-blocks';
 import type { Client } from '../../turns/client';
+import type { RawBlocks } from '../blocks/raw-blocks';
 
 /** A transaction and its position. A script's row is one. */
 export interface Placed {

@@ -9,10 +9,10 @@ import { HttpError } from '../../server/errors';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
-import type { RawBlocks } from '../blocks/raw-blocks';
-import type { SpentCounts } from '../blocks/spent-counts';
 import type { Client } from '../../turns/client';
 import type { SpentOutput } from '../../views/esplora/transaction';
+import type { RawBlocks } from '../blocks/raw-blocks';
+import type { SpentCounts } from '../blocks/spent-counts';
 
 /** Reading one transaction costs as much as reading and scanning this many bytes of a block. */
 const BYTES_PER_TRANSACTION = 40_000;

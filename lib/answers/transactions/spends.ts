@@ -4,21 +4,21 @@
 // output's script: the index by script names the most likely ones, which are read until one spends it. In a long history this takes long,
 // so it is bounded, and what was found is cached: it holds as long as the block of the spend is in the chain.
 
-import { isUnspendable } from '../../bitcoin/script';
-import { MadeOnce } from '../../server/cache/made-once';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
+import { isUnspendable } from '../../bitcoin/script';
+import { HistoryTooLongError } from '../../scripts/errors';
+import { MadeOnce } from '../../server/cache/made-once';
 import { Slice, nextTurn } from '../../turns/slices';
 import { unlessGone } from '../scripts/totals';
-import { HistoryTooLongError } from '../../scripts/errors';
 import { confirmationAt, placeOf, type Confirmation, type Transactions } from './transactions';
-import type { BlockPoint } from '../../node/types';
 import type { Position, IndexSnapshot } from '../../index/types';
-import type { Placed } from './placed-transaction';
-import type { Client } from '../../turns/client';
-import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
-import type { EsploraSpend } from '../../views/esplora/coins';
+import type { BlockPoint } from '../../node/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
+import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { Client } from '../../turns/client';
+import type { EsploraSpend } from '../../views/esplora/coins';
+import type { Placed } from './placed-transaction';
 
 /** Undefined: nothing spends the output, or there is no such output. */
 export type Spend = EsploraSpend | undefined;

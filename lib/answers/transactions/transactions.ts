@@ -1,20 +1,20 @@
 // Transactions as Esplora shows them, with the outputs that they spend and their place in the chain. The contents of a block never change,
 // so the text of a transaction is right as long as its block is in the chain: it is cached under the hash of the block.
 
+import { keyOf } from '../../bitcoin/hash';
 import { timeOf } from '../../bitcoin/header';
 import { NotYetKnownError } from '../../index/errors';
-import { keyOf } from '../../bitcoin/hash';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
-import { JsonWriter } from '../../views/json-writer';
 import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../../views/esplora/transaction';
+import { JsonWriter } from '../../views/json-writer';
 import { placedTransaction, type Placed } from './placed-transaction';
 import { PreviousOutputs, type PreviousOutputsParts } from './previous-outputs';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { Client } from '../../turns/client';
 import type { EsploraStatus } from '../../views/esplora/status';
-import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 
 /** Blocks that are worked on at the same time: each may have to be read as a whole. */
 const BLOCKS_AT_ONCE = 4;

@@ -1,7 +1,7 @@
 // Fee rates, in bitcoins per 1,000 virtual bytes, and the fee histogram of the pool.
 
-import { BIN_VSIZE, type FeeBin } from '../../pool/summary';
 import { INCREMENTAL_FEE_RATE } from '../../pool/info';
+import { BIN_VSIZE, type FeeBin } from '../../pool/summary';
 import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readCount, shown } from './arguments';
 import type { Method, MethodContext } from '../method';

@@ -1,12 +1,12 @@
 // Headers of the chain, with proofs that they belong to it.
 
-import { HEADER_LENGTH } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
+import { HEADER_LENGTH } from '../../bitcoin/header';
 import { JsonWriter } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
-import { type HeaderProof } from '../../answers/blocks/header-tree';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
+import type { HeaderProof } from '../../answers/blocks/header-tree';
 import type { IndexSnapshot } from '../../index/types';
 
 /** A difficulty period, which is what wallets ask for. */

@@ -1,16 +1,16 @@
 // What transactions did with a script, and its coins.
 
 import { compareDisplayed } from '../../bitcoin/hash';
+import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
-import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
-import type { PooledEntry, ScriptHistory } from '../../answers/status/history';
 import type { ChainCoin } from '../../answers/scripts/coins';
-import type { ElectrumClient, Method, MethodContext } from '../method';
+import type { PooledEntry, ScriptHistory } from '../../answers/status/history';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { ElectrumClient, Method, MethodContext } from '../method';
 
 const ITEMS_PER_SLICE = 64;
 const COIN_TEXT_LENGTH = 140;

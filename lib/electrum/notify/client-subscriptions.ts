@@ -1,12 +1,12 @@
 // The subscriptions of one client, and its notifications.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { CODES, ElectrumError } from '../errors';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
-import type { HeaderRecord } from '../../index/types';
-import type { Subscriptions } from '../method';
+import { CODES, ElectrumError } from '../errors';
 import type { ScriptNotifier, TipListener } from '../../answers/status/script-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
+import type { HeaderRecord } from '../../index/types';
+import type { Subscriptions } from '../method';
 
 /** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
 export interface ToldClient {

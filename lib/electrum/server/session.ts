@@ -1,21 +1,21 @@
 // One client: its requests wait here, ten of them are worked on at a time, and replies are sent as they are ready. If a client asks faster
 // than it is answered, or does not read its replies, its requests are not read either.
 
-import { type ServerLogger } from '../../server/logger';
+import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
 import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
-import type { Gate } from '../../server/work/gate';
+import type { Account } from '../../server/bounds/cost';
 import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
+import type { ServerLogger } from '../../server/logger';
+import type { Connection } from '../../server/sockets/connection';
+import type { Outflow } from '../../server/sockets/outbox';
+import type { Gate } from '../../server/work/gate';
 import type { Lane, WorkQueue } from '../../server/work/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
-import type { Connection } from '../../server/sockets/connection';
-import type { Account } from '../../server/bounds/cost';
-import { ClientSession } from '../../server/sockets/client-session';
-import type { Outflow } from '../../server/sockets/outbox';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */

@@ -2,15 +2,15 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
-import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
 import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { refuse, writeBlock } from '../blocks';
+import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
+import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
-import type { EsploraReply } from '../reply';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
+import type { EsploraReply } from '../reply';
 
 /** Transactions in one reply. */
 const PAGE_SIZE = 25;

@@ -3,9 +3,9 @@
 import { recommendedFees } from '../../answers/pool/recommended-fees';
 import { rustDoubleText } from '../../views/esplora/double';
 import { jsonReply } from '../reply';
-import type { FeeTarget } from '../../pool/fee-estimates';
 import type { PoolFees } from '../../answers/pool/fees';
 import type { PoolSource } from '../../node/types';
+import type { FeeTarget } from '../../pool/fee-estimates';
 import type { Route } from '../endpoint';
 
 interface FeeContext {

@@ -1,13 +1,13 @@
 // The pool as a whole: its size, its fees, and the txids of its transactions.
 
+import { PoolView } from '../../answers/pool/pool-view';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
 import { JsonWriter } from '../../views/json-writer';
-import { PoolView } from '../../answers/pool/pool-view';
 import { findHash, findNumber, jsonReply } from '../reply';
-import type { PoolSummary } from '../../pool/summary';
 import type { RecentTransaction, ScriptPool } from '../../pool/by-script/script-pool';
+import type { PoolSummary } from '../../pool/summary';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { EsploraReply } from '../reply';
 

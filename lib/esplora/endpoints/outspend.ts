@@ -1,12 +1,12 @@
 // Which transactions spend the outputs of a transaction.
 
 import { runInSlices } from '../../turns/slices';
-import { JsonWriter } from '../../views/json-writer';
 import { writeOutspend } from '../../views/esplora/coins';
+import { JsonWriter } from '../../views/json-writer';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
 import { findHash, jsonReply, readHash, readNumber, replyAt } from '../reply';
-import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { Spend, Spends } from '../../answers/transactions/spends';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
 const MOST_INDEX = 0xffff_ffff;
 

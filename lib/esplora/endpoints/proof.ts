@@ -1,11 +1,11 @@
 // Proofs that a transaction is in the active chain.
 
+import { placeOf } from '../../answers/transactions/transactions';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
-import { placeOf } from '../../answers/transactions/transactions';
-import type { Position, HeaderRecord } from '../../index/types';
 import type { MerkleTree } from '../../bitcoin/merkle-tree';
+import type { Position, HeaderRecord } from '../../index/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
 /** Writes a proof. */

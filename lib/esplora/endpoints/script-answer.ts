@@ -1,9 +1,9 @@
 // The arguments and results of the endpoints of a script.
 
+import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { StatsSubject } from '../../views/esplora/coins';
 import type { EsploraRequest } from '../endpoint';
-import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { EsploraReply } from '../reply';
 
 /** The script that is asked about, in one state. */

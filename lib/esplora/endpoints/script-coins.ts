@@ -1,14 +1,14 @@
 // The coins of a script: those of the chain that the pool does not spend, then those that the pool creates.
 
+import { confirmationAt, type Confirmation } from '../../answers/transactions/transactions';
 import { runInSlices } from '../../turns/slices';
-import { JsonWriter } from '../../views/json-writer';
 import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
+import { JsonWriter } from '../../views/json-writer';
 import { tooManyCoins } from '../errors';
 import { jsonReply } from '../reply';
-import { confirmationAt, type Confirmation } from '../../answers/transactions/transactions';
+import type { ChainCoin } from '../../answers/scripts/coins';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
-import type { ChainCoin } from '../../answers/scripts/coins';
 import type { ScriptAnswer } from './script-answer';
 
 const COIN_TEXT_LENGTH = 320;

@@ -1,10 +1,10 @@
 // The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
 
+import { placeOf } from '../../answers/transactions/transactions';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { type Position } from '../../index/types';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt } from '../reply';
-import { placeOf } from '../../answers/transactions/transactions';
+import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';

@@ -1,10 +1,10 @@
 // The endpoints of a script, by its address or by its hash.
 
-import { scriptHashOf } from '../../bitcoin/hash';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
-import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
-import { JsonWriter } from '../../views/json-writer';
+import { scriptHashOf } from '../../bitcoin/hash';
 import { writeStats } from '../../views/esplora/coins';
+import { JsonWriter } from '../../views/json-writer';
+import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
 import { jsonReply } from '../reply';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';

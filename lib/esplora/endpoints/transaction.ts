@@ -1,10 +1,10 @@
 // A transaction of the active chain or the pool: as JSON, its status, its bytes.
 
-import { JsonWriter } from '../../views/json-writer';
+import { confirmationAt, placeOf } from '../../answers/transactions/transactions';
 import { writeStatus } from '../../views/esplora/status';
+import { JsonWriter } from '../../views/json-writer';
 import { transactionNotFound } from '../errors';
 import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
-import { confirmationAt, placeOf } from '../../answers/transactions/transactions';
 import type { Placed } from '../../answers/transactions/placed-transaction';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';

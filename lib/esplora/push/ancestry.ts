@@ -2,8 +2,8 @@
 // they can no longer be looked up.
 
 import { LRUCache } from 'lru-cache';
-import { previousHashOf } from '../../bitcoin/header';
 import { keyOf } from '../../bitcoin/hash';
+import { previousHashOf } from '../../bitcoin/header';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 

@@ -1,7 +1,7 @@
 // Tells of new blocks, each once and in order. New listeners, and all listeners after a reorganization, get the last blocks of the chain.
 
-import { NO_CLIENT } from '../../turns/client';
 import { tell, type Listener } from '../../answers/status/listener';
+import { NO_CLIENT } from '../../turns/client';
 import { JsonWriter } from '../../views/json-writer';
 import { writeBlock } from '../blocks';
 import { arrayOf, objectOf } from './messages';

@@ -1,10 +1,9 @@
 // The subset of mempool's WebSocket that wallets need, put together: news of blocks, addresses, scripts and transactions.
 // The messages are mempool's, the objects in them Esplora's.
 
-import { detailsOf } from '../../turns/error-text';
-import { listen } from '../../node/events';
 import { acceptedPrefixes } from '../../bitcoin/address';
-import type { SettledPasses } from '../../answers/status/settled-passes';
+import { listen } from '../../node/events';
+import { detailsOf } from '../../turns/error-text';
 import { Ancestry } from './ancestry';
 import { BlockNews } from './block-news';
 import { PushSession, type PushSessionParts } from './push-session';
@@ -12,14 +11,15 @@ import { ScriptNews } from './script-news';
 import { StatsNews } from './stats-news';
 import { TransactionNews } from './transaction-news';
 import type { Observable, Subscription } from 'rxjs';
-import type { IndexLogger } from '../../index/types';
-import type { ServerLogger } from '../../server/logger';
 import type { ScriptNotifier } from '../../answers/status/script-notifier';
+import type { SettledPasses } from '../../answers/status/settled-passes';
+import type { IndexLogger } from '../../index/types';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
+import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
+import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Sessions } from '../../server/sockets/sessions';
-import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { EsploraContext } from '../endpoint';
 
 export interface PushServiceParts {

@@ -2,22 +2,22 @@
 // to a ping means that everything before the ping is in effect.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { refusalOf } from '../../server/refusal';
-import { type ServerLogger } from '../../server/logger';
 import { onceLive } from '../../answers/status/once-live';
-import { ClientGoneError } from '../../turns/client';
 import { HistoryTooLongError } from '../../scripts/errors';
-import type { Outflow } from '../../server/sockets/outbox';
+import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
+import { refusalOf } from '../../server/refusal';
+import { ClientSession } from '../../server/sockets/client-session';
+import { ClientGoneError } from '../../turns/client';
 import { objectOf, partsOf, piecesOf, type Field } from './messages';
 import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
-import type { Gate } from '../../server/work/gate';
-import type { Account } from '../../server/bounds/cost';
-import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
-import type { Connection } from '../../server/sockets/connection';
-import { ClientSession } from '../../server/sockets/client-session';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { Account } from '../../server/bounds/cost';
+import type { ServerLogger } from '../../server/logger';
+import type { Connection } from '../../server/sockets/connection';
+import type { Outflow } from '../../server/sockets/outbox';
+import type { Gate } from '../../server/work/gate';
 import type { BlockListener, BlockNews } from './block-news';
 import type { News, ScriptListener, ScriptNews } from './script-news';
 import type { StatsListener, StatsNews } from './stats-news';

@@ -1,9 +1,9 @@
 // Requests of mempool's WebSocket: a JSON object in which each field asks for something. Fields for things that are not served here, and
 // meaningless values, are ignored; anything but an object violates the protocol.
 
+import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { fromDisplayHex, keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
-import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { shownValue } from '../../server/sockets/shown-value';
 
 /** Scripts by SHA-256, one character a byte, each with its name: of a client's names for it the first one, in lower case if case is free. */

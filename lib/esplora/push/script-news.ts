@@ -1,26 +1,26 @@
 // News of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. The notifier says only that
 // something has changed. What has changed is found by comparing with the last pass, once for all listeners of the script.
 
-import { NO_CLIENT } from '../../turns/client';
 import { setImmediate } from 'node:timers/promises';
-import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { type Position } from '../../index/types';
-import { keyOf } from '../../bitcoin/hash';
 import { tell } from '../../answers/status/listener';
 import { onceLive } from '../../answers/status/once-live';
-import { ScriptsUnavailableError } from '../../scripts/errors';
 import { placeIfKnown } from '../../answers/transactions/transactions';
+import { keyOf } from '../../bitcoin/hash';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { ScriptsUnavailableError } from '../../scripts/errors';
+import { NO_CLIENT } from '../../turns/client';
 import { arrayOf } from './messages';
 import type { Observable } from 'rxjs';
-import type { BlockPoint } from '../../node/types';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
-import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptHistories } from '../../answers/status/history';
-import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { Listener } from '../../answers/status/listener';
+import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
-import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { Transactions } from '../../answers/transactions/transactions';
+import type { Position } from '../../index/types';
+import type { BlockPoint } from '../../node/types';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { Ancestry } from './ancestry';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn of the event loop. */

@@ -1,18 +1,18 @@
 // News of tracked transactions: they enter the pool, are confirmed or replaced, or their outputs are spent.
 
-import { NO_CLIENT } from '../../turns/client';
-import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
-import { keyOf } from '../../bitcoin/hash';
 import { tell, type Listener } from '../../answers/status/listener';
-import { HistoryTooLongError } from '../../scripts/errors';
 import { placeIfKnown } from '../../answers/transactions/transactions';
+import { keyOf } from '../../bitcoin/hash';
+import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { HistoryTooLongError } from '../../scripts/errors';
+import { NO_CLIENT } from '../../turns/client';
 import { hashText, objectOf } from './messages';
+import type { Spend } from '../../answers/transactions/spends';
+import type { IndexSnapshot } from '../../index/types';
 import type { PoolEvent } from '../../node/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
-import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
-import type { Spend } from '../../answers/transactions/spends';
 
 /** Transactions in one pass: their standing is found in one turn of the event loop. */
 const MOST_IN_PASS = 64;

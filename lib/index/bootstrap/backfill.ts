@@ -3,23 +3,23 @@
 // undone get undo records.
 
 import { toDisplayHex } from '../../bitcoin/hash';
+import { DamagedIndexError } from '../errors';
+import { LOG_MS } from '../progress/log';
+import { Throttle } from '../progress/pace';
+import { backfillText } from '../progress/text';
 import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
 import { spentBaseCoins, spentBaseKey } from '../records/base-coin';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
-import { DamagedIndexError } from '../errors';
 import { encodeHeader, headerKey, type StoredHeader } from '../records/chain';
 import { putRecord, recordOf, WriteBuffer } from '../records/layout';
 import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
-import { type Position } from '../types';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
-import { LOG_MS } from '../progress/log';
-import { Throttle } from '../progress/pace';
-import { backfillText } from '../progress/text';
 import { Descent } from '../scan/prefetch';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
+import type { Position } from '../types';
 import type { BootstrapParts } from './copy-coins';
 
 /** How long a step adds blocks. A new block of the chain may have to wait for the step, and then for its write. */

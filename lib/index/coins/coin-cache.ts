@@ -24,9 +24,9 @@ import { COIN_KEY_LENGTH, coinEnd, GROUP_SIZE, readOutput, slotAt, writeCoinKey 
 import { WriteBuffer } from '../records/layout';
 import { RecordReader } from '../records/numbers';
 import { Generation } from './generation';
-import type { Position, Coin } from '../types';
-import type { SpentCoinList } from '../records/undo-record';
 import type { StoreWrite } from '../../store/store';
+import type { SpentCoinList } from '../records/undo-record';
+import type { Position, Coin } from '../types';
 
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;

@@ -3,18 +3,18 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
+import { IndexError } from '../errors';
 import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
 import { coinEnd, coinKey, MOST_GROUPS, slotAt } from '../records/coin-record';
 import { recordOf } from '../records/layout';
 import { decodePosition, positionKey } from '../records/position';
-import { type Position } from '../types';
-import { IndexError } from '../errors';
 import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
-import type { BaseSpends } from './base-spends';
+import type { StoreSnapshot } from '../../store/store';
 import type { TxidHasher } from '../records/txid-hash';
 import type { SpentCoinList } from '../records/undo-record';
 import type { BlockRows } from '../scan/rows';
-import type { StoreSnapshot } from '../../store/store';
+import type { Position } from '../types';
+import type { BaseSpends } from './base-spends';
 
 /** Inputs between two turns of the event loop: about a millisecond. */
 const INPUTS_PER_SLICE = 2_000;

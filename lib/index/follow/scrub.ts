@@ -1,9 +1,9 @@
 // Reads the files of an open index again and again, slowly, to find damage. Otherwise damage would be noticed only at the next start, or
 // never, once LevelDB has merged it into other files. What was not read before the index is used is read at once, in a first pass.
 
-import { messageOf } from '../../turns/error-text';
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
+import { messageOf } from '../../turns/error-text';
 import { isDamage } from '../errors';
 import type { Store } from '../../store/store';
 import type { IndexLogger } from '../types';

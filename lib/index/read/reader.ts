@@ -3,20 +3,20 @@
 // the last reader has released it.
 
 import { StoreError } from '../../store/errors';
+import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
+import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
 import { coinAt, coinKey, coinsOfTransaction, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
-import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
 import { spanOf } from '../records/lengths';
 import { positionOf } from '../records/position';
-import { type Position } from '../types';
 import { TxidHasher } from '../records/txid-hash';
-import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
 import { headerRunOf, HeaderTable } from './header-table';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { CoinCache } from '../coins/coin-cache';
+import type { Position } from '../types';
 import type {
   BackfillProgress,
   Coin,

@@ -16,8 +16,8 @@
 import { keyOfHeight, recordOf, type Records } from './layout';
 import { numberEnd, RecordReader, writeAmount, writeInteger } from './numbers';
 import { POSITION_LENGTH, writePosition } from './position';
-import { type Position } from '../types';
 import type { StoreRange } from '../../store/store';
+import type { Position } from '../types';
 import type { Coin, TransactionCoin } from '../types';
 
 /** Outputs that share a record. */

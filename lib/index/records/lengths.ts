@@ -7,8 +7,8 @@
 
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { damaged, putRecord, recordOf, type Records } from './layout';
-import type { Position } from '../types';
 import type { StorePut } from '../../store/store';
+import type { Position } from '../types';
 
 /** Offset and length of a transaction in its serialized block, in bytes. */
 export interface Span {

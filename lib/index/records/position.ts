@@ -4,8 +4,8 @@
 
 import { recordOf, type Records, type WriteBuffer } from './layout';
 import { TXID_HASH_LENGTH, type TxidHasher } from './txid-hash';
-import type { Position } from '../types';
 import type { StoreRange, StoreWrite } from '../../store/store';
+import type { Position } from '../types';
 
 const LETTER = 'p'.charCodeAt(0);
 const KEY_LENGTH = 1 + TXID_HASH_LENGTH;

@@ -13,13 +13,13 @@
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
 // replaced its coins. The coins that the block made are found by its height.
 
-import { readCoin } from './coin-record';
 import { DamagedIndexError } from '../errors';
+import { readCoin } from './coin-record';
 import { keyOfHeight } from './layout';
 import { LONGEST_INTEGER, numberEnd, RecordReader, writeInteger } from './numbers';
 import { encodePosition } from './position';
-import { type Position } from '../types';
 import { TXID_HASH_LENGTH } from './txid-hash';
+import type { Position } from '../types';
 
 export const undoKey = keyOfHeight('d');
 

@@ -2,12 +2,12 @@
 // first large block comes, and that block does not wait for it. Blocks and rows are in shared memory
 // (worker.ts).
 
-import { messageOf } from '../../turns/error-text';
 import { join } from 'node:path';
+import { messageOf } from '../../turns/error-text';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
 import { SharedMemoryPool, startWorker } from './worker';
-import type { TxidHasher } from '../records/txid-hash';
 import type { Worker } from 'node:worker_threads';
+import type { TxidHasher } from '../records/txid-hash';
 
 /** Making the rows of a smaller block takes less time than sending it to the thread. */
 const LARGE_BYTES = 100_000;

@@ -1,11 +1,11 @@
 // Blocks on their way into the index: applied to the coin cache one by one, and written together
 // (index-writer.ts). Coins that are made and spent within the batch are never written.
 
-import { requireNext } from '../records/chain-steps';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { spentBaseKey } from '../records/base-coin';
-import { putFilter, putFilterSpan, type FilterTip } from '../records/filter';
 import { encodeHeader, extendHeaders, headerKey, putHeight, putTip, type HeaderChain } from '../records/chain';
+import { requireNext } from '../records/chain-steps';
+import { putFilter, putFilterSpan, type FilterTip } from '../records/filter';
 import { putRecord, WriteBuffer } from '../records/layout';
 import { putLengths } from '../records/lengths';
 import { MAX_TRANSACTIONS, putPosition } from '../records/position';
@@ -14,8 +14,8 @@ import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
-import type { BlockRows } from '../scan/rows';
 import type { Store, StoreWrite } from '../../store/store';
+import type { BlockRows } from '../scan/rows';
 
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly store: Store;

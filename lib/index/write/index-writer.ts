@@ -14,11 +14,11 @@
 // then `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
 // error, the cache is emptied, and the next batch is made on top of what is written.
 
-import { dropOldUndo, requireUndo, requireUndoable } from '../records/chain-steps';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
 import { BaseSpends } from '../coins/base-spends';
 import { CoinCache } from '../coins/coin-cache';
+import { DamagedIndexError } from '../errors';
 import { HeaderTable } from '../read/header-table';
 import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
@@ -34,12 +34,12 @@ import {
   type HeaderChain,
   type StoredHeader
 } from '../records/chain';
+import { dropOldUndo, requireUndo, requireUndoable } from '../records/chain-steps';
 import { filterTipOf, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
 import { damaged, recordOf } from '../records/layout';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
 import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';
-import { DamagedIndexError } from '../errors';
 import { BlockBatch, type ChainEnd } from './block-batch';
 import { undoBaseWrites, undoWrites } from './undo-block';
 import type { BlockPoint } from '../../node/types';

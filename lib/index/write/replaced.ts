@@ -7,9 +7,9 @@ import { readCold, type CoinSources } from '../coins/spending';
 import { entryWords, groupOf, indexOf, POSITION, STATE } from '../records/cache-entry';
 import { GROUP_SIZE } from '../records/coin-record';
 import { positionOf } from '../records/position';
-import { type Position } from '../types';
 import type { SpentCoinList } from '../records/undo-record';
 import type { BlockRows } from '../scan/rows';
+import type { Position } from '../types';
 
 export interface Replaced {
   readonly position: Position;

@@ -3,16 +3,16 @@
 //
 // A transaction may be in pool and index at once for a moment, but is always in one of them. In answers from both it counts as confirmed.
 
-import { keyOf } from '../../bitcoin/hash';
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
+import { keyOf } from '../../bitcoin/hash';
 import { listen } from '../../node/events';
 import { Slice } from '../../turns/slices';
+import { summaryOf, type PoolSummary } from '../summary';
 import { PooledTransaction } from './pooled-transaction';
 import { PoolScripts, type PooledTotals } from './scripts';
-import { summaryOf, type PoolSummary } from '../summary';
-import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
 import type { Subscription } from 'rxjs';
+import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
 
 const MOST_RECENT = 10;
 

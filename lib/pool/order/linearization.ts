@@ -6,9 +6,9 @@
 // which Bitcoin Core does not have, are ordered by the rate of each transaction together with its ancestors.
 
 import { orderByAncestors } from './ancestor-order';
-import type { Cluster } from './cluster';
 import { findClosure, type WeightedGraph } from './closure';
 import { compareRates, type Rate } from './fee-rate';
+import type { Cluster } from './cluster';
 
 /** Bitcoin Core's limit for clusters, and the size of the largest clusters that are put in the best order. */
 export const MOST_IN_BEST_ORDER = 64;

@@ -1,9 +1,9 @@
 // The whole pool in the order in which a miner would take it: the chunks of all clusters, the best first (as in Bitcoin Core since 31).
 // A cluster is a set of transactions connected by spending from each other. Only clusters that have changed are ordered again.
 
+import { merged, sorted } from '../../turns/sorted';
 import { compareRates, type Rate } from './fee-rate';
 import { linearize, MOST_IN_BEST_ORDER } from './linearization';
-import { merged, sorted } from '../../turns/sorted';
 import type { PoolChange, PoolNode } from './graph';
 
 interface PoolCluster {

@@ -2,15 +2,15 @@
 // /rest/blockfilterheaders/<type>/<count>/<hash>...: basic filters of blocks (BIP158), and filter headers (BIP157) of the active
 // chain from a block upwards.
 
-import { PROFILES } from '../../views/profile';
+import { runAtOnce, runInSlices } from '../../turns/slices';
 import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
+import { PROFILES } from '../../views/profile';
 import { badUri, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { DEFAULT_COUNT, parseHeaderCount } from './headers';
-import { runAtOnce, runInSlices } from '../../turns/slices';
+import type { Answers } from '../../answers/answers';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { Answers } from '../../answers/answers';
 
 /** Up to this many filter headers are read in one go. */
 const FEW = 64;

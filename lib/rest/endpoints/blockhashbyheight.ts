@@ -1,12 +1,12 @@
 // /rest/blockhashbyheight/<height>.<bin|hex|json>: the block of the active chain at a height.
 
+import { toDisplayHex } from '../../bitcoin/hash';
+import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
 import { JsonWriter } from '../../views/json-writer';
 import { badHeight, formatNotFound, heightOutOfRange } from '../errors';
 import { ALL_FORMATS, splitSuffix } from '../format';
-import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
-import { toDisplayHex } from '../../bitcoin/hash';
-import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
+import type { Endpoint } from '../endpoint';
 
 /** Bitcoin Core's heights have 32 bits. */
 const HIGHEST = 0x7fff_ffff;

@@ -1,12 +1,12 @@
 // /rest/blockpart/<hash>.<bin|hex>?offset=<n>&size=<n>: some bytes of a block that the node knows, witnesses included.
 
+import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
 import { UnreadableBlockError } from '../../node/errors';
 import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
-import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
 import { otherBlock, refuseBlock } from './known-block';
-import type { Endpoint, RestRequest } from '../endpoint';
 import type { Answers } from '../../answers/answers';
+import type { Endpoint, RestRequest } from '../endpoint';
 
 /** Bitcoin Core's offsets and sizes have 64 bits. */
 const GREATEST = 0xffff_ffff_ffff_ffffn;

@@ -1,8 +1,8 @@
 // /rest/chaininfo.json: the state of the chain.
 
 import { jsonReply, requireJson } from '../format';
-import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
+import type { Endpoint } from '../endpoint';
 
 export function chainInfoEndpoint({ chainInfo }: Pick<Answers, 'chainInfo'>): Endpoint {
   return async ({ path }) => {

@@ -1,11 +1,11 @@
 // /rest/deploymentinfo.json and /rest/deploymentinfo/<hash>.json: the soft forks as the tip, or any block that the node knows, sees them.
 
+import { chainMoving } from '../../server/errors';
 import { deploymentInfoJson } from '../../views/deployment-info';
 import { blockNotFound } from '../errors';
-import { chainMoving } from '../../server/errors';
 import { jsonReply, parseHash, requireJson, splitSuffix } from '../format';
-import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
+import type { Endpoint } from '../endpoint';
 
 export function deploymentInfoEndpoint({ node, reader }: Answers): Endpoint {
   return async ({ pathOnly }) => {

@@ -1,15 +1,15 @@
 // /rest/getutxos: which outpoints are unspent, and their outputs. Outpoints come in the path or, for bin and hex, in the body.
 
+import { styleOf, type Answers } from '../../answers/answers';
 import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix } from '../format';
-import { type Format } from '../../server/http/reply';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
+import type { Format } from '../../server/http/reply';
 import type { ProfileParsing } from '../../views/profile';
-import { styleOf, type Answers } from '../../answers/answers';
-import { type Endpoint } from '../endpoint';
+import type { Endpoint } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;

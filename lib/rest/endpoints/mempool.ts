@@ -3,9 +3,9 @@
 
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
 import { jsonReply, requireJson, splitSuffix } from '../format';
+import type { Answers } from '../../answers/answers';
 import type { PoolForm } from '../../answers/pool/texts';
 import type { Endpoint, RestRequest } from '../endpoint';
-import type { Answers } from '../../answers/answers';
 
 export function mempoolInfoEndpoint(context: Answers): Endpoint {
   return ({ path }) => {

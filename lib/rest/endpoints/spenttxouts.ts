@@ -1,16 +1,16 @@
 // /rest/spenttxouts/<hash>.<bin|hex|json>: the outputs that a block spends, one list for each of its transactions.
 
-import { PROFILES } from '../../views/profile';
+import { findActiveBlock, requireSettled } from '../../answers/blocks/known-block';
+import { keyOf } from '../../bitcoin/hash';
+import { CONTENT_TYPES } from '../../server/http/reply';
 import { hexLine } from '../../views/hex';
+import { PROFILES } from '../../views/profile';
 import { spentOutputsJson } from '../../views/spent-outputs';
 import { badUri, formatNotFound, undoNotAvailable } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
-import { CONTENT_TYPES } from '../../server/http/reply';
-import { keyOf } from '../../bitcoin/hash';
-import { findActiveBlock, requireSettled } from '../../answers/blocks/known-block';
 import { otherBlock } from './known-block';
-import type { Endpoint } from '../endpoint';
 import type { Answers } from '../../answers/answers';
+import type { Endpoint } from '../endpoint';
 
 export function spentOutputsEndpoint(context: Answers): Endpoint {
   const { node, texts, spentBytes } = context;

@@ -1,5 +1,6 @@
 // /rest/tx/<txid>.<bin|hex|json>: a transaction of the active chain or the pool.
 
+import { styleOf, type Answers } from '../../answers/answers';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { transactionJson } from '../../views/transaction';
@@ -7,8 +8,7 @@ import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import type { FoundTransaction } from '../../answers/blocks/raw-blocks';
 import type { IndexSnapshot } from '../../index/types';
-import { styleOf, type Answers } from '../../answers/answers';
-import { type Endpoint } from '../endpoint';
+import type { Endpoint } from '../endpoint';
 
 export function transactionEndpoint(context: Answers): Endpoint {
   const { node, reader, witness, blocks } = context;

@@ -1,10 +1,10 @@
 // Calls about the chain: its state, its tips, hashes by height, and waiting for the next block.
 
 import { filter, firstValueFrom, merge, timer } from 'rxjs';
+import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { chainMoving } from '../../server/errors';
 import { deploymentInfoJson } from '../../views/deployment-info';
-import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
 import { lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
 

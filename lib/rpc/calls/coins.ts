@@ -1,8 +1,8 @@
 // gettxout: an unspent output, of the chain or of the pool.
 
 import { styleOf } from '../../answers/answers';
-import { writeScriptPubKey } from '../../views/script';
 import { JsonWriter } from '../../views/json-writer';
+import { writeScriptPubKey } from '../../views/script';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
 

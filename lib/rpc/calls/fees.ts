@@ -1,8 +1,8 @@
 // Fee estimates.
 
+import { invalidParameter } from '../../answers/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, type CallDefinition } from '../call';
-import { invalidParameter } from '../../answers/errors';
 
 /** Bitcoin Core's longest target. bcoin's is shorter: targets beyond it get the estimate for bcoin's longest. */
 const MOST_BLOCKS = 1_008;

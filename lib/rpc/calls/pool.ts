@@ -1,7 +1,7 @@
 // The transaction pool: its summary, its entries.
 
-import { jsonAnswer, lineAnswer, type CallDefinition } from '../call';
 import { invalidParameter, notFound } from '../../answers/errors';
+import { jsonAnswer, lineAnswer, type CallDefinition } from '../call';
 
 export const poolCalls = {
   getmempoolinfo: {

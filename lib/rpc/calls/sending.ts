@@ -1,7 +1,7 @@
 // Transactions for the pool: sending one or a package, or only testing whether they would be taken.
 
-import { toDisplayHex } from '../../bitcoin/hash';
 import { decodeTransaction, decodeTransactions, DEFAULT_MOST_FEE_RATE, requireNotBurnt } from '../../answers/transactions/sending';
+import { toDisplayHex } from '../../bitcoin/hash';
 import { packageJson, trialsJson } from '../../views/sending';
 import { jsonAnswer, plainAnswer, type CallDefinition } from '../call';
 import { requireText } from '../parameters';

@@ -2,21 +2,21 @@
 // and errors (httprpc.cpp of Bitcoin Core). A request without any call that is answered here is passed on to the node unchanged.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { brokenDown, CODES, inWarmup, misc, CallError } from '../../answers/errors';
+import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
+import { NO_BODY, readBody, replayed } from '../../server/http/body';
+import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
+import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
 import { refusalOf } from '../../server/refusal';
 import { ClientGoneError } from '../../turns/client';
-import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
-import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
-import { NO_BODY, readBody, replayed } from '../../server/http/body';
 import { Slice, nextTurn } from '../../turns/slices';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
-import { brokenDown, CODES, inWarmup, misc, CallError } from '../../answers/errors';
-import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpServing } from '../../server/serving';
 import type { Handler } from '../../server/http/mount';
+import type { HttpServing } from '../../server/serving';
 import type { Access, Grant } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */

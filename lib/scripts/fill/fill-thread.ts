@@ -1,12 +1,12 @@
 // Controls the thread that fills an index by script. Only this thread has the store open.
 
-import { messageOf } from '../../turns/error-text';
 import { join } from 'node:path';
 import { SharedMemoryPool, startWorker } from '../../index/scan/worker';
+import { messageOf } from '../../turns/error-text';
 import { FillingError } from '../errors';
+import type { Worker } from 'node:worker_threads';
 import type { ScriptBlock } from '../scan/rows';
 import type { FillingSizes } from './filling';
-import type { Worker } from 'node:worker_threads';
 
 /** What the thread is started with (fill-worker.ts). */
 export interface FillSetup {

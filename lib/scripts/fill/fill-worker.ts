@@ -1,8 +1,8 @@
 // The thread that fills an index by script: answers the requests of a FillThread one after another, until it fails or is stopped.
 
-import { messageOf } from '../../turns/error-text';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiskStore } from '../../store/disk-store';
+import { messageOf } from '../../turns/error-text';
 import { isDamageOfFilling, ScriptFilling } from './filling';
 import type { FillReply, FillRequest, FillSetup } from './fill-thread';
 

@@ -5,14 +5,14 @@
 // The record 'F' says how far the filling is. It is written once everything that it counts is on the disk; data that it does not count
 // is cut off when a filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
 
-import { runAtOnce } from '../../turns/slices';
 import { DamagedIndexError } from '../../index/errors';
-import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
 import { putTip, TIP_KEY } from '../../index/records/chain';
+import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
 import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { PrivateFolder } from '../../store/private-folder';
+import { runAtOnce } from '../../turns/slices';
 import { findFilling, putFilling, type FillingProgress } from '../records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { ScriptHasher } from '../records/script-hasher';

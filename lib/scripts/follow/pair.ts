@@ -1,8 +1,8 @@
 // Both indexes at one block, as one snapshot for readers (the lockstep pair). The main index moves first; until the index by script is at
 // the same block, readers get the previous pair, which is held for them.
 
-import { StoreError } from '../../store/errors';
 import { DamagedIndexError } from '../../index/errors';
+import { StoreError } from '../../store/errors';
 import { ScriptsUnavailableError } from '../errors';
 import { StoredScriptSnapshot } from '../read/script-snapshot';
 import type { Position, IndexReader, IndexSnapshot } from '../../index/types';

@@ -1,11 +1,11 @@
 // Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
 // which must not wait while LevelDB installs large tables.
 
-import { scriptHashOf } from '../../bitcoin/hash';
 import { setImmediate } from 'node:timers/promises';
+import { scriptHashOf } from '../../bitcoin/hash';
+import { decodeTip, TIP_KEY } from '../../index/records/chain';
 import { damaged, type Records } from '../../index/records/layout';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { decodeTip, TIP_KEY } from '../../index/records/chain';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
 import { rowKey } from '../records/row';
 import { ScriptHasher } from '../records/script-hasher';

@@ -16,8 +16,8 @@
 import { damaged, recordOf } from '../../index/records/layout';
 import { LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
 import { POSITION_LENGTH, writePosition } from '../../index/records/position';
-import { type Position } from '../../index/types';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
+import type { Position } from '../../index/types';
 import type { StoreRange } from '../../store/store';
 
 const LETTER = 's'.charCodeAt(0);

@@ -1,10 +1,10 @@
 // The node's blocks with the outputs that they spend, as the index by script needs them.
 
-import { runAtOnce } from '../../turns/slices';
 import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { UnreadableBlockError } from '../../node/errors';
+import { runAtOnce } from '../../turns/slices';
 import { MissingBlocksError } from '../errors';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ScriptBlock } from './rows';

@@ -4,12 +4,12 @@
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
-import { Slice } from '../../turns/slices';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { OP_RETURN } from '../../bitcoin/script';
 import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { IndexError } from '../../index/errors';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { Slice } from '../../turns/slices';
 import { HINT_LENGTH, ROW_OVERHEAD, writeRow } from '../records/row';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/txids';

@@ -1,16 +1,16 @@
 // The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. Batches are not
 // forced to the disk: if a power cut undoes some, blocks are connected again from the node, or undone again by their undo records.
 
-import { dropOldUndo, requireNext, requireUndo, requireUndoable } from '../../index/records/chain-steps';
-import { runAhead } from '../../turns/slices';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { DamagedIndexError, IndexError } from '../../index/errors';
-import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';
 import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
+import { dropOldUndo, requireNext, requireUndo, requireUndoable } from '../../index/records/chain-steps';
+import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';
 import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
+import { runAhead } from '../../turns/slices';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';

@@ -1,9 +1,9 @@
 // Basic authentication (RFC 7617) with the node's API key as password and any user name:
 // the `--rest-auth` option. Without the option REST needs no key.
 
+import { unauthorized } from '../errors';
 import type { IncomingMessage } from 'node:http';
 import type { NodeSource } from '../../node/types';
-import { unauthorized } from '../errors';
 
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 

@@ -2,11 +2,11 @@
 // Why this is not raw-body: docs/decisions/bodies.md.
 
 import { IncomingMessage } from 'node:http';
-import { bodyTooLarge, encodedBody } from '../errors';
 import { ClientGoneError } from '../../turns/client';
 import { Collected } from '../bounds/collected';
-import type { Limits } from '../limits';
+import { bodyTooLarge, encodedBody } from '../errors';
 import type { Unfinished } from '../bounds/unfinished';
+import type { Limits } from '../limits';
 
 /** The body of a request that has none. */
 export const NO_BODY = Buffer.alloc(0);

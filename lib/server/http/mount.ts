@@ -3,8 +3,8 @@
 
 import { detailsOf } from '../../turns/error-text';
 import { onArrival } from './arrivals';
-import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
 import { hasBody } from './body';
+import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
 import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

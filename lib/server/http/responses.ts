@@ -1,8 +1,8 @@
 // Replies on their way to clients. The operating system has most of them before `end` returns. The memory behind the others, which clients
 // have yet to read, is bounded, and slow readers are cut off.
 
-import { queueFull, type HeaderList } from '../errors';
 import { SlowReaders, type ReadRate } from '../bounds/slow-readers';
+import { queueFull, type HeaderList } from '../errors';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

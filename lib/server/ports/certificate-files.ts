@@ -1,12 +1,12 @@
 // Certificate and key for TLS: files of the operator, which are read again when they have changed, or a pair that the server has made
 // itself and keeps in the node's folder.
 
-import { messageOf } from '../../turns/error-text';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { writePrivate } from '../../store/private-file';
+import { messageOf } from '../../turns/error-text';
 import { makeOwnCertificate, type PemPair } from './own-certificate';
 
 const OWN_CERTIFICATE = 'electrum-certificate.pem';

@@ -1,12 +1,12 @@
 // The sessions of all protocols: their limits, the end of clients that are idle, and closing.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { CLOSING_MS } from '../limits';
 import { groupOf } from '../bounds/address-group';
-import { Idlest } from '../bounds/idlest';
-import type { ClientSession } from './client-session';
 import { Accounts, type Account } from '../bounds/cost';
+import { Idlest } from '../bounds/idlest';
+import { CLOSING_MS } from '../limits';
 import type { Socket } from 'node:net';
+import type { ClientSession } from './client-session';
 
 /** Connections of one address. Addresses of the node's machine have no such limit, since proxies connect from there. */
 const MOST_OF_ADDRESS = 100;

@@ -1,14 +1,14 @@
 // WebSocket on the node's HTTP server, for all paths that speak it. Pages of other origins than the server's own may connect only if
 // they may also read Esplora's replies: browsers send the origin of a page, other clients send none.
 
-import { detailsOf } from '../../turns/error-text';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { detailsOf } from '../../turns/error-text';
 import { errorHeaders, HttpError, unavailable } from '../errors';
 import { requireApiKey } from '../http/auth';
 import { isUnder, type Takes, type UpgradeListener } from '../http/mount';
-import { FrameTransport } from './frame-transport';
 import { Connection, MOST_VALUE_BYTES } from './connection';
+import { FrameTransport } from './frame-transport';
 import type { Duplex } from 'node:stream';
 import type { HttpInterface, Middleware } from '../app';
 import type { Serving } from '../serving';

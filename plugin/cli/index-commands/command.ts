@@ -1,7 +1,7 @@
 // What an index command is: its context, its result and its exit codes.
 
-import type { StoppedNode } from './stopped-node';
 import type { ProgressDisplay } from '../../progress';
+import type { StoppedNode } from './stopped-node';
 
 /** Exit codes, for scripts. */
 export const EXIT = { done: 0, different: 1, usage: 2, impossible: 3, interrupted: 130 } as const;

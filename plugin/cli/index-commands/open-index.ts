@@ -2,13 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
+import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { ImpossibleError } from './errors';
-import { type CommandContext } from './command';
 import type { BlockPoint } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
+import type { CommandContext } from './command';
 import type { StoppedNode } from './stopped-node';
 
 export interface OpenIndex {

@@ -1,18 +1,18 @@
 // The index by script of a stopped node, opened as it is: nothing is created or repaired.
 
-import { STATE_KEYS, LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
+import { STATE_KEYS, LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { storedVersion } from '../../../lib/store/migrate';
 import { ImpossibleError } from './errors';
-import { type CommandContext } from './command';
 import { requireNetwork } from './open-index';
 import type { BlockPoint } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
+import type { CommandContext } from './command';
 
 export interface OpenScripts {
   readonly store: Store;

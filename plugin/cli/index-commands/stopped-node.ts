@@ -1,10 +1,10 @@
 // The chain of a node that is not running, opened for reading: no peers, no mempool, no HTTP server. bcoin's locks keep a running
 // node away from these files.
 
-import { messageOf } from '../../../lib/turns/error-text';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
+import { messageOf } from '../../../lib/turns/error-text';
 import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../../options';
 import { ImpossibleError } from './errors';

@@ -2,18 +2,18 @@
 // coins are compared with the node's own, its headers with those of the node's chain, and its positions and undo records with the
 // node's blocks.
 
-import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
+import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { nextHeader, type HeaderFold } from '../../../lib/bitcoin/header';
-import { decodeBaseCoin } from '../../../lib/index/records/base-coin';
-import { coinsIn } from '../../../lib/index/records/coin-record';
-import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/chain';
-import { recordOf } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
+import { decodeBaseCoin } from '../../../lib/index/records/base-coin';
+import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/chain';
+import { coinsIn } from '../../../lib/index/records/coin-record';
+import { recordOf } from '../../../lib/index/records/layout';
 import { EXIT, type CommandContext, type CommandResult } from './command';
+import { differenceText } from './difference';
 import { ImpossibleError } from './errors';
 import { blockJson, blockText } from './open-index';
-import { differenceText } from './difference';
 import { differentFilter } from './verify-filters';
 import { differentUndo, whereKnown } from './verify-undo';
 import type { Base } from '../../../lib/index/records/base';

@@ -5,7 +5,6 @@
 // in the same way. Nothing is looked up, and no disk space is needed. Equal sums of 64 bits of SHA-256 mean equal rows.
 // For a part of the blocks each of their rows is looked up.
 
-import { runAtOnce } from '../../../lib/turns/slices';
 import { randomInt } from 'node:crypto';
 import { previousHashOf } from '../../../lib/bitcoin/header';
 import { putRecord } from '../../../lib/index/records/layout';
@@ -16,9 +15,10 @@ import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../lib/scripts/record
 import { encodeUndo, undoKey } from '../../../lib/scripts/records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../lib/scripts/scan/rows';
 import { WHOLE_STORE } from '../../../lib/store/migrate';
+import { runAtOnce } from '../../../lib/turns/slices';
 import { EXIT, type Command, type CommandContext, type CommandResult } from './command';
-import { ImpossibleError } from './errors';
 import { differenceJson, differenceText } from './difference';
+import { ImpossibleError } from './errors';
 import { blockJson, blockText } from './open-index';
 import { fillingText, hasScripts, withScripts } from './open-scripts';
 import { RowSums } from './row-sums';

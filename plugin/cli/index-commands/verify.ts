@@ -9,8 +9,8 @@ import { firstDifference, type StoreDifference } from '../../../lib/store/compar
 import { DiskStore } from '../../../lib/store/disk-store';
 import { versionRecord } from '../../../lib/store/migrate';
 import { EXIT, type CommandContext, type CommandResult } from './command';
-import { ImpossibleError } from './errors';
 import { differenceJson, differenceText } from './difference';
+import { ImpossibleError } from './errors';
 import { blockJson, blockText, withIndex, type OpenIndex } from './open-index';
 import { buildIndex } from './rebuild';
 import { compareWithNode } from './verify-base';

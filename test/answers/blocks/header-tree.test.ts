@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { before, describe, it } from 'mocha';
 import { HeaderTree } from '../../../lib/answers/blocks/header-tree';
-import { HeaderTable } from '../../../lib/index/read/header-table';
-import { encodeHeader } from '../../../lib/index/records/chain';
 import { hash256 } from '../../../lib/bitcoin/hash';
 import { merkleTree, type MerkleTree } from '../../../lib/bitcoin/merkle-tree';
+import { HeaderTable } from '../../../lib/index/read/header-table';
+import { encodeHeader } from '../../../lib/index/records/chain';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { runAtOnce } from '../../../lib/turns/slices';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { RawBlocks } from '../../../lib/answers/blocks/raw-blocks';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
-import { RawBlocks } from '../../../lib/answers/blocks/raw-blocks';
 import { nodeWith } from '../../support/changed-node';
 import { mine } from '../../support/regtest-node';
 import { openRestNode, type RestNode } from '../../support/rest-node';

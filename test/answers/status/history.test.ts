@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
-import { BcoinNode } from '../../../lib/node/bcoin';
-import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { PooledScripts } from '../../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
-import { HistoryTooLongError } from '../../../lib/scripts/errors';
-import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { ScriptHistories } from '../../../lib/answers/status/history';
-import { unfailing } from '../../support/unfailing';
+import { BcoinNode } from '../../../lib/node/bcoin';
+import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
+import { HistoryTooLongError } from '../../../lib/scripts/errors';
+import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { blockHash, madeBlock, madeCoinbase } from '../../support/made-blocks';
 import { openRegtestNode } from '../../support/regtest-node';
 import { ScriptIndex } from '../../support/script-index';
 import { ScriptModel, sha256 } from '../../support/script-model';
-import type { TestFullNode } from '../../support/bcoin';
+import { unfailing } from '../../support/unfailing';
 import type { Position } from '../../../lib/index/types';
 import type { ScriptRow, ScriptSnapshot } from '../../../lib/scripts/types';
+import type { TestFullNode } from '../../support/bcoin';
 
 /** More than fit into two pages. */
 const LONG = 1_300;
