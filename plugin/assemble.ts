@@ -18,7 +18,7 @@ import { migrations } from '../migrations';
 import { OptionError, type Places, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
 import type { Answers } from '../lib/answers/answers';
-import type { IndexLogger } from '../lib/index/types';
+import type { IndexLogger } from '../lib/follow/logger';
 import type { HostNode } from '../lib/node/host';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Store } from '../lib/store/store';

@@ -33,7 +33,7 @@ export interface RestOptions {
   readonly bootstrap: BootstrapFrom;
   /** Whether blocks have basic filters (BIP158). */
   readonly filters: boolean;
-  /** How long one pass over the files of the open index takes (lib/index/follow/scrub.ts); 0: the files are not checked again. */
+  /** How long one pass over the files of the open index takes (lib/follow/scrub.ts); 0: the files are not checked again. */
   readonly scrubMs: number;
   readonly limits: Limits;
   /** `user:password` that is accepted for JSON-RPC besides the node's API key. */

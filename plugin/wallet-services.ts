@@ -17,7 +17,7 @@ import { WebSockets } from '../lib/server/sockets/web-sockets';
 import { messageOf } from '../lib/turns/error-text';
 import { OptionError, type AddressOptions } from './options';
 import type { ScriptAnswers } from '../lib/answers/answers';
-import type { IndexLogger } from '../lib/index/types';
+import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptPool } from '../lib/pool/by-script/script-pool';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
 import type { HttpInterface } from '../lib/server/app';

@@ -3,20 +3,22 @@
 import { setTimeout } from 'node:timers/promises';
 import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
+import { errorOf, IndexRefusedError, isDamage, mayPass, NotRebuildableError } from '../follow/errors';
+import { FAILURE_PAUSE_MS } from '../follow/follow-loop';
+import { scrubAgainAndAgain } from '../follow/scrub';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
-import { errorOf, IndexRefusedError, isDamage, mayPass, NotRebuildableError } from './errors';
 import { IndexWriter } from './write/index-writer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
 import { StateLog } from './progress/log';
 import { Progress, Throttle } from './progress/pace';
 import { checkingText, migratingText } from './progress/text';
 import { SnapshotReader } from './read/reader';
-import { scrubAgainAndAgain } from './follow/scrub';
-import { ChainSync, FAILURE_PAUSE_MS } from './follow/sync';
+import { ChainSync } from './follow/sync';
+import type { IndexLogger } from '../follow/logger';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
-import type { BootstrapFrom, ChainIndex, IndexCompanion, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
+import type { BootstrapFrom, ChainIndex, IndexFollower, IndexedBlock, HoldableReader, IndexState } from './types';
 
 /** Blocks that can be undone without asking the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
@@ -44,7 +46,7 @@ export interface ChainIndexerOptions {
   readonly bootstrap?: BootstrapFrom;
   /** Whether all blocks get filters, including those that entered the index without one; false unless given. */
   readonly filters?: boolean;
-  /** How long one pass over the files of the open index takes (follow/scrub.ts); 0 (the default): no passes. */
+  /** How long one pass over the files of the open index takes (lib/follow/scrub.ts); 0 (the default): no passes. */
   readonly scrubMs?: number;
   /** Pause before an index that could not be opened, or has failed, is tried again; a minute unless given. */
   readonly failurePauseMs?: number;
@@ -60,7 +62,7 @@ export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, 
 }
 
 export class ChainIndexer implements ChainIndex {
-  readonly reader: IndexReader;
+  readonly reader: HoldableReader;
   readonly state$: Observable<IndexState>;
   readonly tip$: Observable<BlockPoint>;
   readonly blocks$: Observable<IndexedBlock>;
@@ -70,9 +72,6 @@ export class ChainIndexer implements ChainIndex {
   readonly #reader: SnapshotReader;
   readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
-  readonly #distrust = (error: Error): void => {
-    this.#sync.distrust(error);
-  };
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
@@ -118,7 +117,13 @@ export class ChainIndexer implements ChainIndex {
         logger.warning(`The index has lost its worker thread and continues without it: ${reason}. Blocks take longer.`);
       }
     });
-    this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer);
+    this.#reader = this.reader = new SnapshotReader(
+      store,
+      (error) => {
+        this.#sync.reportDamage(error);
+      },
+      this.#writer
+    );
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
@@ -140,8 +145,8 @@ export class ChainIndexer implements ChainIndex {
     return this.#state.value;
   }
 
-  accompany(companion: IndexCompanion): void {
-    this.#sync.companion = companion;
+  addFollower(follower: IndexFollower): void {
+    this.#sync.follower = follower;
   }
 
   /**
@@ -231,7 +236,7 @@ export class ChainIndexer implements ChainIndex {
         wasChecked: true,
         logger,
         passMs,
-        onDamage: this.#distrust,
+        onDamage: this.#sync.reportDamage,
         signal: this.#abort.signal
       });
   }

@@ -1,6 +1,7 @@
 // What the index answers, and what it reports about itself. Hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
+import type { Held } from '../follow/held-snapshot';
 import type { BlockPoint } from '../node/types';
 
 /** The place of a transaction in the chain. The coinbase has index 0. */
@@ -119,6 +120,12 @@ export interface IndexReader {
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
 }
 
+/** A reader whose snapshots may also be held beyond a call. */
+export interface HoldableReader extends IndexReader {
+  /** The current state until it is released. It reports damage by itself. @throws IndexUnavailableError, as later its methods do */
+  hold(): Held<IndexSnapshot>;
+}
+
 /** What an empty index starts from: the node's blocks, or the coins that the node holds. */
 export type BootstrapFrom = 'blocks' | 'coins';
 
@@ -162,13 +169,13 @@ export type IndexMove =
   | { readonly type: 'disconnect'; readonly block: BlockPoint };
 
 /** Something that follows the index in lockstep, as the index follows the node. */
-export interface IndexCompanion {
+export interface IndexFollower {
   /** Follows a move of the index. The node's chain waits until this resolves. Never rejects. */
   follow(move: IndexMove): Promise<void>;
 }
 
 export interface ChainIndex {
-  readonly reader: IndexReader;
+  readonly reader: HoldableReader;
   readonly state: IndexState;
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<IndexState>;
@@ -176,13 +183,6 @@ export interface ChainIndex {
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
-  /** Has the companion follow each move of the live index from now on. */
-  accompany(companion: IndexCompanion): void;
-}
-
-/** Where the index logs what it does; for instance bcoin's logger. */
-export interface IndexLogger {
-  error(message: string): void;
-  warning(message: string): void;
-  info(message: string): void;
+  /** Has the follower follow each move of the live index from now on. */
+  addFollower(follower: IndexFollower): void;
 }

@@ -3,25 +3,26 @@
 // which the chain was searched. Events are hints; the chain of the index is the truth.
 
 import { setImmediate } from 'node:timers/promises';
-import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
+import { merge, type Observable, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { scanTransaction, scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { Loop } from '../follow/loop';
 import { IndexUnavailableError } from '../index/errors';
 import { listen } from '../node/events';
 import { unavailable } from '../server/errors';
 import { detailsOf } from '../turns/error-text';
 import { Slice } from '../turns/slices';
-import type { ChainIndex } from '../index/types';
+import type { ChainIndex, IndexReader } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { PayingOutput } from '../payments/rules/payment';
 import type { ServerLogger } from '../server/logger';
 import type { Merchant } from './orders/merchant';
 import type { PaymentStore } from './orders/store';
 
-/** How often payments are looked after when no block comes. */
-const TEND_MS = 10 * 60_000;
+/** How often payments are reviewed when no block comes. */
+const REVIEW_MS = 10 * 60_000;
 
 /** How many blocks are searched again if the node does not know the block that was searched last. */
 const STEP_BACK = 100;
@@ -33,17 +34,17 @@ export interface FollowerLogger extends ServerLogger {
 
 export interface ChainFollowerParts {
   readonly node: Pick<NodeSource, 'entry' | 'pool' | 'rawBlock' | 'resetting'>;
-  readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
+  readonly index: Pick<ChainIndex, 'blocks$'> & { readonly reader: IndexReader };
   /** Whether node and index are in sync: the chain is searched only then. */
   readonly ready$: Observable<boolean>;
   readonly merchant: Merchant;
   readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
   readonly logger: FollowerLogger;
   /** By default ten minutes. */
-  readonly tendMs?: number | undefined;
+  readonly reviewMs?: number | undefined;
 }
 
-export class ChainFollower {
+export class ChainFollower extends Loop {
   readonly #parts: ChainFollowerParts;
   /** The block up to which the chain was searched; undefined if it never was. */
   #position: BlockPoint | undefined;
@@ -52,18 +53,18 @@ export class ChainFollower {
   #hasSeenPool = false;
   /** Whether it has caught up since the start. */
   #isCaughtUp = false;
-  #closed = false;
-  #again = false;
-  #work: Promise<void> | undefined;
+  /** When the last review of payments began. */
+  #reviewedAt = -Infinity;
   #subscriptions: readonly Subscription[] = [];
 
   constructor(parts: ChainFollowerParts) {
+    super();
     this.#parts = parts;
   }
 
   /** @throws DamagedRecordError */
   async open(): Promise<void> {
-    const { node, index, ready$, store, tendMs, logger } = this.#parts;
+    const { node, index, ready$, store, logger } = this.#parts;
     this.#position = await store.position();
     this.#isSaved = this.#position !== undefined;
     this.#subscriptions = [
@@ -71,9 +72,7 @@ export class ChainFollower {
         this.#isReady = isReady;
         if (isReady) this.#noteCaughtUp();
       }),
-      merge(ready$.pipe(filter((isReady) => isReady)), index.blocks$, interval(tendMs ?? TEND_MS)).subscribe(() => {
-        this.#wake();
-      }),
+      merge(ready$, index.blocks$).subscribe(this.wake),
       listen(
         node.pool.events$,
         (event) => {
@@ -84,13 +83,13 @@ export class ChainFollower {
         }
       )
     ];
+    this.run();
   }
 
   /** Resolves when no work is under way. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  override async close(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
-    await this.#work;
+    await super.close();
   }
 
   /** @throws HttpError 503 until the blocks that came while the merchant was off are searched. */
@@ -99,29 +98,26 @@ export class ChainFollower {
   }
 
   get #goesOn(): boolean {
-    return this.#isReady && !this.#closed;
+    return this.#isReady && !this.signal.aborted;
   }
 
-  #wake(): void {
-    this.#again = true;
-    this.#work ??= this.#run();
+  protected dueIn(): number {
+    if (!this.#isReady) return Infinity;
+    return this.isWoken ? 0 : this.#reviewedAt + (this.#parts.reviewMs ?? REVIEW_MS) - performance.now();
   }
 
-  async #run(): Promise<void> {
-    const { merchant, logger } = this.#parts;
-    while (this.#again) {
-      this.#again = false;
-      try {
-        await this.#lookIntoPool();
-        await this.#catchUp();
-        await merchant.tend(() => this.#goesOn);
-      } catch (error) {
-        // The index itself logs why it cannot be read, and announces when it is ready again.
-        if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
-        else logger.error(`payments: ${detailsOf(error)}`);
-      }
-    }
-    this.#work = undefined;
+  protected async step(): Promise<void> {
+    this.#reviewedAt = performance.now();
+    await this.#lookIntoPool();
+    await this.#catchUp();
+    await this.#parts.merchant.review(() => this.#goesOn);
+  }
+
+  protected failed(error: unknown): void {
+    const { logger } = this.#parts;
+    // The index itself logs why it cannot be read, and announces when it is ready again.
+    if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
+    else logger.error(`payments: ${detailsOf(error)}`);
   }
 
   /** If the chain was searched up to its tip, there is nothing to catch up with. */
@@ -254,7 +250,7 @@ export class ChainFollower {
     const raw = merchant.isIdle ? undefined : node.pool.transaction(txid);
     if (raw === undefined) return;
     try {
-      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) merchant.sight(output);
+      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) merchant.seenInPool(output);
     } catch (error) {
       if (!(error instanceof MalformedBytesError)) throw error;
       logger.error(`payments: transaction ${toDisplayHex(txid)} of the pool cannot be read: ${error.message}`);

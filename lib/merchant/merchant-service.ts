@@ -1,6 +1,6 @@
 // A merchant on the node's HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
-import { ChainFollower, type FollowerLogger } from './chain-follower';
+import { ChainFollower, type ChainFollowerParts, type FollowerLogger } from './chain-follower';
 import { merchantInterface } from './merchant-interface';
 import { NodeChain } from './node-chain';
 import { Merchant } from './orders/merchant';
@@ -9,14 +9,13 @@ import { PaymentStore } from './orders/store';
 import { SigningFiles } from './signing-files';
 import type { AddressInfo } from 'node:net';
 import type { Observable } from 'rxjs';
-import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { HttpInterface } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
-  readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
+  readonly index: ChainFollowerParts['index'];
   /** Whether node and index are in sync. */
   readonly ready$: Observable<boolean>;
   readonly folder: string;
@@ -28,7 +27,7 @@ export interface MerchantServiceParts {
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;
   /** How often acknowledged payments are broadcast again. */
-  readonly tendMs?: number | undefined;
+  readonly reviewMs?: number | undefined;
 }
 
 export class MerchantService {
@@ -41,7 +40,7 @@ export class MerchantService {
 
   /** Gives the pages. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<HttpInterface> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, requireReady, logger, tendMs } = this.#parts;
+    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, requireReady, logger, reviewMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
@@ -57,7 +56,7 @@ export class MerchantService {
       }
     });
     await merchant.open();
-    const follower = (this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, tendMs }));
+    const follower = (this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, reviewMs }));
     await follower.open();
     const pages = merchantInterface({
       merchant,

@@ -2,8 +2,8 @@
 // it keeps the node or the main index from starting.
 
 import { BehaviorSubject, type Observable } from 'rxjs';
-import { scrubAgainAndAgain } from '../index/follow/scrub';
-import { FAILURE_PAUSE_MS } from '../index/follow/sync';
+import { FAILURE_PAUSE_MS } from '../follow/follow-loop';
+import { scrubAgainAndAgain } from '../follow/scrub';
 import { LOG_MS } from '../index/progress/log';
 import { Throttle } from '../index/progress/pace';
 import { PairReader } from './follow/pair';
@@ -12,7 +12,8 @@ import { stateSentence } from './progress';
 import { StoreError } from '../store/errors';
 import { ScriptWatch } from './write/script-watch';
 import { ScriptWriter } from './write/script-writer';
-import type { ChainIndex, IndexLogger } from '../index/types';
+import type { IndexLogger } from '../follow/logger';
+import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Store } from '../store/store';
 import type { ScriptReader, ScriptsState, WatchedScripts } from './types';
@@ -26,7 +27,7 @@ export interface ScriptIndexerOptions {
   readonly undoDepth: number;
   /** For a store on disk; undefined for one in memory. */
   readonly filling: Filling | undefined;
-  /** How long one pass over the files of the open store takes (lib/index/follow/scrub.ts); 0: no passes. */
+  /** How long one pass over the files of the open store takes (lib/follow/scrub.ts); 0: no passes. */
   readonly scrubMs: number;
   /** Pause before an index that has failed is tried again; a minute unless given. */
   readonly failurePauseMs?: number;
@@ -52,8 +53,8 @@ export class ScriptIndexer {
     const reader = new PairReader({
       store,
       index: index.reader,
-      onTrouble: (error) => {
-        this.#sync.distrust(error);
+      onDamage: (error) => {
+        this.#sync.reportDamage(error);
       }
     });
     this.reader = reader;
@@ -75,7 +76,7 @@ export class ScriptIndexer {
   /** Starts to catch up with the main index, without waiting for the end of it; then follows it. */
   open(): void {
     const { store, logger, scrubMs: passMs, index, filling } = this.#options;
-    index.accompany(this.#sync);
+    index.addFollower(this.#sync);
     this.#sync.start();
     const { signal } = this.#abort;
     // Most tables are checked while the index is in use: a check before that would take minutes.
@@ -86,7 +87,7 @@ export class ScriptIndexer {
         wasChecked: false,
         logger,
         passMs,
-        onDamage: this.#sync.distrust,
+        onDamage: this.#sync.reportDamage,
         signal
       });
   }

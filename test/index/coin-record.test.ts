@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { COIN_OVERHEAD, coinEnd, coinsIn, withCoins, writeCoin } from '../../lib/index/records/coin-record';
-import { DamagedIndexError } from '../../lib/index/errors';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const key = '11'.repeat(32);

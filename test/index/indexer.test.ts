@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { previousHashOf } from '../../lib/bitcoin/header';
-import { DamagedIndexError, IndexError } from '../../lib/index/errors';
+import { DamagedIndexError, IndexError } from '../../lib/follow/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { coinKey } from '../../lib/index/records/coin-record';
 import { decodeHeader, headerKey, TIP_KEY } from '../../lib/index/records/chain';

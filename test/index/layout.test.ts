@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { COIN_OVERHEAD, coinAt, coinKey, writeCoin } from '../../lib/index/records/coin-record';
-import { DamagedIndexError } from '../../lib/index/errors';
 import { decodeHeader, decodeTip, encodeHeader, headerAt, headerKey, heightOf, putHeight, putTip } from '../../lib/index/records/chain';
 import { putRecord, recordOf, WriteBuffer, type Records } from '../../lib/index/records/layout';
 import { putLengths, spanOf } from '../../lib/index/records/lengths';

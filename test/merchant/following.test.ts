@@ -161,7 +161,7 @@ describe('a merchant that follows the chain', function () {
         unfinished: new Unfinished(),
         requireReady: () => undefined,
         logger: log,
-        tendMs: 20
+        reviewMs: 20
       });
       const app = new HttpApp(log);
       app.add(await service.open());

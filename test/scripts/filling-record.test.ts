@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { DamagedIndexError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { putRecord } from '../../lib/index/records/layout';
 import { findFilling, putFilling, type FillingProgress } from '../../lib/scripts/records/filling';
 

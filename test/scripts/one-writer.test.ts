@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { DamagedIndexError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { DamagedIndexError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { piecesOf, PieceWriter, type PieceFile } from '../../lib/scripts/fill/pieces';
 
 const secret = Buffer.alloc(32, 7);

@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
-import { DamagedIndexError, IndexUnavailableError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
+import { IndexUnavailableError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
 import { IndexWalk } from '../support/index-walk';
 import { activeChain } from '../support/regtest-chain';
@@ -168,14 +169,15 @@ describe('an index by script beside the main index', function () {
       get state() {
         return index.state;
       },
-      accompany: (companion) => {
-        index.accompany(companion);
+      addFollower: (follower) => {
+        index.addFollower(follower);
       },
       reader: {
         read: (use) => {
           if (++reads === 5) throw new IndexUnavailableError('the index is not open');
           return index.reader.read(use);
-        }
+        },
+        hold: () => index.reader.hold()
       }
     };
     scripts.beside(unsteady);

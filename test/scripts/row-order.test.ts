@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { IndexError } from '../../lib/index/errors';
+import { IndexError } from '../../lib/follow/errors';
 import { RowCursor, writeRow } from '../../lib/scripts/records/row';
 import { groupedRows } from '../../lib/scripts/fill/grouped-rows';
 import { RowSorter } from '../../lib/scripts/fill/row-order';

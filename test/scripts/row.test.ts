@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { DamagedIndexError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
 import { putRecord } from '../../lib/index/records/layout';
 import {
   FURTHER_ROW_OVERHEAD,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { IndexError } from '../../lib/index/errors';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
+import { IndexError } from '../../lib/follow/errors';
 import { putRecord } from '../../lib/index/records/layout';
 import { RowCursor, rowKey } from '../../lib/scripts/records/row';
 import { ScriptHasher } from '../../lib/scripts/records/script-hasher';

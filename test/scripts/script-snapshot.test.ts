@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { DamagedIndexError, IndexUnavailableError } from '../../lib/index/errors';
+import { DamagedIndexError } from '../../lib/follow/errors';
+import { IndexUnavailableError } from '../../lib/index/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { caught } from '../support/caught';

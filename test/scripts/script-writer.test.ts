@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { DamagedIndexError, IndexError, TooDeepError } from '../../lib/index/errors';
+import { DamagedIndexError, IndexError, TooDeepError } from '../../lib/follow/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../lib/index/records/layout';
 import { putTip, TIP_KEY } from '../../lib/index/records/chain';
 import { SECRET_KEY } from '../../lib/index/records/txid-hash';

@@ -1,6 +1,6 @@
 // A logger that keeps its lines.
 
-import type { IndexLogger } from '../../lib/index/types';
+import type { IndexLogger } from '../../lib/follow/logger';
 
 export class MemoryLog implements IndexLogger {
   /** `<level> <message>` */

@@ -12,7 +12,8 @@ import { FaultyStore } from './faulty-store';
 import { expectScriptAnswers } from './script-answers';
 import { expectFilledAndFollowed } from './script-filling';
 import { ScriptModel } from './script-model';
-import type { ChainIndex, IndexLogger } from '../../lib/index/types';
+import type { IndexLogger } from '../../lib/follow/logger';
+import type { ChainIndex } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 import type { NodeSource } from '../../lib/node/types';
 

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { IndexUnavailableError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
 import { messageOf } from '../../turns/error-text';
-import type { IndexLogger } from '../../index/types';
+import type { IndexLogger } from '../../follow/logger';
 import type { NodeSource } from '../../node/types';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
 

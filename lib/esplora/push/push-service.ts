@@ -13,7 +13,7 @@ import { TransactionNews } from './transaction-news';
 import type { Observable, Subscription } from 'rxjs';
 import type { ScriptNotifier } from '../../answers/status/script-notifier';
 import type { SettledPasses } from '../../answers/status/settled-passes';
-import type { IndexLogger } from '../../index/types';
+import type { IndexLogger } from '../../follow/logger';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
 import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { ServerLogger } from '../../server/logger';

@@ -3,7 +3,8 @@
 // undone get undo records.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { DamagedIndexError } from '../errors';
+import { DamagedIndexError } from '../../follow/errors';
+import { Descent } from '../../follow/prefetch';
 import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
 import { backfillText } from '../progress/text';
@@ -16,7 +17,6 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
-import { Descent } from '../scan/prefetch';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';

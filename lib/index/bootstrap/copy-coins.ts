@@ -11,10 +11,11 @@ import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, putTip, 
 import { putRecord, WriteBuffer } from '../records/layout';
 import { CoinSetError } from '../errors';
 import { ChainMovedError } from '../../node/errors';
+import type { IndexLogger } from '../../follow/logger';
 import type { CoinSet, NetworkInfo, NodeCoin, NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { IndexWriter } from '../write/index-writer';
-import type { IndexLogger, IndexState } from '../types';
+import type { IndexState } from '../types';
 
 /**
  * Two coinbases of the main network were replaced by later ones with the same txid while they still had coins. For a chain

@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { MalformedBytesError } from '../../bitcoin/reader';
+import { Descent } from '../../follow/prefetch';
 import { UnreadableBlockError } from '../../node/errors';
 import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
@@ -12,7 +13,6 @@ import { backfillText } from '../progress/text';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
 import { damaged } from '../records/layout';
-import { Descent } from '../scan/prefetch';
 import { filterOverNodeCoins } from '../write/block-filter';
 import type { BlockPoint } from '../../node/types';
 import type { StoreWrite } from '../../store/store';

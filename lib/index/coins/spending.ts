@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { IndexError } from '../errors';
+import { IndexError } from '../../follow/errors';
 import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
 import { coinEnd, coinKey, MOST_GROUPS, slotAt } from '../records/coin-record';
 import { recordOf } from '../records/layout';

@@ -3,10 +3,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../../bitcoin/header';
+import { TooDeepError } from '../../follow/errors';
+import { prefetch } from '../../follow/prefetch';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
-import { TooDeepError } from '../errors';
 import { Progress, secondsLeft } from '../progress/pace';
-import { prefetch } from '../scan/prefetch';
 import type { Observer } from 'rxjs';
 import type { BootstrapParts } from '../bootstrap/copy-coins';
 import type { BlockBatch } from '../write/block-batch';

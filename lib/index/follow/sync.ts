@@ -1,8 +1,5 @@
-// Keeps the index at the tip of the node's chain, in one loop: wait until something happens, compare the tips of index and
-// chain, do what comes next. Events of the chain are hints; the chain itself is the truth, and each turn compares with it.
-//
-// The loop waits for an event of the chain, for a reader's distrust, for the end of a pause, and for `close`. Between events
-// it backfills in short steps. What it does with an event depends on the state of the index:
+// Keeps the index at the tip of the node's chain: each step compares the tips of index and chain, and does what comes next. Events of the
+// chain are hints; the chain itself is the truth. What is done with an event depends on the state of the index:
 //
 //   live      At the node's tip. bcoin waits until an event is acknowledged: events are held until the index is at the tip
 //             again. So a transaction is always in the index, in the pool, or in both, and a reset is followed block by block.
@@ -11,30 +8,29 @@
 //             blame, the next event makes it try again, too.
 //
 // A node that downloads the chain does not wait either: each block puts a live index behind, which catches up in batches, one
-// a second. Once five seconds have passed without a block, the store is prepared for single blocks.
+// a second. Once five seconds have passed without a block, the store is prepared for single blocks. Between events the index
+// backfills in short steps.
 //
-// Any damage leads to a rebuild: once for each reason since the index was last live, and not at all when the index cannot be
-// built again (chain-index.ts).
+// Any damage leads to a rebuild, but not when the index cannot be built again (chain-index.ts).
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
+import { isDamage } from '../../follow/errors';
+import { FollowLoop } from '../../follow/follow-loop';
 import { StoreError } from '../../store/errors';
 import { Backfill } from '../bootstrap/backfill';
 import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
 import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
-import { errorOf, isDamage, isBlockFault, LeftBehindError, mayPass, TooDeepError } from '../errors';
+import { LeftBehindError } from '../errors';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, ChainEvent } from '../../node/types';
 import type { StoreUse } from '../../store/store';
-import type { BootstrapFrom, IndexCompanion } from '../types';
+import type { BootstrapFrom, IndexFollower } from '../types';
 
 /** How long to wait for an event of a chain that is being reset; some resets send none. */
 const PATIENCE_MS = 1_000;
-
-/** Pause before an index that has failed is tried again. */
-export const FAILURE_PAUSE_MS = 60_000;
 
 /** When the index is further behind the node's tip than this, the store is prepared for catching up. */
 const FEW_BLOCKS = 100;
@@ -64,31 +60,18 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
   readonly failurePauseMs: number;
 }
 
-export class ChainSync {
-  /** The companion that follows the index while it is live, if there is one. */
-  companion: IndexCompanion | undefined;
+export class ChainSync extends FollowLoop {
+  /** What follows the index while it is live, if there is something. */
+  follower: IndexFollower | undefined;
   readonly #parts: ChainSyncParts;
   readonly #catchUp: CatchUp;
   readonly #backfill: Backfill;
   readonly #filterFill: FilterFill;
-  readonly #abort = new AbortController();
   #subscription: Subscription | undefined;
-  #loop: Promise<void> = Promise.resolve();
-  /** Ends a wait of the loop. */
-  #wake: () => void = () => undefined;
 
   #live = false;
-  /** Why the index has failed; undefined while it has not. */
-  #failure: Error | undefined;
-  /** When an index that has failed is tried again. */
-  #retryAt = Infinity;
   /** Events that are not acknowledged yet. The chain waits until they are. */
   #held: ChainEvent[] = [];
-  /** Events heard so far, and before the current turn. */
-  #heard = 0;
-  #heardBefore = 0;
-  /** The error given to `distrust`, until the loop has handled it; until then the index does not count as level with the node. */
-  #distrusted: Error | undefined;
   /** Whether to backfill when there is nothing else to do. */
   #backfilling = false;
 
@@ -105,45 +88,87 @@ export class ChainSync {
   /** Why the index cannot start from the node's coins, if that was tried. */
   #refusal: string | undefined;
 
-  /** Since the index was last live: the failure that was logged, and the damage that it was rebuilt for. */
-  #logged: string | undefined;
-  readonly #rebuiltFor = new Set<string>();
-
   constructor(parts: ChainSyncParts) {
+    super(parts);
     this.#parts = parts;
     this.#backfill = new Backfill(parts);
     this.#filterFill = new FilterFill(parts);
-    this.#catchUp = new CatchUp({ ...parts, signal: this.#abort.signal });
+    this.#catchUp = new CatchUp({ ...parts, signal: this.signal });
   }
 
   /** Starts to catch up, then to follow. */
   start(): void {
     this.#subscription = this.#parts.node.chain$.subscribe(this.#hear);
-    this.#loop = this.#run();
-  }
-
-  /** To be called when reading has met damage or a failing store: nothing is answered until the loop has handled it. */
-  distrust(error: Error): void {
-    if (this.#failure !== undefined || this.#distrusted !== undefined) return;
-    this.#distrusted = error;
-    if (this.#live) this.#parts.onState({ phase: 'loading' });
-    this.#wake();
+    this.run();
   }
 
   /** Stops listening, lets the chain continue, and waits for the current write. */
-  async close(): Promise<void> {
-    this.#live = false;
-    this.#abort.abort();
+  override async close(): Promise<void> {
     this.#subscription?.unsubscribe();
-    this.#release();
-    this.#wake();
-    await this.#loop;
+    this.#fallBehind();
+    await super.close();
+  }
+
+  protected nextIn(): number {
+    return this.#held.length > 0 ? 0 : (this.#live ? this.#settleAt : this.#pausedUntil) - performance.now();
+  }
+
+  protected async approach(): Promise<void> {
+    const [event] = this.#held;
+    if (!this.#live) await this.#comeCloser();
+    else if (event !== undefined) await this.#follow(event);
+    else await this.#settle();
+  }
+
+  protected override idle(ms: number): Promise<void> {
+    return this.#live && this.#backfilling ? this.#backfillStep() : super.idle(ms);
+  }
+
+  protected suspend(): void {
+    if (this.#live) this.#parts.onState({ phase: 'loading' });
+    this.#fallBehind();
+  }
+
+  protected passesSoon(): boolean {
+    return false;
+  }
+
+  protected async damageBehind(error: unknown, isRepeated: boolean): Promise<Error | undefined> {
+    if (isDamage(error)) return error;
+    // A store that has failed may have lost a file. Its files were looked through when it failed for the first time.
+    if (!(error instanceof StoreError && error.reason === 'failed') || isRepeated) return undefined;
+    const { store, logger } = this.#parts;
+    try {
+      let bytes = 0;
+      for await (const { count } of store.scrub()) {
+        this.signal.throwIfAborted();
+        bytes += count;
+      }
+      logger.info(`The store failed. Its files were looked through: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+      return undefined;
+    } catch (found) {
+      return isDamage(found) ? found : undefined;
+    }
+  }
+
+  protected async rebuild(damage: Error): Promise<void> {
+    this.#backfill.reset();
+    this.#filterFill.reset();
+    await this.#parts.rebuild(damage, this.#source);
+  }
+
+  protected reopen(): Promise<void> {
+    return this.#parts.reopen();
+  }
+
+  protected stopped(): string {
+    const { tip } = this.#parts.writer;
+    return `The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}`;
   }
 
   /** Makes the chain wait if the index is live, and lets it continue otherwise. */
   readonly #hear = (event: ChainEvent): void => {
     const { node, writer, onState } = this.#parts;
-    this.#heard++;
     if (this.#live && event.type === 'connect' && !node.synced) {
       // The node downloads the chain: its first block is added at once, further ones after a pause.
       this.#live = false;
@@ -153,57 +178,19 @@ export class ChainSync {
     }
     if (this.#live) this.#held.push(event);
     else event.acknowledge();
-    this.#wake();
+    this.wake();
   };
+
+  #fallBehind(): void {
+    this.#live = false;
+    this.#release();
+  }
 
   /** Lets the chain continue. */
   #release(): void {
     const held = this.#held;
     this.#held = [];
     for (const event of held) event.acknowledge();
-  }
-
-  /** Never rejects. */
-  async #run(): Promise<void> {
-    while (!this.#abort.signal.aborted) {
-      try {
-        const ms = this.#dueIn();
-        if (ms > 0) {
-          await (this.#live && this.#backfilling ? this.#backfillStep() : this.#wait(ms));
-          continue;
-        }
-        const [distrusted, failure] = [this.#distrusted, this.#failure];
-        this.#failure = this.#distrusted = undefined;
-        this.#heardBefore = this.#heard;
-        if (distrusted !== undefined) throw distrusted;
-        // LevelDB refuses all writes after one that has failed, until it is opened again.
-        if (failure instanceof StoreError) await this.#parts.reopen();
-        const [event] = this.#held;
-        if (!this.#live) await this.#approach();
-        else if (event !== undefined) await this.#follow(event);
-        else await this.#settle();
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-  }
-
-  /** Milliseconds until there is something to do; 0 or less: there is now; Infinity: there is nothing until the loop is woken. */
-  #dueIn(): number {
-    if (this.#failure !== undefined)
-      return isBlockFault(this.#failure) && this.#heard !== this.#heardBefore ? 0 : this.#retryAt - performance.now();
-    if (this.#distrusted !== undefined || this.#held.length > 0) return 0;
-    return (this.#live ? this.#settleAt : this.#pausedUntil) - performance.now();
-  }
-
-  /** Waits until the loop is woken, or for `ms`. */
-  async #wait(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (ms !== Infinity) timer = setTimeout(resolve, Math.ceil(ms));
-    });
-    clearTimeout(timer);
   }
 
   /** Connects or disconnects the event's block, if it fits. If the index is not at the node's tip afterwards, it is behind. */
@@ -219,12 +206,12 @@ export class ChainSync {
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
         blocks.next({ type: 'connect', block: event.block });
-        await this.companion?.follow({ type: 'connect', block: event.block, raw });
+        await this.follower?.follow({ type: 'connect', block: event.block, raw });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
       const block = await writer.undo();
       blocks.next({ type: 'disconnect', block });
-      await this.companion?.follow({ type: 'disconnect', block });
+      await this.follower?.follow({ type: 'disconnect', block });
     }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
@@ -234,20 +221,19 @@ export class ChainSync {
    * Brings an index that is behind closer to the node's tip, which may move meanwhile. The chain waits while blocks are undone,
    * so that a reset is followed block by block, but not while blocks are read.
    */
-  async #approach(): Promise<void> {
+  async #comeCloser(): Promise<void> {
     const { node, writer } = this.#parts;
     await this.#catchUp.rewind();
     await this.#prepareStore();
-    this.#abort.signal.throwIfAborted();
+    this.signal.throwIfAborted();
     if (this.#isLevel()) {
       this.#goLive();
       return;
     }
     this.#release();
-    if (writer.tip === undefined && this.#source === 'coins')
-      this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
+    if (writer.tip === undefined && this.#source === 'coins') this.#refusal = await copyCoins({ ...this.#parts, signal: this.signal });
     const missing = await this.#catchUp.pull();
-    if (this.#heard !== this.#heardBefore) {
+    if (this.isWoken) {
       // Close behind the tip of a download, the next batch would have only the block or two that came meanwhile.
       if (node.synced || this.#blocksBehind() > MANY_BLOCKS) return;
       this.#downloading = true;
@@ -255,7 +241,7 @@ export class ChainSync {
     } else if (missing !== undefined && missing <= node.tip().height) {
       if (!node.resetting) throw this.#missingBlock(missing);
       // A reset removes its blocks before it sends its event.
-      await this.#wait(PATIENCE_MS);
+      await super.idle(PATIENCE_MS);
     }
   }
 
@@ -269,7 +255,7 @@ export class ChainSync {
   /** Does one step of the backfill or, after it, of filling in missing filters; events that have come meanwhile go first. */
   async #backfillStep(): Promise<void> {
     await setImmediate();
-    if (this.#live && this.#dueIn() > 0) this.#backfilling = (await this.#backfill.step()) || (await this.#filterFill.step());
+    if (this.#live && this.dueIn() > 0) this.#backfilling = (await this.#backfill.step()) || (await this.#filterFill.step());
   }
 
   /** Prepares the store for batches of blocks or for single ones. It may also have to be reopened because it has grown. */
@@ -289,7 +275,7 @@ export class ChainSync {
 
   #isLevel(): boolean {
     const { node, writer } = this.#parts;
-    return this.#distrusted === undefined && writer.tip?.hash.equals(node.tip().hash) === true;
+    return !this.isDoubted && writer.tip?.hash.equals(node.tip().hash) === true;
   }
 
   /** To be called in the same tick in which the index was seen to be level, so that no event is lost. */
@@ -298,8 +284,7 @@ export class ChainSync {
       this.#live = true;
       this.#liveSince = performance.now();
       this.#settleAt = this.#downloading ? this.#liveSince + DOWNLOAD_END_MS : Infinity;
-      this.#logged = undefined;
-      this.#rebuiltFor.clear();
+      this.recovered();
     }
     const { writer, onState } = this.#parts;
     this.#backfilling = writer.base !== undefined || writer.filters !== undefined;
@@ -326,71 +311,5 @@ export class ChainSync {
   /** What an empty index starts from. */
   get #source(): BootstrapFrom {
     return this.#refusal === undefined ? this.#parts.bootstrap : 'blocks';
-  }
-
-  /** Rebuilds the index if it is damaged, and stops it otherwise. The chain continues once nothing is answered from the index any more. */
-  async #recover(caught: unknown): Promise<void> {
-    try {
-      this.#abort.signal.throwIfAborted();
-      const error = (await this.#damageBehind(caught)) ?? caught;
-      if (!isDamage(error)) throw error;
-      this.#live = false;
-      this.#parts.onState({ phase: 'loading' });
-      this.#release();
-      await this.#rebuild(error);
-    } catch (error) {
-      if (!this.#abort.signal.aborted) this.#fail(error);
-    }
-  }
-
-  /** Checks the files of a store that has failed, since it may have lost one. Returns their damage, if there is any. */
-  async #damageBehind(error: unknown): Promise<Error | undefined> {
-    if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
-    const { store, logger } = this.#parts;
-    // They were looked through when it failed for the first time.
-    if (error.message === this.#logged) return undefined;
-    try {
-      let bytes = 0;
-      for await (const { count } of store.scrub()) {
-        this.#abort.signal.throwIfAborted();
-        bytes += count;
-      }
-      logger.info(`The store failed. Its files were looked through: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
-      return undefined;
-    } catch (found) {
-      return isDamage(found) ? found : undefined;
-    }
-  }
-
-  /** @throws `error` if the index was already rebuilt for it, NotRebuildableError */
-  async #rebuild(error: Error): Promise<void> {
-    // A second reorganization that is too deep is a new event, and no sign that rebuilding does not help.
-    if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
-    this.#backfill.reset();
-    this.#filterFill.reset();
-    await this.#parts.rebuild(error, this.#source);
-    this.#rebuiltFor.add(error.message);
-    // Damage that readers met until now is gone with the old index.
-    this.#distrusted = undefined;
-  }
-
-  #fail(error: unknown): void {
-    const {
-      writer: { tip },
-      logger,
-      onState
-    } = this.#parts;
-    this.#live = false;
-    this.#failure = errorOf(error);
-    const { message } = this.#failure;
-    this.#retryAt = mayPass(this.#failure) ? performance.now() + this.#parts.failurePauseMs : Infinity;
-    // Logged once: the same failure recurs each time the chain moves, and each minute.
-    if (message !== this.#logged)
-      logger.error(
-        `The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`
-      );
-    this.#logged = message;
-    onState({ phase: 'failed', message });
-    this.#release();
   }
 }

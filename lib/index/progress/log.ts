@@ -2,7 +2,8 @@
 
 import { Throttle } from './pace';
 import { copyingText, indexingText } from './text';
-import type { IndexLogger, IndexState } from '../types';
+import type { IndexLogger } from '../../follow/logger';
+import type { IndexState } from '../types';
 
 /** Time between two lines of the log about one piece of work. */
 export const LOG_MS = 10_000;

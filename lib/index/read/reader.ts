@@ -1,9 +1,7 @@
-// Answers from the index, each reader from the state at one block. The readers of a state share one
-// snapshot of the store, which is taken at the first read after the index has moved, and closed when
-// the last reader has released it.
+// Answers from the index, each reader from the state at one block.
 
-import { StoreError } from '../../store/errors';
-import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
+import { SharedSnapshot, SnapshotHolder, type During, type Held } from '../../follow/held-snapshot';
+import { IndexUnavailableError, NotYetKnownError } from '../errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
 import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
@@ -22,7 +20,7 @@ import type {
   Coin,
   HeaderRecord,
   HeaderRun,
-  IndexReader,
+  HoldableReader,
   IndexSnapshot,
   TransactionCoin,
   TransactionLocation,
@@ -46,84 +44,51 @@ export interface IndexMemory {
 /** For an index without a writer: everything is read from the store. */
 const noMemory = (): IndexMemory => ({ headers: new HeaderTable(), state: 0, tip: undefined, coinCacheAt: () => undefined });
 
-export class SnapshotReader implements IndexReader {
-  readonly #store: Store;
-  readonly #onTrouble: (error: Error) => void;
-  readonly #memory: IndexMemory;
-  #current: StoreIndexSnapshot | undefined;
+export class SnapshotReader implements HoldableReader {
+  readonly #snapshots: SnapshotHolder<StoreIndexSnapshot>;
   #closed = false;
 
   /**
-   * `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read.
+   * `onDamage`: called when a reader meets a damaged record, or a store that cannot be read.
    * `memory`: the writer's.
    */
-  constructor(store: Store, onTrouble: (error: Error) => void, memory = noMemory()) {
-    this.#store = store;
-    this.#onTrouble = onTrouble;
-    this.#memory = memory;
+  constructor(store: Store, onDamage: (error: Error) => void, memory = noMemory()) {
+    this.#snapshots = new SnapshotHolder({
+      take: () => {
+        if (this.#closed) throw new IndexUnavailableError('the index is closed');
+        return StoreIndexSnapshot.take(store, memory);
+      },
+      unavailable: (message, options) => new IndexUnavailableError(message, options),
+      name: 'the index',
+      onDamage: (error) => {
+        if (!this.#closed) onDamage(error);
+      }
+    });
   }
 
-  /** A promise that `use` returns keeps the state until it is settled. */
   read<T>(use: (snapshot: IndexSnapshot) => T): T {
-    if (this.#closed) throw new IndexUnavailableError('the index is closed');
-    let snapshot: StoreIndexSnapshot | undefined;
-    let result: T;
-    try {
-      snapshot = this.#current ??= this.#take();
-      snapshot.holders++;
-      result = use(snapshot);
-    } catch (error) {
-      snapshot?.release();
-      throw this.#judge(error, snapshot);
-    }
-    const held = snapshot;
-    if (result instanceof Promise)
-      return result
-        .catch((error: unknown) => {
-          throw this.#judge(error, held);
-        })
-        .finally(() => held.release()) as T;
-    held.release();
-    return result;
+    return this.#snapshots.read(use);
+  }
+
+  hold(): Held<IndexSnapshot> {
+    return this.#snapshots.hold();
   }
 
   /** The index has moved: later reads see the new state. */
   renew(): void {
-    this.#current?.release();
-    this.#current = undefined;
+    this.#snapshots.drop();
   }
 
   close(): void {
     this.#closed = true;
     this.renew();
   }
-
-  #take(): StoreIndexSnapshot {
-    const records = this.#store.snapshot();
-    try {
-      return new StoreIndexSnapshot(records, this.#memory);
-    } catch (error) {
-      records.close();
-      throw error;
-    }
-  }
-
-  /** The error that a reader gets. Trouble with the current state is reported; trouble with an older one does not matter any more. */
-  #judge(error: unknown, snapshot: StoreIndexSnapshot | undefined): unknown {
-    if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
-    // The store is closed before the index is open, and for a moment while it is cleared.
-    if (error instanceof StoreError && error.reason === 'closed')
-      return new IndexUnavailableError('the index is not open', { cause: error });
-    if (snapshot === this.#current && !this.#closed) this.#onTrouble(error);
-    return new IndexUnavailableError(error.message, { cause: error });
-  }
 }
 
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
   readonly backfilling: BackfillProgress | undefined;
-  /** Number of holders, of whom its creator is the first; the snapshot is closed when there are none. */
-  holders = 1;
+  readonly during: During;
   readonly #records: StoreSnapshot;
   readonly #hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
@@ -134,7 +99,22 @@ class StoreIndexSnapshot implements IndexSnapshot {
   /** The version in which the headers in memory are those of this state; undefined: they were of another state. */
   readonly #version: number | undefined;
 
-  constructor(records: StoreSnapshot, memory: IndexMemory) {
+  /** The state that the store is at. @throws IndexUnavailableError for an empty index, DamagedIndexError, StoreError */
+  static take(store: Store, memory: IndexMemory): SharedSnapshot<StoreIndexSnapshot> {
+    const records = store.snapshot();
+    const close = (): void => {
+      records.close();
+    };
+    try {
+      return new SharedSnapshot((during) => new StoreIndexSnapshot(records, memory, during), close);
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  private constructor(records: StoreSnapshot, memory: IndexMemory, during: During) {
+    this.during = during;
     this.#records = records;
     this.#base = findBase(records);
     this.backfilling = this.#base && isBackfilling(this.#base) ? { height: this.#base.positionsFrom, from: this.#base.height } : undefined;
@@ -148,10 +128,6 @@ class StoreIndexSnapshot implements IndexSnapshot {
     const { height, hash } = this.tip;
     // A header's hash determines all headers below it.
     this.#version = headers.length > height && headers.hashAt(height).equals(hash) ? headers.version : undefined;
-  }
-
-  release(): void {
-    if (--this.holders === 0) this.#records.close();
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {
@@ -229,13 +205,6 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   staleFilter(hash: Buffer): Buffer | undefined {
     return staleFilterOf(this.#records, hash);
-  }
-
-  during<T>(work: Promise<T>): Promise<T> {
-    this.holders++;
-    return work.finally(() => {
-      this.release();
-    });
   }
 
   #storedCoin(txid: Buffer, index: number): Coin | undefined {

@@ -2,7 +2,7 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
-import { IndexError, TooDeepError } from '../errors';
+import { IndexError, TooDeepError } from '../../follow/errors';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 

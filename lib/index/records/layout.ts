@@ -25,7 +25,7 @@
 // classic-level does not have it verify them.
 
 import { crc32 } from 'node:zlib';
-import { DamagedIndexError } from '../errors';
+import { DamagedIndexError } from '../../follow/errors';
 import type { StorePut, StoreRange, StoreSnapshot, StoreWrite } from '../../store/store';
 
 export const LAYOUT_VERSION = 1;

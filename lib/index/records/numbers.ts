@@ -6,8 +6,8 @@
 // of trailing decimal zeros in its low four bits, and above them the low three bits of the amount without these zeros. The
 // remaining bits, if there are any, follow as an integer.
 
+import { DamagedIndexError } from '../../follow/errors';
 import { LevelReader } from '../../store/leveldb-files/cursor';
-import { DamagedIndexError } from '../errors';
 
 /** Bytes that an integer up to 2^53 - 1 takes at most. */
 export const LONGEST_INTEGER = 8;

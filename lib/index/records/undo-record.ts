@@ -13,7 +13,7 @@
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
 // replaced its coins. The coins that the block made are found by its height.
 
-import { DamagedIndexError } from '../errors';
+import { DamagedIndexError } from '../../follow/errors';
 import { readCoin } from './coin-record';
 import { keyOfHeight } from './layout';
 import { LONGEST_INTEGER, numberEnd, RecordReader, writeInteger } from './numbers';

@@ -5,7 +5,7 @@ import { scanBlock } from '../../bitcoin/block';
 import { ScriptHashes } from '../../bitcoin/block-filter';
 import { ByteReader } from '../../bitcoin/reader';
 import { isUnspendable } from '../../bitcoin/script';
-import { IndexError } from '../errors';
+import { IndexError } from '../../follow/errors';
 import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, UNSPENT } from '../records/cache-entry';
 import { GROUP_SIZE, writeCoin } from '../records/coin-record';
 import { MAX_TRANSACTIONS } from '../records/position';

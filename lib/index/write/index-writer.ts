@@ -16,9 +16,9 @@
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
+import { DamagedIndexError } from '../../follow/errors';
 import { BaseSpends } from '../coins/base-spends';
 import { CoinCache } from '../coins/coin-cache';
-import { DamagedIndexError } from '../errors';
 import { HeaderTable } from '../read/header-table';
 import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';

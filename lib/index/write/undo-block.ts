@@ -1,5 +1,6 @@
 // The writes that undo the tip.
 
+import { DamagedIndexError } from '../../follow/errors';
 import { undoFilterWrites } from '../records/filter';
 import { putBase, type Base } from '../records/base';
 import { restoringBaseWrites, spentBaseKey } from '../records/base-coin';
@@ -9,7 +10,6 @@ import { putRecord, recordOf } from '../records/layout';
 import { lengthsKeys } from '../records/lengths';
 import { decodePosition, encodePosition, positionsOfHashes } from '../records/position';
 import { HASH_START_LENGTH, undoKey, type SpentCoin, type UndoRecord } from '../records/undo-record';
-import { DamagedIndexError } from '../errors';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 

@@ -124,7 +124,7 @@ export class Merchant {
     const traced = await this.#trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
-    const received = await receivedNow(stored, this.#watch.sightings(id), this.#chain, this.#store);
+    const received = await receivedNow(stored, this.#watch.outputsInPool(id), this.#chain, this.#store);
     return { ...this.#settled(stored, traced), ...(received && { received }) };
   }
 
@@ -135,14 +135,14 @@ export class Merchant {
     return this.#watch.isEmpty;
   }
 
-  /** Whether outputs with this script are of interest to `sight` and `receive`. */
+  /** Whether outputs with this script are of interest to `seenInPool` and `receive`. */
   isAsked(script: Buffer): boolean {
     return this.#watch.askers(script) !== undefined;
   }
 
   /** Notes an output in the pool. */
-  sight(output: PayingOutput): void {
-    this.#watch.sight(output);
+  seenInPool(output: PayingOutput): void {
+    this.#watch.seenInPool(output);
   }
 
   /** Records outputs in a block of the chain. */
@@ -161,14 +161,14 @@ export class Merchant {
    * left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn called before each order: whether to continue.
    */
-  async tend(goOn: () => boolean = () => true): Promise<void> {
+  async review(goOn: () => boolean = () => true): Promise<void> {
     const each = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
       for (const id of ids) {
         if (!goOn()) return;
         await this.#guarded(id, () => work(id));
       }
     };
-    await each(this.#watch.sighted, (id) => this.#reviewSightings(id));
+    await each(this.#watch.ordersInPool, (id) => this.#reviewSeen(id));
     await each(this.#watch.unsettled, (id) => this.#inTurn(() => this.#lookAfter(id)));
     await each(this.#watch.over(this.#options.clock()), (id) => this.#inTurn(() => this.#close(id)));
   }
@@ -261,7 +261,7 @@ export class Merchant {
     for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
       if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
       transaction.outputs.forEach(({ amount, script }, index) => {
-        this.#watch.sight({ txid: transaction.txid, index, amount, script });
+        this.#watch.seenInPool({ txid: transaction.txid, index, amount, script });
       });
     }
   }
@@ -284,15 +284,15 @@ export class Merchant {
     const stored = await this.#store.request(id);
     const received = withReceipts(stored, block, outputs);
     if (received !== stored) await this.#save(received);
-    for (const output of outputs) this.#watch.unsee(id, output);
+    for (const output of outputs) this.#watch.forget(id, output);
   }
 
   /** Reviews outputs that were seen in the pool: one that has left it was confirmed or is gone. */
-  async #reviewSightings(id: string): Promise<void> {
-    for (const output of this.#watch.sightings(id)) {
+  async #reviewSeen(id: string): Promise<void> {
+    for (const output of this.#watch.outputsInPool(id)) {
       const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
       if (standing.state === 'confirmed') await this.#inTurn(() => this.#receive(id, standing.block, [output]));
-      else if (standing.state !== 'pool') this.#watch.unsee(id, output);
+      else if (standing.state !== 'pool') this.#watch.forget(id, output);
     }
   }
 
@@ -313,12 +313,12 @@ export class Merchant {
       if (standing.state === 'conflicted') continue;
       try {
         await (payment.acknowledgement ? this.#broadcast(parts.filter(isOnItsWay)) : this.#finish(stored, payment));
-        this.#watch.isNews(id, undefined);
+        this.#watch.isNewMessage(id, undefined);
       } catch (error) {
         if (!(error instanceof PaymentError)) throw error;
         if (error.code === 'not-yet-known') continue;
         if (payment.acknowledgement === undefined) await this.#refuse(id, payment, error);
-        else if (this.#watch.isNews(id, error.message)) {
+        else if (this.#watch.isNewMessage(id, error.message)) {
           const message = `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${error.message}`;
           this.#options.onTrouble?.(new Error(message, { cause: error }));
         }
@@ -340,7 +340,7 @@ export class Merchant {
 
   async #save(stored: StoredRequest): Promise<void> {
     const { id } = stored;
-    const money = new Set([...stored.received, ...this.#watch.sightings(id)].map(({ txid }) => displayTxid(txid)));
+    const money = new Set([...stored.received, ...this.#watch.outputsInPool(id)].map(({ txid }) => displayTxid(txid)));
     const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
     const recorded = { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
     if (!this.#watch.has(id)) await this.#store.watch(id);

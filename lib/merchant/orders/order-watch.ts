@@ -9,13 +9,13 @@ import { detailsOf, settling, type StoredRequest } from './record';
 const WATCH_MS = 90 * 24 * 3_600_000;
 
 /** Outputs in the pool that are remembered for an order: anybody can send dust. */
-const MOST_SIGHTINGS = 256;
+const MOST_SEEN = 256;
 
 /**
  * The standing of the Payments that settle an order. `none`: none has come. `doubt`: they are looked after. `conflicted`: a transaction in
- * the chain excludes them. `buried`: they are so deep that they stay.
+ * the chain excludes them. `final`: they are so deep that they stay.
  */
-export type Settlement = 'none' | 'doubt' | 'conflicted' | 'buried';
+export type Settlement = 'none' | 'doubt' | 'conflicted' | 'final';
 
 interface WatchedOrder {
   readonly scripts: readonly string[];
@@ -25,7 +25,7 @@ interface WatchedOrder {
   /** Outputs that were in the pool when they were last looked at, by outpoint. */
   readonly seen: Map<string, PayingOutput>;
   /** The last message to the operator about the order. */
-  told?: string;
+  lastMessage?: string;
 }
 
 export class OrderWatch {
@@ -87,36 +87,36 @@ export class OrderWatch {
   }
 
   /** Notes an output that is in the pool. */
-  sight(output: PayingOutput): void {
+  seenInPool(output: PayingOutput): void {
     for (const id of this.askers(output.script) ?? []) {
       const seen = this.#orders.get(id)?.seen;
-      if (seen === undefined || seen.size >= MOST_SIGHTINGS) continue;
+      if (seen === undefined || seen.size >= MOST_SEEN) continue;
       seen.set(outpointKey(output), output);
       this.#seen.add(id);
     }
   }
 
-  unsee(id: string, output: Pick<PayingOutput, 'txid' | 'index'>): void {
+  forget(id: string, output: Pick<PayingOutput, 'txid' | 'index'>): void {
     const seen = this.#orders.get(id)?.seen;
     seen?.delete(outpointKey(output));
     if (seen?.size === 0) this.#seen.delete(id);
   }
 
-  sightings(id: string): PayingOutput[] {
+  outputsInPool(id: string): PayingOutput[] {
     return [...(this.#orders.get(id)?.seen.values() ?? [])];
   }
 
   /** Orders with outputs that were seen in the pool. */
-  get sighted(): string[] {
+  get ordersInPool(): string[] {
     return [...this.#seen];
   }
 
   /** Whether `text` differs from the last message about the order. */
-  isNews(id: string, text: string | undefined): boolean {
+  isNewMessage(id: string, text: string | undefined): boolean {
     const order = this.#orders.get(id);
-    if (order === undefined || order.told === text) return false;
-    if (text === undefined) delete order.told;
-    else order.told = text;
+    if (order === undefined || order.lastMessage === text) return false;
+    if (text === undefined) delete order.lastMessage;
+    else order.lastMessage = text;
     return text !== undefined;
   }
 

@@ -9,7 +9,7 @@ import type { Settlement } from './order-watch';
 import type { StoredPayment } from './record';
 
 /** With this many confirmations, after which a coinbase may be spent, a transaction is taken as final. */
-const BURIED = 100;
+const FINAL_DEPTH = 100;
 
 /** Beginning with the furthest from being confirmed. `unknown` may be confirmed, so it ranks above lost and below pending. */
 const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
@@ -68,7 +68,7 @@ export function settlementOf(payments: readonly TracedPayment[]): Settlement {
   const best = bestOf(payments)?.standing;
   if (best === undefined) return 'none';
   if (best.state === 'conflicted') return 'conflicted';
-  return best.state === 'confirmed' && best.confirmations >= BURIED ? 'buried' : 'doubt';
+  return best.state === 'confirmed' && best.confirmations >= FINAL_DEPTH ? 'final' : 'doubt';
 }
 
 /** Negative when `a` is further from being confirmed. */

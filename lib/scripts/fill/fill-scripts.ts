@@ -4,13 +4,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
-import { prefetch } from '../../index/scan/prefetch';
+import { prefetch } from '../../follow/prefetch';
 import { ChainMovedError } from '../../node/errors';
 import { FillingError } from '../errors';
 import { missingBlocks, missingPart, scriptBlock } from '../scan/node-blocks';
 import { FillThread, UselessFillingError, type FillStart } from './fill-thread';
 import { FILLING_SIZES, type FillingSizes } from './filling';
-import type { IndexLogger } from '../../index/types';
+import type { IndexLogger } from '../../follow/logger';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';

@@ -5,7 +5,7 @@
 // The record 'F' says how far the filling is. It is written once everything that it counts is on the disk; data that it does not count
 // is cut off when a filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
 
-import { DamagedIndexError } from '../../index/errors';
+import { DamagedIndexError } from '../../follow/errors';
 import { putTip, TIP_KEY } from '../../index/records/chain';
 import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
 import { newSecret } from '../../index/records/txid-hash';

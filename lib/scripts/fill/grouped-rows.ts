@@ -1,7 +1,7 @@
 // Packs sorted rows into records of the store: up to 64 rows of a script share one.
 
+import { IndexError } from '../../follow/errors';
 import { WriteBuffer } from '../../index/records/layout';
-import { IndexError } from '../../index/errors';
 import { FURTHER_ROW_OVERHEAD, MOST_ROWS, ROW_KEY_LENGTH, writeFurther, writeRowKey } from '../records/row';
 import { ROW_HEAD_LENGTH } from './partition-files';
 import { compareHashes, positionAt, type RowStream } from './row-order';

@@ -3,7 +3,7 @@
 
 import { closeSync, fsyncSync, openSync, readdirSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedIndexError } from '../../index/errors';
+import { DamagedIndexError } from '../../follow/errors';
 import { POSITION_LENGTH, writePosition } from '../../index/records/position';
 import { SCRIPT_HASH_LENGTH } from '../records/script-hasher';
 import { piecesOf, PieceWriter, type PieceFile } from './pieces';

@@ -5,7 +5,7 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { DamagedIndexError } from '../../index/errors';
+import { DamagedIndexError } from '../../follow/errors';
 
 const HEAD_LENGTH = 8;
 /** Length of a piece with its head, unless bytes that must stay together are longer. */

@@ -1,11 +1,14 @@
-// Keeps the index by script at the block of the main index, in one loop: wait until something happens, compare the tips of the two, do
-// what comes next. While both are live, they are in lockstep: the main index hands over each block that it has connected or disconnected
-// (`follow`), and the chain waits for both.
+// Keeps the index by script at the block of the main index: each step compares the tips of the two, and does what comes next. While both
+// are live, they are in lockstep: the main index hands over each block that it has connected or disconnected (`follow`), and the chain
+// waits for both.
 //
 // While the index by script is behind, being filled, or has failed, the main index does not wait for it.
 
 import { previousHashOf } from '../../bitcoin/header';
-import { errorOf, IndexUnavailableError, isDamage, isBlockFault, mayPass, TooDeepError } from '../../index/errors';
+import { isBlockFault, isDamage } from '../../follow/errors';
+import { FollowLoop } from '../../follow/follow-loop';
+import { prefetch } from '../../follow/prefetch';
+import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
@@ -13,8 +16,9 @@ import { removeFillingFiles } from '../fill/partition-files';
 import { findFilling } from '../records/filling';
 import { missingPart, scriptBlock } from '../scan/node-blocks';
 import type { Subscription } from 'rxjs';
+import type { IndexLogger } from '../../follow/logger';
 import type { BlockPoint, NodeSource } from '../../node/types';
-import type { ChainIndex, IndexCompanion, IndexLogger, IndexMove } from '../../index/types';
+import type { ChainIndex, IndexFollower, IndexMove } from '../../index/types';
 import type { Store } from '../../store/store';
 import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';
@@ -24,9 +28,6 @@ import type { PairReader } from './pair';
 /** Size of a batch of catching up, in bytes of blocks, and in blocks, since on regtest a block has 250 bytes. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
-
-/** Pause before it tries again after the main index could not be read, or the chain was moving: no event may tell when that is over. */
-const RETRY_MS = 200;
 
 /** For filling an empty store on disk, which is the fastest way to add many blocks (lib/scripts/fill). */
 export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
@@ -46,29 +47,14 @@ export interface ScriptSyncParts {
   readonly failurePauseMs: number;
 }
 
-export class ScriptSync implements IndexCompanion {
+export class ScriptSync extends FollowLoop implements IndexFollower {
   readonly #parts: ScriptSyncParts;
-  readonly #abort = new AbortController();
   #subscription: Subscription | undefined;
-  #loop: Promise<void> = Promise.resolve();
-  #following: Promise<void> = Promise.resolve();
-  #wake: () => void = () => undefined;
-  /** Whether something has happened since the current turn of the loop began. */
-  #isWoken = true;
   #isOpen = false;
   #live = false;
-  /** The error given to `distrust`, until the loop has handled it. */
-  #met: Error | undefined;
-  /** Why the index by script has failed; undefined while it has not. */
-  #failure: Error | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
-  #isRetryDue = false;
-  /** The failure that was logged since it was last live. */
-  #logged: string | undefined;
-  /** The damage for which it was emptied since it was last live. */
-  readonly #emptiedFor = new Set<string>();
 
   constructor(parts: ScriptSyncParts) {
+    super(parts);
     this.#parts = parts;
   }
 
@@ -76,93 +62,29 @@ export class ScriptSync implements IndexCompanion {
     const { index } = this.#parts;
     this.#subscription = index.state$.subscribe(() => {
       if (this.#live && !this.#isLevel()) this.#fallBehind();
-      else this.#hear();
+      else this.wake();
     });
     // For a block in lockstep, `tip$` emits after `follow` was called.
-    this.#subscription.add(index.tip$.subscribe(this.#hear));
-    this.#loop = this.#run();
+    this.#subscription.add(index.tip$.subscribe(this.wake));
+    this.run();
   }
-
-  /** To be called when damage or another error is met: nothing is answered until the loop has handled it. */
-  readonly distrust = (error: unknown): void => {
-    if (this.#failure !== undefined || this.#met !== undefined) return;
-    this.#met = errorOf(error);
-    if (this.#live) this.#parts.onState({ phase: 'loading' });
-    this.#endLockstep();
-    this.#hear();
-  };
 
   async follow(move: IndexMove): Promise<void> {
-    if (!this.#live) return;
-    this.#following = this.#followMove(move).catch(this.distrust);
-    await this.#following;
+    if (this.#live) await this.beside(this.#followMove(move));
   }
 
-  async close(): Promise<void> {
-    this.#abort.abort();
-    clearTimeout(this.#retryTimer);
+  override async close(): Promise<void> {
     this.#endLockstep();
     this.#subscription?.unsubscribe();
-    this.#hear();
-    await this.#following;
-    await this.#loop;
+    await super.close();
   }
 
-  readonly #hear = (): void => {
-    this.#isWoken = true;
-    this.#wake();
-  };
-
-  async #followMove(move: IndexMove): Promise<void> {
-    const { writer, reader, onState } = this.#parts;
-    const { block } = move;
-    const { tip } = writer;
-    if (tip === undefined) return;
-    if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
-    else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
-    // Readers get both indexes at the new block, or nothing. An error that a reader met meanwhile is handled first.
-    if (!this.#live || !this.#isLevel()) {
-      this.#fallBehind();
-      return;
-    }
-    reader.renew();
-    onState({ phase: 'live', height: this.#height });
-  }
-
-  /** Never rejects. */
-  async #run(): Promise<void> {
-    while (!this.#isClosing) {
-      try {
-        if (!this.#isDue()) {
-          await new Promise<void>((resolve) => (this.#wake = resolve));
-          continue;
-        }
-        this.#isWoken = false;
-        // After the end of the lockstep, a block may still be on its way into the index.
-        await this.#following;
-        const failure = this.#failure;
-        this.#failure = undefined;
-        this.#isRetryDue = false;
-        clearTimeout(this.#retryTimer);
-        // LevelDB refuses all writes after one that has failed, until it is opened again.
-        if (failure instanceof StoreError) await this.#closeStore();
-        await this.#approach();
-      } catch (error) {
-        await this.#recover(error);
-      }
-    }
-  }
-
-  #isDue(): boolean {
-    if (this.#met !== undefined || this.#isRetryDue) return true;
-    return this.#isWoken && !this.#live && (this.#failure === undefined || isBlockFault(this.#failure));
+  protected nextIn(): number {
+    return this.isWoken && !this.#live ? 0 : Infinity;
   }
 
   /** Brings the index closer to the block of the main index, which may move meanwhile. */
-  async #approach(): Promise<void> {
-    const met = this.#met;
-    this.#met = undefined;
-    if (met !== undefined) throw met;
+  protected async approach(): Promise<void> {
     const { store, writer, index, filling, undoDepth, onState } = this.#parts;
     if (!this.#isOpen) {
       await store.open();
@@ -183,9 +105,61 @@ export class ScriptSync implements IndexCompanion {
     // If the two are not level, the main index has moved, or is no longer live: either wakes the loop.
     if (!this.#isLevel()) return;
     this.#live = true;
-    this.#emptiedFor.clear();
-    this.#logged = undefined;
+    this.recovered();
     this.#parts.reader.renew();
+    onState({ phase: 'live', height: this.#height });
+  }
+
+  protected suspend(): void {
+    if (this.#live) this.#parts.onState({ phase: 'loading' });
+    this.#endLockstep();
+  }
+
+  /** The main index or the chain is busy. */
+  protected override passesSoon(error: unknown): boolean {
+    return error instanceof IndexUnavailableError || error instanceof ChainMovedError;
+  }
+
+  protected async damageBehind(error: unknown): Promise<Error | undefined> {
+    if (isDamage(error)) return isBlockFault(error) ? undefined : error;
+    if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
+    // A store that has failed may have lost a file, which opening finds.
+    try {
+      await this.#closeStore();
+      await this.#parts.store.open();
+      this.#isOpen = true;
+      return undefined;
+    } catch (found) {
+      return isDamage(found) ? found : undefined;
+    }
+  }
+
+  protected async rebuild(damage: Error): Promise<void> {
+    this.#parts.logger.warning(`Filling the index by script again: ${damage.message}.`);
+    await this.#clear();
+  }
+
+  protected reopen(): Promise<void> {
+    return this.#closeStore();
+  }
+
+  protected stopped(): string {
+    return 'The index by script stopped';
+  }
+
+  async #followMove(move: IndexMove): Promise<void> {
+    const { writer, reader, onState } = this.#parts;
+    const { block } = move;
+    const { tip } = writer;
+    if (tip === undefined) return;
+    if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
+    else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
+    // Readers get both indexes at the new block, or nothing. An error that a reader met meanwhile is handled first.
+    if (!this.#live || !this.#isLevel()) {
+      this.#fallBehind();
+      return;
+    }
+    reader.renew();
     onState({ phase: 'live', height: this.#height });
   }
 
@@ -193,7 +167,7 @@ export class ScriptSync implements IndexCompanion {
     const { store, writer, node, logger, onState } = this.#parts;
     this.#isOpen = false;
     await store.close();
-    await fillScripts({ ...filling, node, target, onState, logger, signal: this.#abort.signal });
+    await fillScripts({ ...filling, node, target, onState, logger, signal: this.signal });
     await store.open();
     this.#isOpen = true;
     await writer.load();
@@ -203,7 +177,7 @@ export class ScriptSync implements IndexCompanion {
   async #rewind(): Promise<void> {
     const { writer, index } = this.#parts;
     for (;;) {
-      this.#abort.signal.throwIfAborted();
+      this.signal.throwIfAborted();
       const { tip } = writer;
       const isShared = tip === undefined || index.reader.read((main) => main.headerAt(tip.height)?.hash.equals(tip.hash) === true);
       if (isShared) return;
@@ -214,27 +188,37 @@ export class ScriptSync implements IndexCompanion {
 
   /** Adds the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
   async #pull(): Promise<void> {
-    const { writer, index, undoDepth } = this.#parts;
+    const { writer, undoDepth } = this.#parts;
     for (;;) {
-      this.#abort.signal.throwIfAborted();
+      this.signal.throwIfAborted();
       const { height: target } = this.#indexTip();
       const from = this.#height + 1;
       if (from > target) return;
       this.#sayCatchingUp();
-      const blocks: ScriptBlock[] = [];
-      let bytes = 0;
-      let last = writer.tip?.hash;
-      for (let height = from; height <= target && bytes < BATCH_BYTES && blocks.length < BATCH_BLOCKS; height++) {
-        const hash = index.reader.read((main) => main.headerAt(height)?.hash);
-        if (hash === undefined) return;
-        const block = await this.#read({ hash, height });
-        if (last !== undefined && !previousHashOf(block.raw).equals(last)) return;
-        last = hash;
-        bytes += block.raw.length;
-        blocks.push(block);
-      }
+      const blocks = await this.#nextBlocks(from, target);
+      if (blocks.length === 0) return;
       await writer.connect(blocks, target - 2 * undoDepth + 1);
     }
+  }
+
+  /** The blocks of the main index from a height up, as many as fit into a batch; fewer, or none, if the main index moves meanwhile. */
+  async #nextBlocks(from: number, target: number): Promise<ScriptBlock[]> {
+    const { writer, index } = this.#parts;
+    const blocks: ScriptBlock[] = [];
+    let bytes = 0;
+    let last = writer.tip?.hash;
+    const fetch = async (height: number): Promise<ScriptBlock | undefined> => {
+      const hash = index.reader.read((main) => main.headerAt(height)?.hash);
+      return hash && (await this.#read({ hash, height }));
+    };
+    for await (const { block } of prefetch(from, Math.min(BATCH_BLOCKS, target - from + 1), 1, fetch)) {
+      if (block === undefined || (last !== undefined && !previousHashOf(block.raw).equals(last))) break;
+      last = block.point.hash;
+      bytes += block.raw.length;
+      blocks.push(block);
+      if (bytes >= BATCH_BYTES) break;
+    }
+    return blocks;
   }
 
   /** @throws MissingBlocksError when the node lacks the block, or the outputs that it spends; ChainMovedError, UnreadableBlockError. */
@@ -253,10 +237,6 @@ export class ScriptSync implements IndexCompanion {
     this.#parts.onState({ phase: 'catching-up', height: Math.max(0, this.#height), target: this.#indexTip().height });
   }
 
-  get #isClosing(): boolean {
-    return this.#abort.signal.aborted;
-  }
-
   /** Height of the tip; -1 while the index is empty. */
   get #height(): number {
     return this.#parts.writer.tip?.height ?? -1;
@@ -269,7 +249,7 @@ export class ScriptSync implements IndexCompanion {
   #isLevel(): boolean {
     const { index, writer } = this.#parts;
     const { tip } = writer;
-    if (tip === undefined || this.#met !== undefined || this.#isClosing || index.state.phase !== 'live') return false;
+    if (tip === undefined || this.isDoubted || this.signal.aborted || index.state.phase !== 'live') return false;
     try {
       return tip.hash.equals(this.#indexTip().hash);
     } catch (error) {
@@ -287,59 +267,13 @@ export class ScriptSync implements IndexCompanion {
   #fallBehind(): void {
     if (this.#live) this.#parts.onState({ phase: 'waiting' });
     this.#endLockstep();
-    this.#hear();
-  }
-
-  /** Empties a damaged index, once for each reason; after other errors it tries again later, or stops. */
-  async #recover(error: unknown): Promise<void> {
-    const { onState } = this.#parts;
-    if (this.#isClosing) return;
-    this.#endLockstep();
-    // The main index or the chain is busy: this passes.
-    if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
-      onState({ phase: 'waiting' });
-      setTimeout(this.#hear, RETRY_MS).unref();
-      return;
-    }
-    try {
-      const damage = (await this.#damageBehind(error)) ?? error;
-      if (!isDamage(damage) || isBlockFault(damage)) throw damage;
-      await this.#empty(damage);
-    } catch (failure) {
-      this.#fail(failure);
-    }
-  }
-
-  /** Reopens a store that has failed, since it may have lost a file, which opening finds. Returns the damage, if there is any. */
-  async #damageBehind(error: unknown): Promise<Error | undefined> {
-    if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
-    const { store } = this.#parts;
-    try {
-      await this.#closeStore();
-      await store.open();
-      this.#isOpen = true;
-      return undefined;
-    } catch (found) {
-      return isDamage(found) ? found : undefined;
-    }
+    this.wake();
   }
 
   /** A store that has failed may not close cleanly; it is opened again. */
   async #closeStore(): Promise<void> {
     this.#isOpen = false;
     await this.#parts.store.close().catch(() => undefined);
-  }
-
-  async #empty(error: Error): Promise<void> {
-    const { logger, onState } = this.#parts;
-    // A second reorganization that is too deep is a new event, and no sign that emptying does not help.
-    if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
-    this.#emptiedFor.add(error.message);
-    logger.warning(`Filling the index by script again: ${error.message}.`);
-    onState({ phase: 'loading' });
-    await this.#clear();
-    this.#met = undefined;
-    this.#isWoken = true;
   }
 
   async #clear(): Promise<void> {
@@ -349,20 +283,5 @@ export class ScriptSync implements IndexCompanion {
     await store.clear();
     this.#isOpen = true;
     await writer.load();
-  }
-
-  #fail(error: unknown): void {
-    if (this.#isClosing) return;
-    const { logger, onState, failurePauseMs } = this.#parts;
-    const { message } = (this.#failure = errorOf(error));
-    // Logged once: the same failure recurs each minute.
-    if (message !== this.#logged) logger.error(`The index by script stopped: ${message}.`);
-    this.#logged = message;
-    onState({ phase: 'failed', message });
-    if (mayPass(error))
-      this.#retryTimer = setTimeout(() => {
-        this.#isRetryDue = true;
-        this.#wake();
-      }, failurePauseMs).unref();
   }
 }

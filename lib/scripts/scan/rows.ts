@@ -7,7 +7,7 @@ import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { OP_RETURN } from '../../bitcoin/script';
 import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
-import { IndexError } from '../../index/errors';
+import { IndexError } from '../../follow/errors';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { Slice } from '../../turns/slices';
 import { HINT_LENGTH, ROW_OVERHEAD, writeRow } from '../records/row';

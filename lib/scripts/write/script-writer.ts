@@ -3,7 +3,7 @@
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
-import { DamagedIndexError, IndexError } from '../../index/errors';
+import { DamagedIndexError, IndexError } from '../../follow/errors';
 import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
 import { dropOldUndo, requireNext, requireUndo, requireUndoable } from '../../index/records/chain-steps';
 import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';

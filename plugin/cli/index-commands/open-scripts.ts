@@ -1,7 +1,7 @@
 // The index by script of a stopped node, opened as it is: nothing is created or repaired.
 
 import { existsSync } from 'node:fs';
-import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
+import { DamagedIndexError, isDamage } from '../../../lib/follow/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';

@@ -1,7 +1,7 @@
 // `bcoin-rest index`: maintains the index of a stopped node.
 
 import { parseArgs } from 'node:util';
-import { IndexError, IndexRefusedError, isDamage } from '../../../lib/index/errors';
+import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/errors';
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';

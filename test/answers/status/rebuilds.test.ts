@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { DamagedIndexError } from '../../../lib/index/errors';
+import { DamagedIndexError } from '../../../lib/follow/errors';
 import { bcoin } from '../../support/bcoin';
 import { caught } from '../../support/caught';
 import { NotifyingNode } from '../../support/notifying-node';

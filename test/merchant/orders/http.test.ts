@@ -164,7 +164,7 @@ describe('merchant over HTTP', () => {
         const { id } = await merchant.create(order);
         expect(await state()).to.deep.equal({ id, state: 'open' });
         await chain.broadcast([paying(1, 4_000n)]);
-        merchant.sight({ ...outputOf(paying(1, 4_000n)) });
+        merchant.seenInPool({ ...outputOf(paying(1, 4_000n)) });
         const received = { txid: displayTxid(outputOf(paying(1, 4_000n)).txid), index: 0, amount: 4_000 };
         expect(await state()).to.deep.equal({
           id,

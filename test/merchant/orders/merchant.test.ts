@@ -465,7 +465,7 @@ describe('Merchant', () => {
         await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
         await rejection(merchant.pay(id, paymentFor(id, [paying(2, 4_000n)])));
         shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
-        await merchant.tend();
+        await merchant.review();
         expect((await merchant.request(id)).payments.map(({ payment }) => payment)).to.deep.equal([paymentFor(id, [paying(1, 4_000n)])]);
       })
     );
@@ -479,7 +479,7 @@ describe('Merchant', () => {
         const { id } = await merchant.create(order);
         const outputs = [outputOf(paying(1, 3_000n)), outputOf(paying(2, 4_000n))] as const;
         await chain.broadcast([paying(1, 3_000n)]);
-        merchant.sight(outputs[0]);
+        merchant.seenInPool(outputs[0]);
         chain.known.set(outputs[1].txid.toString('hex'), 2);
         await merchant.receive(BLOCK, [outputs[1]]);
         expect((await merchant.state(id)).received).to.include({ amount: 7_000n, confirmed: 4_000n });
@@ -512,10 +512,10 @@ describe('Merchant', () => {
         const { id: other } = await merchant.create(order);
         await merchant.pay(other, paymentFor(other, [paying(1)]));
         await chain.broadcast([paying(2)]);
-        for (const seed of [1, 2]) merchant.sight(outputOf(paying(seed)));
+        for (const seed of [1, 2]) merchant.seenInPool(outputOf(paying(seed)));
         expect((await merchant.state(id)).received).to.include({ amount: 10_000n });
         chain.known.clear();
-        await merchant.tend();
+        await merchant.review();
         expect((await merchant.state(id)).received).to.equal(undefined);
       })
     );
@@ -526,13 +526,13 @@ describe('Merchant', () => {
         const { merchant } = shop;
         await merchant.create(order);
         shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
-        await merchant.tend();
+        await merchant.review();
         expect([merchant.isIdle, merchant.isAsked(script)]).to.deep.equal([true, false]);
         await new PaymentStore(await FolderStorage.open(shop.folder)).savePosition(BLOCK);
         expect((await shop.reopened()).isIdle).to.equal(true);
         await merchant.create({ outputs: order.outputs });
         shop.now = new Date(START.getTime() + 1_000 * 24 * 3_600_000);
-        await merchant.tend();
+        await merchant.review();
         expect((await shop.reopened()).isAsked(script)).to.equal(true);
       })
     );
@@ -552,14 +552,14 @@ describe('Merchant', () => {
         shop.chain.known.clear();
         shop.now = LATER;
         const merchant = await shop.reopened();
-        await merchant.tend();
+        await merchant.review();
         // In the pool: it is announced to peers that have not heard of it.
-        await merchant.tend();
+        await merchant.review();
         shop.chain.confirm(1);
-        await merchant.tend();
+        await merchant.review();
         expect(shop.chain.broadcasts).to.deep.equal([[paying(1)], [paying(1)], [paying(1)]]);
         shop.chain.known.clear();
-        await merchant.tend();
+        await merchant.review();
         expect(shop.chain.broadcasts).to.have.length(4);
       })
     );
@@ -570,13 +570,13 @@ describe('Merchant', () => {
         const id = await acknowledged(shop);
         shop.chain.known.clear();
         shop.chain.conflicted.add(txidOf(paying(1)));
-        await shop.merchant.tend();
+        await shop.merchant.review();
         expect(shop.chain.broadcasts).to.have.length(1);
         await shop.merchant.pay(id, paymentFor(id, [paying(2)]));
         shop.chain.confirm(100);
-        await shop.merchant.tend();
+        await shop.merchant.review();
         shop.chain.known.clear();
-        await shop.merchant.tend();
+        await shop.merchant.review();
         expect(shop.chain.broadcasts).to.have.length(2);
       })
     );
@@ -587,8 +587,8 @@ describe('Merchant', () => {
         const id = await acknowledged(shop);
         shop.chain.known.clear();
         shop.chain.refusal = refused;
-        await shop.merchant.tend();
-        await shop.merchant.tend();
+        await shop.merchant.review();
+        await shop.merchant.review();
         expect(shop.troubles).to.deep.equal([
           `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${refused.message}`
         ]);
@@ -604,7 +604,7 @@ describe('Merchant', () => {
         await shop.merchant.pay(id, paymentFor(id, [paying(1)])).catch(() => undefined);
         shop.chain.refusal = undefined;
         const merchant = await shop.reopened();
-        await merchant.tend();
+        await merchant.review();
         expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
         expect((await merchant.request(id)).payments[0]?.acknowledgement).to.not.equal(undefined);
       })
@@ -621,7 +621,7 @@ describe('Merchant', () => {
         );
         await writeFile(join(shop.folder, `${id}.json`), '{}');
         shop.chain.known.clear();
-        await shop.merchant.tend();
+        await shop.merchant.review();
         expect(shop.troubles).to.have.length(1);
         expect(shop.troubles[0]).to.include(`${id}.json is damaged`);
         expect(await shop.merchant.state(other)).to.include({ state: 'unconfirmed' });

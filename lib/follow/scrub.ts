@@ -2,11 +2,11 @@
 // never, once LevelDB has merged it into other files. What was not read before the index is used is read at once, in a first pass.
 
 import { setTimeout } from 'node:timers/promises';
-import { StoreError } from '../../store/errors';
-import { messageOf } from '../../turns/error-text';
-import { isDamage } from '../errors';
-import type { Store } from '../../store/store';
-import type { IndexLogger } from '../types';
+import { StoreError } from '../store/errors';
+import { messageOf } from '../turns/error-text';
+import { isDamage } from './errors';
+import type { Store } from '../store/store';
+import type { IndexLogger } from './logger';
 
 /** Half a percent of a core: a gigabyte takes less than a second of processor time. */
 const MOST_BYTES_PER_MS = 5_000;

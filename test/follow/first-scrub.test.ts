@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { scrubAgainAndAgain } from '../../lib/index/follow/scrub';
+import { scrubAgainAndAgain } from '../../lib/follow/scrub';
 import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
 import { caught } from '../support/caught';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { prefetch } from '../../lib/index/scan/prefetch';
+import { prefetch } from '../../lib/follow/prefetch';
 import type { BlockRows } from '../../lib/index/scan/rows';
 
 describe('blocks that are read ahead', () => {
