@@ -40,6 +40,9 @@ export interface Subscriptions {
   removeScript(script: Buffer): boolean;
 }
 
+/** JSON text. */
+export type Result = string | Buffer;
+
 export interface Method {
   /** Names in order: `required` of them first, then the optional ones. */
   readonly parameters: readonly string[];
@@ -49,8 +52,11 @@ export interface Method {
   readonly until?: Protocol;
   /** Whether the method takes the heavy lane of the work queue. */
   readonly isHeavy?: true;
-  /** The JSON text of the result. `values`: as the client sent them, in the order of names; undefined if left out. @throws ElectrumError */
-  answer(values: readonly unknown[], client: ElectrumClient): Promise<string | Buffer>;
+  /**
+   * The result; a promise only if it takes more than one turn of the event loop. `values`: as the client sent them, in the order of names;
+   * undefined if left out. @throws ElectrumError
+   */
+  answer(values: readonly unknown[], client: ElectrumClient): Result | Promise<Result>;
 }
 
 export type MethodTable = Readonly<Record<string, Method | undefined>>;

@@ -117,7 +117,7 @@ export class ScriptAccess {
     });
   }
 
-  #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
+  async #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
     const key = scriptHashOf(script);
     return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.answers.histories.at(key, snapshot), snapshot, key));
   }

@@ -92,10 +92,10 @@ export interface ScriptSnapshot {
 
 export interface ScriptReader {
   /**
-   * Calls `use` with the current state, which stays the same until its promise is settled.
+   * Calls `use` with the current state, which stays the same until `use` has returned and its promise, if any, is settled.
    * @throws ScriptsUnavailableError while there is no state
    */
-  read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T>;
+  read<T>(use: (snapshot: ScriptSnapshot) => T): T;
 }
 
 /** What happened to the scripts that are watched. A script is its SHA-256, as a latin1 string. */

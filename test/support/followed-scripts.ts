@@ -44,16 +44,18 @@ export class FollowedScripts implements ScriptReader {
     this.state = { phase: 'live', height };
   }
 
-  async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
-    return this.#index.read(async (index) => {
+  read<T>(use: (snapshot: ScriptSnapshot) => T): T {
+    return this.#index.read((index) => {
       if (this.#writer.tip?.hash.equals(index.tip.hash) !== true)
         throw new ScriptsUnavailableError('the index by script is at another block');
       const records = this.#store.snapshot();
-      try {
-        return await use(new StoredScriptSnapshot(records, index, (work) => work));
-      } finally {
+      const close = (): void => {
         records.close();
-      }
+      };
+      const result = use(new StoredScriptSnapshot(records, index, (work) => work));
+      if (result instanceof Promise) return result.finally(close) as T;
+      close();
+      return result;
     });
   }
 

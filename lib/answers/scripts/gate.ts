@@ -46,7 +46,7 @@ export class GatedScripts implements ScriptReader {
   }
 
   /** @throws HttpError 503 while the gate is closed. */
-  async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
+  read<T>(use: (snapshot: ScriptSnapshot) => T): T {
     this.#gate.requireOpen();
     return this.#reader.read(use);
   }

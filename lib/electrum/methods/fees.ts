@@ -30,7 +30,7 @@ export function feeMethods({ node, fees }: MethodContext): Readonly<Record<strin
       parameters: [],
       required: 0,
       until: '1.5',
-      answer: () => Promise.resolve(amountText(node.pool.info().minRelayFeeRate))
+      answer: () => amountText(node.pool.info().minRelayFeeRate)
     },
     'mempool.get_info': {
       parameters: [],
@@ -44,7 +44,7 @@ export function feeMethods({ node, fees }: MethodContext): Readonly<Record<strin
         writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
         writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
         writer.ascii('}');
-        return Promise.resolve(writer.toBuffer());
+        return writer.toBuffer();
       }
     },
     'mempool.get_fee_histogram': {

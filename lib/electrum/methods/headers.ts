@@ -31,7 +31,7 @@ export function headerMethods({ headerTree: tree, scripts }: MethodContext): Rea
         scripts.read(({ index: { tip } }) => {
           // In the turn in which the tip is read, so that the client is told of every later tip.
           subscriptions.addHeaders(tip);
-          return Promise.resolve(`{"hex":"${tip.header.toString('hex')}","height":${tip.height}}`);
+          return `{"hex":"${tip.header.toString('hex')}","height":${tip.height}}`;
         })
     },
     'blockchain.block.header': {

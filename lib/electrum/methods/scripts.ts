@@ -95,7 +95,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       parameters: ['scripthash'],
       required: 1,
       since: '1.4.2',
-      answer: (values, { subscriptions }) => Promise.resolve(JSON.stringify(subscriptions.removeScript(readScriptHash(values[0]).script)))
+      answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(readScriptHash(values[0]).script))
     }
   };
 }

@@ -9,7 +9,7 @@ export function serverMethods({ node, version }: MethodContext): Readonly<Record
   const software = `bcoin-rest ${version}`;
   const constant = (value: unknown): Method => {
     const text = JSON.stringify(value);
-    return { ...NO_PARAMETERS, answer: () => Promise.resolve(text) };
+    return { ...NO_PARAMETERS, answer: () => text };
   };
   return {
     'server.banner': constant(`Welcome to ${software}.`),
@@ -26,7 +26,7 @@ export function serverMethods({ node, version }: MethodContext): Readonly<Record
     }),
     // The server knows no other servers, and refuses announcements of them.
     'server.peers.subscribe': constant([]),
-    'server.add_peer': { parameters: ['features'], required: 1, answer: () => Promise.resolve('false') },
+    'server.add_peer': { parameters: ['features'], required: 1, answer: () => 'false' },
     'server.ping': constant(null)
   };
 }

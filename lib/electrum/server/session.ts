@@ -15,7 +15,7 @@ import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { Lane, WorkQueue } from '../../server/work/work-queue';
-import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
+import type { ElectrumClient, Method, MethodTable, Protocol, Result, Subscriptions } from '../method';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
@@ -63,7 +63,7 @@ export interface SessionParts {
   /** Name and version of the server. */
   readonly software: string;
   readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
-  readonly queue: Pick<WorkQueue, 'run'>;
+  readonly queue: Pick<WorkQueue, 'runAtOnce'>;
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
   /** Memory for requests that wait. */
@@ -168,12 +168,21 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     return this.#waiting[lane].length > 0 && this.#mayWork;
   }
 
-  async begin(lane: Lane): Promise<void> {
+  begin(lane: Lane): Promise<void> | undefined {
     const job = this.#waiting[lane].shift() as Job; // hasWork
     this.#atWork++;
     this.charge(REQUEST_POINTS);
     this.#slowDown();
-    const reply = await this.#replyTo(job, lane);
+    const reply = this.#replyTo(job, lane);
+    if (reply instanceof Promise)
+      return reply.then((later) => {
+        this.#finish(job, later);
+      });
+    this.#finish(job, reply);
+    return undefined;
+  }
+
+  #finish(job: Job, reply: Buffer | undefined): void {
     this.#atWork--;
     this.#drop(job);
     job.replies.add(job.at, reply);
@@ -281,27 +290,33 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     }, delayMs);
   }
 
-  /** Never rejects. */
-  async #replyTo(job: Job, lane: Lane): Promise<Buffer | undefined> {
+  /** undefined: the request gets no reply. Never throws or rejects. */
+  #replyTo(job: Job, lane: Lane): Buffer | undefined | Promise<Buffer | undefined> {
     const { id } = job.request;
-    let result: string | Buffer;
-    try {
-      result = await this.#answer(job, lane);
-    } catch (error) {
-      return id === undefined || error instanceof ClientGoneError
+    const replyWith = (result: Result): Buffer | undefined => (id === undefined ? undefined : resultReply(id, this.#checked(result)));
+    const failed = (error: unknown): Buffer | undefined =>
+      id === undefined || error instanceof ClientGoneError
         ? undefined
         : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger));
+    try {
+      const result = this.#answer(job, lane);
+      return result instanceof Promise ? result.then(replyWith).catch(failed) : replyWith(result);
+    } catch (error) {
+      return failed(error);
     }
-    return id === undefined ? undefined : resultReply(id, result);
   }
 
   /** @throws what the method throws, and ElectrumError when there is no memory for the reply */
-  async #answer({ method, values, replies }: Job, lane: Lane): Promise<string | Buffer> {
+  #answer({ method, values, replies }: Job, lane: Lane): Result | Promise<Result> {
     const { queue, outflow } = this.#parts;
     if (lane === 'heavy' && outflow.isFull) throw busy();
     if (replies.bytes > MOST_BATCH_BYTES) throw new ElectrumError(CODES.badRequest, 'the replies to the batch are too long');
-    const result = await queue.run<Session, string | Buffer>(this, () => method.answer(values, this), lane, 'patient');
-    if (result.length > SMALL_BYTES && outflow.isFull) throw busy();
+    return queue.runAtOnce<Session, Result>(this, () => method.answer(values, this), lane, 'patient');
+  }
+
+  /** The result, if there is memory for the reply. @throws ElectrumError */
+  #checked(result: Result): Result {
+    if (result.length > SMALL_BYTES && this.#parts.outflow.isFull) throw busy();
     return result;
   }
 

@@ -31,7 +31,7 @@ export class PairReader implements ScriptReader {
     });
   }
 
-  async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
+  read<T>(use: (snapshot: ScriptSnapshot) => T): T {
     if (!this.#isOpen) throw new ScriptsUnavailableError('the index by script is not at the block of the index');
     // The tip is another object: the index has moved, or its store was opened again.
     if (this.#pairs.current?.index.tip !== this.#parts.index.read(({ tip }) => tip)) this.#pairs.renew();

@@ -46,11 +46,7 @@ describe('the status of a script while the index by script is rebuilt', () => {
 
   /** A reader meets a damaged record: in this turn the index by script becomes unavailable. */
   function meetDamage(): Promise<unknown> {
-    return caught(
-      all.scripts.reader.read(() => {
-        throw new DamagedIndexError('a damaged record');
-      })
-    );
+    return caught(all.scripts.reader.read(() => Promise.reject(new DamagedIndexError('a damaged record'))));
   }
 
   it('has a block only once that nobody was told of before', async () => {
