@@ -14,8 +14,8 @@ export interface HttpContext extends Koa.Context {
   passOn: PassOn;
   /** The reply, once it is made. */
   reply?: Reply;
-  /** What serves the request, once its route is found. */
-  serve?: (context: HttpContext) => Promise<unknown>;
+  /** To be called with what serves the request, if its route is to be remembered. */
+  remember?: (serve: (context: HttpContext) => Promise<unknown>) => void;
   /** The path that @koa/router compares, instead of a decoded one. */
   newRouterPath?: string;
   /** What the parentheses in a route's regular expression matched. */

@@ -43,27 +43,23 @@ export class WorkQueue {
    * Runs `work` for the client when a slot is free.
    * @throws HttpError when the queue is full or closed; ClientGoneError when the client left before its turn.
    */
-  async run<C extends Client, R>(client: C, work: (client: C) => Promise<R>, lane: Lane, patience: Patience = 'bounded'): Promise<R> {
-    return this.runAtOnce(client, work, lane, patience);
-  }
-
-  /** As `run`, but work that needs no promise is done in this turn if a slot is free: then its result or error comes without a promise. */
-  runAtOnce<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience): R | Promise<R> {
-    if (this.#closed || !this.#hasSlot(lane)) return this.#runLater(client, work, lane, patience);
-    this.#busy[lane]++;
-    return this.#runInSlot(client, work, lane);
-  }
-
-  async #runLater<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience): Promise<R> {
+  async run<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience = 'bounded'): Promise<R> {
     // Requests that came in the same read as this one may be answered by the next turn.
     if (patience === 'bounded' && !this.#hasSlot(lane) && this.#isFull) await setImmediate();
     if (this.#closed) throw unavailable('shutting down');
     if (this.#hasSlot(lane)) this.#busy[lane]++;
     else await this.#waitForSlot(client, lane, patience);
-    return this.#runInSlot(client, work, lane);
+    try {
+      return await work(client);
+    } finally {
+      this.#release(lane);
+    }
   }
 
-  #runInSlot<C, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane): R | Promise<R> {
+  /** As `run`, but work that needs no promise is done in this turn if a slot is free: then its result or error comes without a promise. */
+  runAtOnce<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience): R | Promise<R> {
+    if (this.#closed || !this.#hasSlot(lane)) return this.run(client, work, lane, patience);
+    this.#busy[lane]++;
     let result: R | Promise<R>;
     try {
       result = work(client);
@@ -71,13 +67,17 @@ export class WorkQueue {
       this.#release(lane);
       throw error;
     }
-    if (!(result instanceof Promise)) {
+    if (result instanceof Promise) return this.#settled(result, lane);
+    this.#release(lane);
+    return result;
+  }
+
+  async #settled<R>(result: Promise<R>, lane: Lane): Promise<R> {
+    try {
+      return await result;
+    } finally {
       this.#release(lane);
-      return result;
     }
-    return result.finally(() => {
-      this.#release(lane);
-    });
   }
 
   /** Refuses all waiting and all later requests. */
