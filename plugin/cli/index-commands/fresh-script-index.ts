@@ -7,7 +7,7 @@ import { STATE_KEYS } from '../../../lib/scripts/records/layout';
 import { scriptBlock } from '../../../lib/scripts/scan/node-blocks';
 import { ScriptWriter } from '../../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../../lib/store/disk-store';
-import { fillingFolder } from '../../options';
+import { fillingFolder } from '../../places';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';

@@ -5,7 +5,7 @@ import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { requireAllBlocks } from '../../../lib/scripts/fill/fill-scripts';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
 import { LAYOUT_VERSION, STATE_KEYS } from '../../../lib/scripts/records/layout';
-import { fillingFolder } from '../../options';
+import { fillingFolder } from '../../places';
 import { fillIndex } from './fresh-script-index';
 import { ImpossibleError } from './errors';
 import { blockJson, blockText, BY_SCRIPT } from './report';

@@ -6,7 +6,8 @@ import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { messageOf } from '../../../lib/turns/error-text';
 import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../../options';
+import { readOptions, type RestOptions } from '../../options';
+import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';
 
@@ -42,11 +43,12 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
  */
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
+  const { index, scripts } = placesOf(host.config);
   return {
     node: new BcoinNode(host),
     network: host.network.type,
-    indexFolder: indexFolder(host.config),
-    scriptsFolder: scriptsFolder(host.config),
+    indexFolder: index,
+    scriptsFolder: scripts,
     options: readOptions(host.config),
     close: () => closeChain(host)
   };
