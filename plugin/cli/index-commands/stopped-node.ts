@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { messageOf } from '../../../lib/turns/error-text';
-import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
+import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { readOptions, type RestOptions } from '../../options';
 import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
@@ -91,7 +91,7 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
     const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
     if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
     throw new ImpossibleError(
-      /\bLOCK\b|\block\b/.test(message)
+      IN_USE.test(message)
         ? `the node is running, or something else uses ${chainFolder}: stop it first (${message})`
         : `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`,
       { cause: error }
