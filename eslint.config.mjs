@@ -142,7 +142,10 @@ export default defineConfig(
   },
   ...Object.keys(modules).map((module) => importRule([`${module}/**/*.ts`], modulePatterns(module))),
   ...Object.entries(folders).map(folderRule),
-  importRule(['plugin/index.ts', 'plugin/assemble.ts', 'plugin/options.ts', 'plugin/option-table.ts', 'plugin/wallet-services.ts'], []),
+  importRule(
+    ['index', 'assemble', 'wallet-services', 'options', 'option-table', 'unknown-options', 'places'].map((name) => `plugin/${name}.ts`),
+    []
+  ),
   {
     files: ['test/**/*.test.ts'],
     rules: {

@@ -15,13 +15,14 @@ import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
 import { migrations } from '../migrations';
-import { OptionError, type Places, type RestOptions } from './options';
+import { OptionError, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
 import type { Answers } from '../lib/answers/answers';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { HostNode } from '../lib/node/host';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Store } from '../lib/store/store';
+import type { Places } from './places';
 
 export interface AssemblyParts {
   readonly host: HostNode;

@@ -96,6 +96,9 @@ export interface Bcoin {
   readonly networks: { readonly types: readonly string[] };
 }
 
+/** In the message of bcoin's error when another process has the node's data open. */
+export const IN_USE = /\bLOCK\b|\block\b/;
+
 /** The bcoin that is installed here, or the checkout that BCOIN_PATH names. */
 export function loadBcoin(): Bcoin {
   const path = process.env['BCOIN_PATH'];

@@ -9,7 +9,8 @@ import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { Assembly } from './assemble';
-import { indexFolder, placesOf, readOptions } from './options';
+import { readOptions } from './options';
+import { placesOf } from './places';
 import { showCatchUp } from './progress';
 import { closeOnSignals } from './signals';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
@@ -56,7 +57,7 @@ export class RestPlugin {
     const parts = (this.#parts = new Assembly({
       host,
       options,
-      store: memory ? new MemoryStore() : new DiskStore(indexFolder(config), { latestBytes: options.cacheBytes }),
+      store: places === undefined ? new MemoryStore() : new DiskStore(places.index, { latestBytes: options.cacheBytes }),
       scriptStore: places === undefined ? new MemoryStore() : new DiskStore(places.scripts, { checkedFirst: STATE_KEYS }),
       places,
       version: packageVersion(),

@@ -4,283 +4,156 @@ import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { DEFAULT_LIMITS } from '../lib/server/limits';
 
+/** `fallback`: undefined where it depends on the edition; `shown` is the default in texts then. */
+type NumberKind = {
+  readonly type: 'number';
+  readonly fallback?: number;
+  readonly shown?: string;
+  readonly least: number;
+  readonly most: number;
+};
+
+type TextKind = { readonly type: 'text'; readonly fallback?: string };
+
 export type OptionKind =
   | { readonly type: 'flag' }
-  /** `fallback`: undefined where it depends on other options; `shown` is the default in texts then. */
-  | { readonly type: 'number'; readonly fallback?: number; readonly shown?: string; readonly least: number; readonly most: number }
+  | NumberKind
   /** The first is the default. */
   | { readonly type: 'choice'; readonly choices: readonly [string, ...string[]] }
   /** Some of these, with commas between them. */
   | { readonly type: 'list'; readonly choices: readonly string[] }
-  | { readonly type: 'text'; readonly fallback?: string };
+  | TextKind;
 
 /** Sections of the texts in which options are listed. */
 export type OptionGroup = 'REST' | 'wallets' | 'payments' | 'running';
 
-export interface OptionRow {
-  /** Without the leading `--`. */
-  readonly name: string;
+interface Extras {
   /** Bitcoin Core's name, which is accepted as well. */
   readonly alias?: string;
-  readonly group: OptionGroup;
-  readonly kind: OptionKind;
-  /** How `--help` shows its value; absent for a flag. */
-  readonly value?: string;
-  /** Without this option it has no effect, and is refused. */
-  readonly needs?: 'rest-addresses' | 'rest-payments';
   /** Few need it: it is listed in docs/operating.md alone. */
   readonly isRare?: true;
+}
+
+export interface OptionRow<Name extends string = string, Kind extends OptionKind = OptionKind> extends Extras {
+  /** Without the leading `--`. */
+  readonly name: Name;
+  /** The name, and how `--help` shows the value unless the option is a flag. */
+  readonly usage: string;
+  readonly group: OptionGroup;
+  readonly kind: Kind;
+  /** Without this option it has no effect, and is refused. */
+  readonly needs?: 'rest-addresses' | 'rest-payments' | undefined;
   /** In `--help`, without the default. */
   readonly meaning: string;
 }
 
+type NameIn<Usage extends string> = Usage extends `${infer Name} ${string}` ? Name : Usage;
+
+/** Makes the rows of a group. */
+const rowsOf =
+  (group: OptionGroup, needs?: OptionRow['needs']) =>
+  <Usage extends string, const Kind extends OptionKind>(
+    usage: Usage,
+    kind: Kind,
+    meaning: string,
+    extras: Extras = {}
+  ): OptionRow<NameIn<Usage>, Kind> => ({ name: usage.split(' ')[0] as NameIn<Usage>, usage, group, kind, needs, meaning, ...extras });
+
+const rest = rowsOf('REST');
+const wallets = rowsOf('wallets', 'rest-addresses');
+const running = rowsOf('running');
+
+const FLAG = { type: 'flag' } as const;
+const TEXT: TextKind = { type: 'text' };
+const RARE = { isRare: true } as const;
+const number = (fallback: number, least: number, most: number): NumberKind => ({ type: 'number', fallback, least, most });
+const byEdition = (shown: string, least: number, most: number): NumberKind => ({ type: 'number', shown, least, most });
+
 const MIB = 1_024 * 1_024;
 
-const number = (fallback: number, least: number, most: number): OptionKind => ({ type: 'number', fallback, least, most });
-const FLAG: OptionKind = { type: 'flag' };
-const TEXT: OptionKind = { type: 'text' };
-
 export const OPTIONS = [
-  {
-    name: 'rest-core',
-    group: 'REST',
-    kind: { type: 'choice', choices: ['0.17', 'modern'] },
-    value: 'EDITION',
-    meaning: "of Bitcoin Core's interface: 0.17, or modern, which adds JSON-RPC"
-  },
-  {
-    name: 'rest-deprecated',
-    group: 'REST',
-    kind: { type: 'list', choices: ['bip125', 'fullrbf', 'warnings'] },
-    value: 'NAMES',
-    isRare: true,
-    meaning: 'fields that modern leaves out: some of bip125,fullrbf,warnings'
-  },
-  { name: 'rest-filters', group: 'REST', kind: FLAG, meaning: 'build compact block filters (BIP158)' },
-  { name: 'rest-rpc-user', group: 'REST', kind: TEXT, value: 'USER:PASSWORD', meaning: 'accepted for JSON-RPC beside the API key' },
-  { name: 'rest-auth', group: 'REST', kind: FLAG, meaning: "require the node's API key" },
-  {
-    name: 'rest-serial-version',
-    alias: 'rpcserialversion',
-    group: 'REST',
-    kind: number(1, 0, 1),
-    value: 'N',
-    isRare: true,
-    meaning: '0: bin and hex without witnesses'
-  },
-  {
-    name: 'rest-max-body',
-    group: 'REST',
-    kind: number(DEFAULT_LIMITS.maxBodyBytes, 1, 0x0200_0000),
-    value: 'BYTES',
-    isRare: true,
-    meaning: 'of a request'
-  },
-  {
-    name: 'rest-max-outpoints',
-    group: 'REST',
-    kind: number(DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
-    value: 'N',
-    isRare: true,
-    meaning: 'in a getutxos request'
-  },
-  {
-    name: 'rest-max-headers',
-    group: 'REST',
-    kind: number(DEFAULT_LIMITS.maxHeaders, 1, 100_000),
-    value: 'N',
-    isRare: true,
-    meaning: 'in a request'
-  },
-  {
-    name: 'rest-addresses',
-    group: 'wallets',
-    kind: FLAG,
-    meaning: "keep an index by script as well, and answer Esplora's API under /api"
-  },
-  {
-    name: 'rest-addresses-path',
-    group: 'wallets',
-    kind: { type: 'text', fallback: '/api' },
-    value: 'PATH',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: "of Esplora's API"
-  },
-  {
-    name: 'rest-cors',
-    group: 'wallets',
-    kind: TEXT,
-    value: 'ORIGINS',
-    needs: 'rest-addresses',
-    meaning: 'whose web pages may use it: origins with commas between them, or *'
-  },
-  { name: 'rest-no-broadcast', group: 'wallets', kind: FLAG, needs: 'rest-addresses', isRare: true, meaning: 'accept no transactions' },
-  {
-    name: 'rest-max-unspent',
-    group: 'wallets',
-    kind: number(500, 1, 1_000_000),
-    value: 'N',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: "coins in one reply of Esplora's API"
-  },
-  {
-    name: 'rest-electrum',
-    group: 'wallets',
-    kind: TEXT,
-    value: 'HOST:PORT',
-    needs: 'rest-addresses',
-    meaning: 'answer the Electrum protocol there; a port alone: on 127.0.0.1'
-  },
-  {
-    name: 'rest-electrum-tls',
-    group: 'wallets',
-    kind: TEXT,
-    value: 'HOST:PORT',
-    needs: 'rest-addresses',
-    meaning: 'answer the Electrum protocol over TLS there'
-  },
-  {
-    name: 'rest-electrum-cert',
-    group: 'wallets',
-    kind: TEXT,
-    value: 'FILE',
-    needs: 'rest-addresses',
-    meaning: 'certificate in PEM; by default the node makes one'
-  },
-  { name: 'rest-electrum-key', group: 'wallets', kind: TEXT, value: 'FILE', needs: 'rest-addresses', meaning: 'its key in PEM' },
-  {
-    name: 'rest-electrum-sessions',
-    group: 'wallets',
-    kind: number(1_000, 1, 100_000),
-    value: 'N',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: 'clients at a time'
-  },
-  {
-    name: 'rest-electrum-subscriptions',
-    group: 'wallets',
-    kind: number(75_000, 1, 10_000_000),
-    value: 'N',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: 'scripts to which one client may subscribe'
-  },
-  {
-    name: 'rest-electrum-cost',
-    group: 'wallets',
-    kind: number(100_000, 0, 1_000_000_000),
-    value: 'POINTS',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: 'of 0.1 ms of processor time, above which an address is cut off; 0: never'
-  },
-  {
-    name: 'rest-max-history',
-    group: 'wallets',
-    kind: number(80_000, 1, 1_000_000),
-    value: 'N',
-    needs: 'rest-addresses',
-    isRare: true,
-    meaning: 'transactions of a script in one Electrum reply'
-  },
-  {
-    name: 'rest-payments',
-    group: 'payments',
-    kind: TEXT,
-    value: 'DIR',
-    meaning: 'accept payments (BIP70), with records in DIR; needs --api-key'
-  },
-  {
-    name: 'rest-payments-url',
-    group: 'payments',
-    kind: TEXT,
-    value: 'URL',
-    needs: 'rest-payments',
-    meaning: 'where customers reach the node'
-  },
-  {
-    name: 'rest-warmup',
-    group: 'running',
-    kind: { type: 'choice', choices: ['synced', 'indexed'] },
-    value: 'WHEN',
-    meaning: "when to answer: synced, once node and index are in sync; indexed, once the index is at the node's tip"
-  },
-  {
-    name: 'rest-cache',
-    group: 'running',
-    kind: number(DEFAULT_CACHE_BYTES / MIB, 4, 4_096),
-    value: 'MIB',
-    meaning: 'memory for caches'
-  },
-  {
-    name: 'rest-bootstrap',
-    group: 'running',
-    kind: { type: 'choice', choices: ['blocks', 'coins'] },
-    value: 'FROM',
-    meaning: 'what an empty index is built from: blocks or coins'
-  },
-  {
-    name: 'rest-threads',
-    alias: 'rpcthreads',
-    group: 'running',
-    kind: { type: 'number', shown: '4, modern 16', least: 1, most: 1_000 },
-    value: 'N',
-    meaning: 'requests worked on at a time'
-  },
-  {
-    name: 'rest-work-queue',
-    alias: 'rpcworkqueue',
-    group: 'running',
-    kind: { type: 'number', shown: '16, modern 64', least: 1, most: 100_000 },
-    value: 'N',
-    meaning: 'requests that may wait'
-  },
-  {
-    name: 'rest-timeout',
-    alias: 'rpctimeout',
-    group: 'running',
-    kind: number(DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
-    value: 'SECONDS',
-    meaning: 'cut off clients after this time without a byte from them'
-  },
-  {
-    name: 'rest-read-rate',
-    group: 'running',
-    kind: number(DEFAULT_LIMITS.readRate, 1, 1_000_000_000),
-    value: 'BYTES',
-    isRare: true,
-    meaning: 'a second at which clients have to read replies'
-  },
-  {
-    name: 'rest-undo',
-    group: 'running',
-    kind: number(DEFAULT_UNDO_DEPTH, 1, 1_000_000),
-    value: 'BLOCKS',
-    isRare: true,
-    meaning: 'that the index can undo without the node'
-  },
-  {
-    name: 'rest-scrub',
-    group: 'running',
-    kind: number(24, 0, 168),
-    value: 'HOURS',
-    isRare: true,
-    meaning: 'in which all files of the index are checked once; 0: never'
-  }
-] as const satisfies readonly OptionRow[];
+  rest(
+    'rest-core EDITION',
+    { type: 'choice', choices: ['0.17', 'modern'] },
+    "of Bitcoin Core's interface: 0.17, or modern, which adds JSON-RPC"
+  ),
+  rest(
+    'rest-deprecated NAMES',
+    { type: 'list', choices: ['bip125', 'fullrbf', 'warnings'] },
+    'fields that modern leaves out: some of bip125,fullrbf,warnings',
+    RARE
+  ),
+  rest('rest-filters', FLAG, 'build compact block filters (BIP158)'),
+  rest('rest-rpc-user USER:PASSWORD', TEXT, 'accepted for JSON-RPC beside the API key'),
+  rest('rest-auth', FLAG, "require the node's API key"),
+  rest('rest-serial-version N', number(1, 0, 1), '0: bin and hex without witnesses', { alias: 'rpcserialversion', isRare: true }),
+  rest('rest-max-body BYTES', number(DEFAULT_LIMITS.maxBodyBytes, 1, 0x0200_0000), 'of a request', RARE),
+  rest('rest-max-outpoints N', number(DEFAULT_LIMITS.maxOutpoints, 1, 10_000), 'in a getutxos request', RARE),
+  rest('rest-max-headers N', number(DEFAULT_LIMITS.maxHeaders, 1, 100_000), 'in a request', RARE),
 
-export type OptionName = (typeof OPTIONS)[number]['name'];
+  rowsOf('wallets')('rest-addresses', FLAG, "keep an index by script as well, and answer Esplora's API under /api"),
+  wallets('rest-addresses-path PATH', { type: 'text', fallback: '/api' }, "of Esplora's API", RARE),
+  wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins with commas between them, or *'),
+  wallets('rest-no-broadcast', FLAG, 'accept no transactions', RARE),
+  wallets('rest-max-unspent N', number(500, 1, 1_000_000), "coins in one reply of Esplora's API", RARE),
+  wallets('rest-electrum HOST:PORT', TEXT, 'answer the Electrum protocol there; a port alone: on 127.0.0.1'),
+  wallets('rest-electrum-tls HOST:PORT', TEXT, 'answer the Electrum protocol over TLS there'),
+  wallets('rest-electrum-cert FILE', TEXT, 'certificate in PEM; by default the node makes one'),
+  wallets('rest-electrum-key FILE', TEXT, 'its key in PEM'),
+  wallets('rest-electrum-sessions N', number(1_000, 1, 100_000), 'clients at a time', RARE),
+  wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts to which one client may subscribe', RARE),
+  wallets(
+    'rest-electrum-cost POINTS',
+    number(100_000, 0, 1_000_000_000),
+    'of 0.1 ms of processor time, above which an address is cut off; 0: never',
+    RARE
+  ),
+  wallets('rest-max-history N', number(80_000, 1, 1_000_000), 'transactions of a script in one Electrum reply', RARE),
+
+  rowsOf('payments')('rest-payments DIR', TEXT, 'accept payments (BIP70), with records in DIR; needs --api-key'),
+  rowsOf('payments', 'rest-payments')('rest-payments-url URL', TEXT, 'where customers reach the node'),
+
+  running(
+    'rest-warmup WHEN',
+    { type: 'choice', choices: ['synced', 'indexed'] },
+    "when to answer: synced, once node and index are in sync; indexed, once the index is at the node's tip"
+  ),
+  running('rest-cache MIB', number(DEFAULT_CACHE_BYTES / MIB, 4, 4_096), 'memory for caches'),
+  running('rest-bootstrap FROM', { type: 'choice', choices: ['blocks', 'coins'] }, 'what an empty index is built from: blocks or coins'),
+  running('rest-threads N', byEdition('4, modern 16', 1, 1_000), 'requests worked on at a time', { alias: 'rpcthreads' }),
+  running('rest-work-queue N', byEdition('16, modern 64', 1, 100_000), 'requests that may wait', { alias: 'rpcworkqueue' }),
+  running(
+    'rest-timeout SECONDS',
+    number(DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
+    'cut off clients after this time without a byte from them',
+    { alias: 'rpctimeout' }
+  ),
+  running(
+    'rest-read-rate BYTES',
+    number(DEFAULT_LIMITS.readRate, 1, 1_000_000_000),
+    'a second at which clients have to read replies',
+    RARE
+  ),
+  running('rest-undo BLOCKS', number(DEFAULT_UNDO_DEPTH, 1, 1_000_000), 'that the index can undo without the node', RARE),
+  running('rest-scrub HOURS', number(24, 0, 168), 'in which all files of the index are checked once; 0: never', RARE)
+] as const;
+
+type Row = (typeof OPTIONS)[number];
+type Rows = { readonly [Each in Row as Each['name']]: Each };
+
+/** The names of all options, or of those of a type. */
+export type OptionName<Type extends OptionKind['type'] = OptionKind['type']> = Extract<Row, { kind: { type: Type } }>['name'];
+
+/** The texts among which an option chooses. */
+export type ChoiceOf<Name extends OptionName<'choice' | 'list'>> = Rows[Name]['kind']['choices'][number];
 
 /** Without the leading `--`. */
-export const NAMES: readonly string[] = OPTIONS.map(({ name }) => name);
+export const NAMES: readonly OptionName[] = OPTIONS.map(({ name }) => name);
 
-const BY_NAME: ReadonlyMap<string, OptionRow> = new Map(OPTIONS.map((row) => [row.name, row]));
+const ROWS = Object.fromEntries(OPTIONS.map((row) => [row.name, row])) as Rows;
 
-export function optionOf(name: OptionName): OptionRow {
-  return BY_NAME.get(name) as OptionRow; // the names are those of the rows
+export function optionOf<Name extends OptionName>(name: Name): Rows[Name] {
+  return ROWS[name];
 }
 
 /** The default as texts show it; undefined where there is none to show. */

@@ -2,10 +2,10 @@
 // error that names the option.
 
 import { isIPv6 } from 'node:net';
-import { join, resolve } from 'node:path';
-import { distance } from 'fastest-levenshtein';
+import { resolve } from 'node:path';
 import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
-import { NAMES, optionOf, OPTIONS, type OptionName, type OptionRow } from './option-table';
+import { optionOf, OPTIONS, type ChoiceOf, type OptionName } from './option-table';
+import { unknownOption } from './unknown-options';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 import type { Limits } from '../lib/server/limits';
@@ -77,16 +77,6 @@ export interface PaymentOptions {
   readonly publicUrl: string | undefined;
 }
 
-/** Where a node on disk keeps what belongs to the service. */
-export interface Places {
-  /** For the certificate, next to both indexes. */
-  readonly folder: string;
-  readonly scripts: string;
-  /** Where rows are sorted while the index by script is filled. */
-  readonly filling: string;
-  readonly cookie: string;
-}
-
 /** A setting that the service cannot use. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
@@ -97,13 +87,6 @@ export class OptionError extends Error {
     this.stack = message;
   }
 }
-
-const FLAGS = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false]
-]);
 
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
@@ -118,7 +101,8 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
 export function readOptions(config: HostConfig): RestOptions {
-  refuseUnknown(config);
+  const unknown = unknownOption(config);
+  if (unknown !== undefined) throw new OptionError(unknown);
   refuseWithoutEffect(config);
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
@@ -129,12 +113,12 @@ export function readOptions(config: HostConfig): RestOptions {
   if (auth) requireApiKey('rest-auth', config);
   return {
     profile,
-    warmup: read.choice('rest-warmup', ['synced', 'indexed']),
+    warmup: read.choice('rest-warmup'),
     witness: read.integer('rest-serial-version') === 1,
     auth,
     undoDepth: read.integer('rest-undo'),
     ...cacheShares(MIB * read.integer('rest-cache')),
-    bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
+    bootstrap: read.choice('rest-bootstrap'),
     filters: read.flag('rest-filters'),
     scrubMs: HOUR_MS * read.integer('rest-scrub'),
     limits: {
@@ -153,8 +137,8 @@ export function readOptions(config: HostConfig): RestOptions {
 }
 
 function readProfile(read: OptionReader): Profile {
-  const edition = read.choice('rest-core', ['0.17', 'modern']);
-  const deprecated = read.list('rest-deprecated', ['bip125', 'fullrbf', 'warnings']);
+  const edition = read.choice('rest-core');
+  const deprecated = read.list('rest-deprecated');
   if (edition === '0.17' && deprecated.length > 0) throw new OptionError('--rest-deprecated has no effect without --rest-core=modern');
   return withDeprecated(PROFILES[edition], deprecated);
 }
@@ -173,7 +157,7 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
   if (config.bool('prune', false))
     throw new OptionError('--rest-addresses needs all blocks and their undo data, which a node with --prune does not keep');
   return {
-    path: readPath(read, 'rest-addresses-path', '/api'),
+    path: readPath(read, 'rest-addresses-path'),
     cors: readOrigins(read),
     broadcast: !read.flag('rest-no-broadcast'),
     maxUnspent: read.integer('rest-max-unspent'),
@@ -229,8 +213,8 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** A path for an interface of its own. */
-function readPath(read: OptionReader, name: OptionName, fallback: string): string {
-  const path = read.text(name, fallback, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
+function readPath(read: OptionReader, name: OptionName<'text'>): string {
+  const path = read.text(name, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
   const first = path.split('/')[1] ?? '';
   const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
   if (owner !== undefined) throw new OptionError(`--${name} must be a free path: /${first} is for ${owner[0]}, not '${path}'`);
@@ -238,7 +222,7 @@ function readPath(read: OptionReader, name: OptionName, fallback: string): strin
 }
 
 function readOrigins(read: OptionReader): AddressOptions['cors'] {
-  const text = read.text('rest-cors', '', "origins as https://wallet.example, with commas between them, or '*'", (value) =>
+  const text = read.text('rest-cors', "origins as https://wallet.example, with commas between them, or '*'", (value) =>
     value === '*' ? true : value.split(',').every(isOrigin)
   );
   return text === '' ? undefined : text === '*' ? text : text.split(',');
@@ -276,39 +260,41 @@ class OptionReader {
   }
 
   /** `fallback`: where the table of options has none. */
-  integer(name: OptionName, fallback?: number): number {
-    const { kind } = optionOf(name);
-    if (kind.type !== 'number') throw new RangeError(`expected a number's name, got ${name}`);
-    const { least, most } = kind;
+  integer(name: OptionName<'number'>, fallback?: number): number {
+    const { least, most, ...kind } = optionOf(name).kind;
     return this.#read(name, kind.fallback ?? fallback ?? least, `a whole number from ${least} to ${most}`, (value) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
       return number >= least && number <= most ? number : undefined;
     });
   }
 
-  /** The first of `choices` when the option is not given. */
-  choice<T extends string>(name: OptionName, choices: readonly [T, ...T[]]): T {
+  choice<Name extends OptionName<'choice'>>(name: Name): ChoiceOf<Name> {
+    const choices: readonly [ChoiceOf<Name>, ...ChoiceOf<Name>[]] = optionOf(name).kind.choices;
     return this.#read(name, choices[0], `one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
   }
 
-  /** Some of `choices` with commas between them; none when the option is not given. */
-  list<T extends string>(name: OptionName, choices: readonly T[]): readonly T[] {
+  list<Name extends OptionName<'list'>>(name: Name): readonly ChoiceOf<Name>[] {
+    const { choices } = optionOf(name).kind;
     return this.#read(name, [], `some of ${choices.join(', ')}, with commas between them`, (value) => {
       const names = value.split(',').map((item) => choices.find((choice) => choice === item));
       return names.every((item) => item !== undefined) ? names : undefined;
     });
   }
 
-  text(name: OptionName, fallback: string, expected: string, isRight: (value: string) => boolean): string {
+  /** An empty text where the table of options has no default. */
+  text(name: OptionName<'text'>, expected: string, isRight: (value: string) => boolean): string {
+    const { fallback = '' } = optionOf(name).kind;
     return this.#read(name, fallback, expected, (value) => (isRight(value) ? value : undefined));
   }
 
-  endpoint(name: OptionName): Endpoint | undefined {
+  endpoint(name: OptionName<'text'>): Endpoint | undefined {
     return this.#read<Endpoint | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseEndpoint);
   }
 
-  flag(name: OptionName): boolean {
-    return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
+  flag(name: OptionName<'flag'>): boolean {
+    return this.#read(name, false, 'true or false', (value) =>
+      ['true', '1'].includes(value) ? true : ['false', '0'].includes(value) ? false : undefined
+    );
   }
 
   /** The parsed value. `parse` gives undefined for an invalid one. The option's own name takes precedence over Bitcoin Core's. */
@@ -323,32 +309,6 @@ class OptionReader {
   }
 }
 
-/** The folder of the index of a node on disk: `<the network's folder>/rest/index`. */
-export function indexFolder(config: HostConfig): string {
-  return join(restFolder(config), 'index');
-}
-
-/** The folder of both indexes of a node on disk. */
-function restFolder(config: HostConfig): string {
-  return config.location('rest');
-}
-
-/** The folder of the index by script of a node on disk: `<the network's folder>/rest/scripts`. */
-export function scriptsFolder(config: HostConfig): string {
-  return join(restFolder(config), 'scripts');
-}
-
-/** The folder in which rows are sorted while the index by script in `folder` is being filled. */
-export function fillingFolder(folder: string): string {
-  return join(folder, '..', 'scripts-filling');
-}
-
-/** Where a node on disk keeps what belongs to the service. The cookie is in the network's folder, as in Bitcoin Core. */
-export function placesOf(config: HostConfig): Places {
-  const scripts = scriptsFolder(config);
-  return { folder: restFolder(config), scripts, filling: fillingFolder(scripts), cookie: config.location('.cookie') };
-}
-
 /** Without `--api-key` bcoin makes up a random key that nobody knows. */
 function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
@@ -356,43 +316,8 @@ function requireApiKey(option: string, config: HostConfig): void {
 
 /** An option that needs another one, which is not given. */
 function refuseWithoutEffect(config: HostConfig): void {
-  for (const { name, needs } of OPTIONS as readonly OptionRow[]) {
+  for (const { name, needs } of OPTIONS) {
     const isGiven = needs === undefined || (optionOf(needs).kind.type === 'flag' ? config.bool(needs, false) : config.has(needs));
     if (!isGiven && config.has(name)) throw new OptionError(`--${name} has no effect without --${needs}`);
   }
-}
-
-function refuseUnknown(config: HostConfig): void {
-  const known = new Map(NAMES.map((name) => [plain(name), name]));
-  const { args, env, data, options } = config;
-  for (const key of [args, data, options].flatMap((source) => Object.keys(source)))
-    if (key.startsWith('rest') && !known.has(key)) throw new OptionError(unknownText(`--${key.replace(/^rest/, 'rest-')}`, key, flagOf));
-  // bcoin ignores variables with lower-case letters in their names, and empty ones, so they are looked up in process.env too.
-  for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `BCOIN_${key.toUpperCase()}`)]) {
-    if (!/^BCOIN_REST/i.test(name)) continue;
-    const key = plain(name.slice('BCOIN_'.length));
-    if (!known.has(key) || name !== name.toUpperCase()) throw new OptionError(unknownText(name, key, variableOf));
-  }
-}
-
-/** bcfg stores names without dashes, in lower case. */
-const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
-const flagOf = (name: string): string => `--${name}`;
-const variableOf = (name: string): string => `BCOIN_${name.toUpperCase().replaceAll('-', '_')}`;
-
-function unknownText(given: string, key: string, spell: (name: string) => string): string {
-  const close = NAMES.find((name) => plain(name) === closest(key, NAMES.map(plain)));
-  return `${given} is not an option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
-}
-
-/** A word may have one wrong letter for each group of this many letters. */
-const LETTERS_PER_MISTAKE = 4;
-
-/** The word with the fewest letters to change, add or remove; undefined if none is close enough. */
-function closest(word: string, words: readonly string[]): string | undefined {
-  const near = words
-    .map((candidate) => ({ candidate, distance: distance(word, candidate) }))
-    .filter((found) => found.distance <= Math.ceil(word.length / LETTERS_PER_MISTAKE))
-    .sort((a, b) => a.distance - b.distance);
-  return near[0]?.candidate;
 }

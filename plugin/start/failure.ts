@@ -1,12 +1,12 @@
 // The error of a node that does not start, in one sentence that says what to do.
 
 import { messageOf } from '../../lib/turns/error-text';
-import type { HostFullNode } from '../bcoin';
+import { IN_USE, type HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
 /** Words in bcoin's errors, and what helps. `DIR` stands for the node's folder. */
 const REMEDIES: readonly { readonly words: RegExp; readonly remedy: string }[] = [
-  { words: /\bLOCK\b|\block\b/, remedy: 'another process uses DIR: stop that node first, or name another folder with --prefix' },
+  { words: IN_USE, remedy: 'another process uses DIR: stop that node first, or name another folder with --prefix' },
   {
     words: /version mismatch/i,
     remedy: 'the data in DIR were made by another version of bcoin: name that one with BCOIN_PATH, or another folder with --prefix'

@@ -1,7 +1,7 @@
 // Options on the command line that nobody reads. bcoin ignores them silently.
 
-import { distance } from 'fastest-levenshtein';
 import { NAMES } from '../option-table';
+import { nearest } from '../unknown-options';
 
 /**
  * The options that bcoin 1.0.2 and 2.2 read (`config.…('name')` in its sources), those of `npm start`, and one that people give although
@@ -41,7 +41,7 @@ export function unknownOptions(args: readonly string[]): UnknownOption[] {
   return names.flatMap((name): UnknownOption[] => {
     // The plugin refuses unknown options of its own.
     if (isKnown(name) || name.startsWith('rest-')) return [];
-    const meant = nearest(name);
+    const meant = nearest(name, KNOWN, Math.min(MOST_SLIPS, name.length / 4));
     return meant === undefined
       ? [{ text: `--${name} is no option of bcoin or of bcoin-rest`, isFatal: false }]
       : [{ text: `--${name} is no option; --${meant} is`, isFatal: true }];
@@ -55,9 +55,3 @@ function isKnown(name: string): boolean {
 
 /** bcoin ignores case and hyphens. */
 const plain = (name: string): string => name.replaceAll('-', '').toLowerCase();
-
-/** The known option that the name differs from in the fewest letters. */
-function nearest(name: string): string | undefined {
-  const [found] = KNOWN.map((known) => ({ known, slips: distance(name, known) })).sort((a, b) => a.slips - b.slips);
-  return found === undefined || found.slips > Math.min(MOST_SLIPS, name.length / 4) ? undefined : found.known;
-}

@@ -6,8 +6,8 @@ const INDENT = 28;
 const MOST_COLUMNS = 120;
 
 function helpOf(row: OptionRow): string {
-  const { name, value, meaning } = row;
-  const given = `  --${name}${value === undefined ? '' : ` ${value}`}`;
+  const { usage, meaning } = row;
+  const given = `  --${usage}`;
   const shown = defaultOf(row);
   const text = wrapped(shown === undefined ? meaning : `${meaning} (${shown})`);
   return given.length < INDENT ? `${given.padEnd(INDENT)}${text}` : `${given}\n${' '.repeat(INDENT)}${text}`;

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { comparedPart } from '../../plugin/cli/index-commands/verify';
+import { comparedPart } from '../../plugin/cli/index-commands/fresh-index';
 import { ProgressDisplay } from '../../plugin/progress';
 
 /** Collects what is written to standard error, which may be a terminal. */

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { ImpossibleError } from '../../plugin/cli/index-commands/errors';
-import { rebuildIndex } from '../../plugin/cli/index-commands/rebuild';
+import { rebuild as rebuildIndex } from '../../plugin/cli/index-commands/commands';
 import { readOptions } from '../../plugin/options';
 import { ProgressDisplay } from '../../plugin/progress';
 import { caught } from '../support/caught';

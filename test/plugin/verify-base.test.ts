@@ -11,7 +11,7 @@ import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
+import { compareWithNode } from '../../plugin/cli/index-commands/verify/node-coins';
 import { ProgressDisplay } from '../../plugin/progress';
 import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { untilFilled } from '../support/filters';

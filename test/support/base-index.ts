@@ -6,7 +6,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { findBase, isBackfilling, type Base } from '../../lib/index/records/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { SnapshotReader } from '../../lib/index/read/reader';
-import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
+import { differentUndo } from '../../plugin/cli/index-commands/verify/undo-records';
 import { activeChain } from './regtest-chain';
 import { expectIndexBackfilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';

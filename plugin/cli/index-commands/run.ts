@@ -7,16 +7,13 @@ import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
 import { OptionError } from '../../options';
 import { ProgressDisplay } from '../../progress';
-import { EXIT, type Command, type CommandResult, type ExitCode } from './command';
+import { rebuild, status, verify, type Command } from './commands';
 import { ImpossibleError, UsageError } from './errors';
-import { rebuildIndex } from './rebuild';
-import { rebuildScripts } from './rebuild-scripts';
-import { indexStatus } from './status';
+import { EXIT, type ExitCode, type Report } from './report';
+import { scriptIndex } from './script-index';
 import { openStoppedNode, type NodeOptions } from './stopped-node';
-import { verifyIndex } from './verify';
-import { verifyScripts } from './verify-scripts';
 
-const COMMANDS: Readonly<Record<string, Command>> = { status: indexStatus, verify: verifyIndex, rebuild: rebuildIndex };
+const COMMANDS: Readonly<Record<string, Command>> = { status, verify, rebuild };
 
 export const INDEX_COMMANDS = Object.keys(COMMANDS);
 
@@ -112,10 +109,11 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
 function commandOf(name: string, { scripts }: IndexOptions): Command {
   const command = COMMANDS[name] as Command; // there is one
   if (scripts === undefined) return command;
-  if (command === indexStatus) throw new UsageError('--scripts is for verify and rebuild; status shows both indexes');
-  if (command === verifyIndex) return verifyScripts(percentOf(scripts));
-  if (scripts !== '') throw new UsageError(`rebuild always rebuilds the whole index by script: --scripts, not '--scripts=${scripts}'`);
-  return rebuildScripts;
+  if (command === status) throw new UsageError('--scripts is for verify and rebuild; status shows both indexes');
+  if (command === rebuild && scripts !== '')
+    throw new UsageError(`rebuild always rebuilds the whole index by script: --scripts, not '--scripts=${scripts}'`);
+  const index = scriptIndex(command === verify ? percentOf(scripts) : undefined);
+  return (context) => command(context, index);
 }
 
 /** The number in `1%`; 100 for an empty text. @throws UsageError */
@@ -142,7 +140,7 @@ function parseOptions(args: readonly string[]): IndexOptions {
   return options;
 }
 
-async function runInterruptibly(command: Command, options: NodeOptions, progress: NodeJS.WriteStream): Promise<CommandResult> {
+async function runInterruptibly(command: Command, options: NodeOptions, progress: NodeJS.WriteStream): Promise<Report> {
   const interrupt = new AbortController();
   const onSignal = (): void => {
     interrupt.abort(new InterruptedError('interrupted'));

@@ -5,8 +5,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { messageOf } from '../../../lib/turns/error-text';
-import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../../options';
+import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
+import { readOptions, type RestOptions } from '../../options';
+import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';
 
@@ -42,11 +43,12 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
  */
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
+  const { index, scripts } = placesOf(host.config);
   return {
     node: new BcoinNode(host),
     network: host.network.type,
-    indexFolder: indexFolder(host.config),
-    scriptsFolder: scriptsFolder(host.config),
+    indexFolder: index,
+    scriptsFolder: scripts,
     options: readOptions(host.config),
     close: () => closeChain(host)
   };
@@ -89,7 +91,7 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
     const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
     if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
     throw new ImpossibleError(
-      /\bLOCK\b|\block\b/.test(message)
+      IN_USE.test(message)
         ? `the node is running, or something else uses ${chainFolder}: stop it first (${message})`
         : `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`,
       { cause: error }

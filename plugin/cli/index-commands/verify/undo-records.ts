@@ -1,19 +1,19 @@
 // Verifies the undo records of an index that began with the node's coins: each is compared with the node's undo data of its block, and
 // there must be no gap between them.
 
-import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { scanBlock } from '../../../lib/bitcoin/block';
-import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/records/base-coin';
-import { GROUP_SIZE, readCoin } from '../../../lib/index/records/coin-record';
-import { recordOf } from '../../../lib/index/records/layout';
-import { TxidHasher } from '../../../lib/index/records/txid-hash';
-import { decodeUndo, HASH_START_LENGTH, undoKey, type UndoRecord } from '../../../lib/index/records/undo-record';
-import { NotYetKnownError } from '../../../lib/index/errors';
-import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { RecordReader } from '../../../lib/index/records/numbers';
-import type { IndexSnapshot } from '../../../lib/index/types';
-import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../lib/node/types';
-import type { Store } from '../../../lib/store/store';
+import { toDisplayHex } from '../../../../lib/bitcoin/hash';
+import { scanBlock } from '../../../../lib/bitcoin/block';
+import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../../lib/index/records/base-coin';
+import { GROUP_SIZE, readCoin } from '../../../../lib/index/records/coin-record';
+import { recordOf } from '../../../../lib/index/records/layout';
+import { TxidHasher } from '../../../../lib/index/records/txid-hash';
+import { decodeUndo, HASH_START_LENGTH, undoKey, type UndoRecord } from '../../../../lib/index/records/undo-record';
+import { NotYetKnownError } from '../../../../lib/index/errors';
+import { ClosedIndex } from '../../../../lib/index/read/closed-index';
+import { RecordReader } from '../../../../lib/index/records/numbers';
+import type { IndexSnapshot } from '../../../../lib/index/types';
+import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../../lib/node/types';
+import type { Store } from '../../../../lib/store/store';
 
 export interface UndoParts {
   readonly node: NodeSource;

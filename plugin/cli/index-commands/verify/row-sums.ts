@@ -2,8 +2,8 @@
 // the SHA-256 of each row.
 
 import { hash } from 'node:crypto';
-import { SCRIPT_HASH_LENGTH } from '../../../lib/scripts/records/script-hasher';
-import type { ScriptRows } from '../../../lib/scripts/scan/rows';
+import { SCRIPT_HASH_LENGTH } from '../../../../lib/scripts/records/script-hasher';
+import type { ScriptRows } from '../../../../lib/scripts/scan/rows';
 
 const HEAD_LENGTH = SCRIPT_HASH_LENGTH + 2;
 

@@ -1,8 +1,8 @@
 // Verifies the filters of an index: each is made again from the node's block and undo data. Filters may be missing where the index says
 // so, and so may the filter headers from there up.
 
-import { scanBlock, spendingInputs } from '../../../lib/bitcoin/block';
-import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../../lib/bitcoin/block-filter';
+import { scanBlock, spendingInputs } from '../../../../lib/bitcoin/block';
+import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../../../lib/bitcoin/block-filter';
 import {
   decodeFilterEntry,
   filterEntryKey,
@@ -11,11 +11,11 @@ import {
   findFilterSpan,
   putFilterEntry,
   staleFilterKey
-} from '../../../lib/index/records/filter';
-import { putRecord, recordOf } from '../../../lib/index/records/layout';
-import type { BlockPoint, NodeSource } from '../../../lib/node/types';
-import type { StoreDifference } from '../../../lib/store/compare';
-import type { Store } from '../../../lib/store/store';
+} from '../../../../lib/index/records/filter';
+import { putRecord, recordOf } from '../../../../lib/index/records/layout';
+import type { BlockPoint, NodeSource } from '../../../../lib/node/types';
+import type { StoreDifference } from '../../../../lib/store/compare';
+import type { Store } from '../../../../lib/store/store';
 
 export interface FilterParts {
   readonly node: NodeSource;

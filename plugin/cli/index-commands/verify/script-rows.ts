@@ -6,26 +6,23 @@
 // For a part of the blocks each of their rows is looked up.
 
 import { randomInt } from 'node:crypto';
-import { previousHashOf } from '../../../lib/bitcoin/header';
-import { putRecord } from '../../../lib/index/records/layout';
-import { describeScriptRecord, kindOfRecord } from '../../../lib/scripts/records/describe-record';
-import { RowCursor, rowKey } from '../../../lib/scripts/records/row';
-import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../lib/scripts/records/script-hasher';
-import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../lib/scripts/records/txids';
-import { encodeUndo, undoKey } from '../../../lib/scripts/records/undo-record';
-import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../lib/scripts/scan/rows';
-import { WHOLE_STORE } from '../../../lib/store/migrate';
-import { runAtOnce } from '../../../lib/turns/slices';
-import { EXIT, type Command, type CommandContext, type CommandResult } from './command';
-import { differenceJson, differenceText } from './difference';
-import { ImpossibleError } from './errors';
-import { blockJson, blockText } from './open-index';
-import { fillingText, hasScripts, withScripts } from './open-scripts';
+import { previousHashOf } from '../../../../lib/bitcoin/header';
+import { putRecord } from '../../../../lib/index/records/layout';
+import { describeScriptRecord, kindOfRecord } from '../../../../lib/scripts/records/describe-record';
+import { RowCursor, rowKey } from '../../../../lib/scripts/records/row';
+import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../../lib/scripts/records/script-hasher';
+import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../../lib/scripts/records/txids';
+import { encodeUndo, undoKey } from '../../../../lib/scripts/records/undo-record';
+import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../../lib/scripts/scan/rows';
+import { WHOLE_STORE } from '../../../../lib/store/migrate';
+import { runAtOnce } from '../../../../lib/turns/slices';
+import { scriptBlockAt } from '../fresh-script-index';
+import { ImpossibleError } from '../errors';
+import { blockText, BY_SCRIPT, verdict, type Difference, type Report } from '../report';
 import { RowSums } from './row-sums';
-import { scriptBlockAt } from './script-blocks';
-import type { BlockPoint } from '../../../lib/node/types';
-import type { StoreDifference } from '../../../lib/store/compare';
-import type { Store } from '../../../lib/store/store';
+import type { BlockPoint } from '../../../../lib/node/types';
+import type { Store } from '../../../../lib/store/store';
+import type { CommandContext } from '../stopped-index';
 
 /** Roughly the share of reading the records in the whole work, when all are read. */
 const RECORDS_SHARE = 0.3;
@@ -33,41 +30,22 @@ const RECORDS_SHARE = 0.3;
 /** Rows that are looked up at once. */
 const LOOKUPS = 32;
 
-/** `percent`: of the blocks, chosen at random; with 100 also checks that there are no other records. Exit code 1 as for `verify`. */
-export function verifyScripts(percent: number): Command {
-  return async (context) => {
-    const { node, scriptsFolder } = context.stopped;
-    if (!hasScripts(context))
-      throw new ImpossibleError(`there is no index by script in ${scriptsFolder}; the node fills it when it runs with --rest-addresses`);
-    return await withScripts(context, percent === 100, async ({ store, tip, filling, onNodeChain }) => {
-      if (filling !== undefined)
-        throw new ImpossibleError(
-          `the index by script is being filled (${fillingText(filling)}); the node continues when it next starts with --rest-addresses`
-        );
-      if (tip === undefined)
-        return { exit: EXIT.done, json: { verified: true, scripts: null, blocks: 0, rows: 0 }, text: 'The index by script is empty.' };
-      if (!onNodeChain)
-        return {
-          exit: EXIT.different,
-          json: { verified: false, scripts: blockJson(tip), onNodeChain: false },
-          text: `The index by script, at ${blockText(tip)}, is not on the node's chain. Nothing more was compared.`
-        };
-      if (!(await node.hasAllBlocks()))
-        throw new ImpossibleError(
-          'the node has not kept all its blocks, and an index by script can only be computed from all blocks and what they spend'
-        );
-      const verification = new Verification(context, store, tip);
-      return await (percent === 100 ? verification.ofAll() : verification.ofSome(percent)).finally(() => {
-        context.display.end();
-      });
-    });
-  };
+/**
+ * `percent`: of the blocks, chosen at random; with 100 also checks that there are no other records.
+ * @throws ImpossibleError when the node lacks blocks or undo data
+ */
+export async function compareRows(context: CommandContext, store: Store, tip: BlockPoint, percent: number): Promise<Report> {
+  if (!(await context.stopped.node.hasAllBlocks()))
+    throw new ImpossibleError(
+      'the node has not kept all its blocks, and an index by script can only be computed from all blocks and what they spend'
+    );
+  const comparison = new Comparison(context, store, tip);
+  return await (percent === 100 ? comparison.ofAll() : comparison.ofSome(percent)).finally(() => {
+    context.display.end();
+  });
 }
 
-/** A record or a row that differs, or the text of another difference. */
-type Difference = StoreDifference | string;
-
-class Verification {
+class Comparison {
   readonly #context: CommandContext;
   readonly #store: Store;
   readonly #tip: BlockPoint;
@@ -84,7 +62,7 @@ class Verification {
     this.#hasher = ScriptHasher.of(store);
   }
 
-  async ofAll(): Promise<CommandResult> {
+  async ofAll(): Promise<Report> {
     const { height: last } = this.#tip;
     const sums = new RowSums(last + 1);
     let difference = await this.#differentRecord(sums);
@@ -93,7 +71,7 @@ class Verification {
       difference = await this.#differentBlock(height, (rows) => this.#differentSum(rows, sums));
     }
     const undoableBlocks = this.#undoableBlocks();
-    return this.#result(
+    return this.#verdict(
       difference,
       { undoableBlocks },
       `all its ${this.#rows} rows, and the txids of all blocks, up to ${blockText(this.#tip)}.\n` +
@@ -101,7 +79,7 @@ class Verification {
     );
   }
 
-  async ofSome(percent: number): Promise<CommandResult> {
+  async ofSome(percent: number): Promise<Report> {
     const heights = someHeights(this.#tip.height + 1, percent);
     let difference: Difference | undefined;
     for (const [i, height] of heights.entries()) {
@@ -110,28 +88,17 @@ class Verification {
       if (difference !== undefined) break;
     }
     const total = this.#tip.height + 1;
-    return this.#result(
+    return this.#verdict(
       difference,
       { percent },
       `all ${this.#rows} rows, and the txids, of ${heights.length} of its ${total} blocks up to ${blockText(this.#tip)}, chosen at random.`
     );
   }
 
-  #result(difference: Difference | undefined, more: object, right: string): CommandResult {
-    const isRight = difference === undefined;
-    return {
-      exit: isRight ? EXIT.done : EXIT.different,
-      json: {
-        verified: isRight,
-        scripts: blockJson(this.#tip),
-        blocks: this.#blocks,
-        rows: this.#rows,
-        ...(isRight ? more : { difference: typeof difference === 'string' ? difference : differenceJson(difference, describeScriptRecord) })
-      },
-      text: isRight
-        ? `The index by script is right: ${right}`
-        : `The index by script is wrong: ${typeof difference === 'string' ? difference : differenceText(difference, describeScriptRecord)}.`
-    };
+  /** `more`: for JSON if there is no difference. */
+  #verdict(difference: Difference | undefined, more: object, right: string): Report {
+    const counts = { blocks: this.#blocks, rows: this.#rows, ...(difference === undefined && more) };
+    return verdict(BY_SCRIPT, { tip: this.#tip, difference, counts, right });
   }
 
   /** Reads all records and adds up their rows. */

@@ -1,33 +1,31 @@
-// `index rebuild --scripts`: empties the index by script and fills it again at once, as a running node does.
+// An index by script that is filled from the blocks of a stopped node.
 
-import { STATE_KEYS } from '../../../lib/scripts/records/layout';
-import { existsSync } from 'node:fs';
-import { duration } from '../../../lib/index/progress/text';
-import { fillScripts, requireAllBlocks } from '../../../lib/scripts/fill/fill-scripts';
+import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { fillScripts } from '../../../lib/scripts/fill/fill-scripts';
 import { removeFillingFiles } from '../../../lib/scripts/fill/partition-files';
+import { STATE_KEYS } from '../../../lib/scripts/records/layout';
+import { scriptBlock } from '../../../lib/scripts/scan/node-blocks';
 import { ScriptWriter } from '../../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../../lib/store/disk-store';
-import { fillingFolder } from '../../options';
-import { EXIT, type CommandContext, type CommandResult } from './command';
-import { blockJson, blockText } from './open-index';
-import { emptyStore } from './rebuild';
-import { scriptBlockAt } from './script-blocks';
+import { fillingFolder } from '../../places';
+import { ImpossibleError } from './errors';
+import type { NodeSource } from '../../../lib/node/types';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
+import type { CommandContext } from './stopped-index';
 
 /** The most bytes of blocks, and the most blocks, that are written together. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
 
-/** @throws MissingBlocksError before anything is emptied; the reason of an abort, after which the node continues the filling. */
-export async function rebuildScripts(context: CommandContext): Promise<CommandResult> {
+/**
+ * Fills the index by script up to the node's tip, as the plugin does in a running node.
+ * @throws MissingBlocksError, FillingError, ImpossibleError; the reason of an abort, after which the node continues the filling.
+ */
+export async function fillIndex(context: CommandContext): Promise<void> {
   const { stopped, display, signal } = context;
   const { node, scriptsFolder: path } = stopped;
-  await requireAllBlocks(node);
-  // Most tables are not checked first, because they are thrown away.
-  if (existsSync(path)) await emptyStore(new DiskStore(path, { checkedFirst: STATE_KEYS }), stopped);
   const filesPath = fillingFolder(path);
   removeFillingFiles(filesPath);
-  const start = performance.now();
   try {
     const target = node.tip().height - stopped.options.undoDepth;
     const onState = display.noteScripts.bind(display);
@@ -36,13 +34,6 @@ export async function rebuildScripts(context: CommandContext): Promise<CommandRe
   } finally {
     display.end();
   }
-  const seconds = Math.ceil((performance.now() - start) / 1_000);
-  const tip = node.tip();
-  return {
-    exit: EXIT.done,
-    json: { scripts: blockJson(tip), seconds },
-    text: `The index by script was filled again up to ${blockText(tip)}, in ${duration(seconds)}.`
-  };
 }
 
 /** Takes in the blocks above those from which the index was filled, with undo records. */
@@ -51,11 +42,7 @@ async function takeInLast({ stopped, display, signal }: CommandContext): Promise
   const store = new DiskStore(scriptsFolder, { checkedFirst: STATE_KEYS });
   await store.open();
   try {
-    const writer = new ScriptWriter({
-      store,
-      genesisHash: node.network.genesisHash,
-      undoDepth: options.undoDepth
-    });
+    const writer = new ScriptWriter({ store, genesisHash: node.network.genesisHash, undoDepth: options.undoDepth });
     await writer.load();
     const target = node.tip().height;
     for (let height = (writer.tip?.height ?? -1) + 1; height <= target;) {
@@ -72,4 +59,15 @@ async function takeInLast({ stopped, display, signal }: CommandContext): Promise
   } finally {
     await store.close();
   }
+}
+
+/** The block at a height of the node's chain. @throws ImpossibleError when the node has not kept the block or its undo data. */
+export async function scriptBlockAt(node: NodeSource, height: number): Promise<ScriptBlock> {
+  const hash = await node.activeHash(height);
+  const block = hash && (await scriptBlock({ height, hash }, node));
+  if (block !== undefined && typeof block !== 'string') return block;
+  throw new ImpossibleError(
+    `the node has not kept ${block === 'undo data' ? 'the undo data of ' : ''}block ${height}${hash === undefined ? '' : ` (${toDisplayHex(hash)})`}, ` +
+      'and an index by script can only be computed from all blocks and what they spend'
+  );
 }

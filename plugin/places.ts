@@ -1,0 +1,26 @@
+// Where a node on disk keeps what belongs to the service.
+
+import { join } from 'node:path';
+import type { HostConfig } from '../lib/node/host';
+
+export interface Places {
+  /** The folder of both indexes, `rest` in the network's folder; the certificate is next to them. */
+  readonly folder: string;
+  readonly index: string;
+  readonly scripts: string;
+  /** Where rows are sorted while the index by script is filled. */
+  readonly filling: string;
+  /** In the network's folder, as in Bitcoin Core. */
+  readonly cookie: string;
+}
+
+export function placesOf(config: HostConfig): Places {
+  const folder = config.location('rest');
+  const scripts = join(folder, 'scripts');
+  return { folder, index: join(folder, 'index'), scripts, filling: fillingFolder(scripts), cookie: config.location('.cookie') };
+}
+
+/** For the index by script in `folder`. */
+export function fillingFolder(folder: string): string {
+  return join(folder, '..', 'scripts-filling');
+}
