@@ -5,6 +5,7 @@ import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/err
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
+import { detailsOf, messageOf } from '../../../lib/turns/error-text';
 import { OptionError } from '../../options';
 import { ProgressDisplay } from '../../progress';
 import { rebuild, status, verify, type Command } from './commands';
@@ -96,7 +97,7 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
     io.out(`${isJson ? JSON.stringify(json) : text}\n`);
     return exit;
   } catch (error) {
-    const message = messageOf(error);
+    const message = textOf(error);
     if (isJson) io.out(`${JSON.stringify({ error: message })}\n`);
     else io.err(`${message}${error instanceof UsageError ? `\n\n${INDEX_USAGE}` : '\n'}`);
     if (error instanceof UsageError || error instanceof OptionError) return EXIT.usage;
@@ -158,8 +159,7 @@ async function runInterruptibly(command: Command, options: NodeOptions, progress
   }
 }
 
-/** The message of an error; unexpected errors are shown with their stack. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return EXPECTED.some((expected) => error instanceof expected) ? error.message : (error.stack ?? error.message);
+/** Unexpected errors are shown with their stack. */
+function textOf(error: unknown): string {
+  return EXPECTED.some((expected) => error instanceof expected) ? messageOf(error) : detailsOf(error);
 }
