@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { mempoolJs, type MempoolJs } from '../support/esplora-clients';
 import { KeyWallet } from '../support/key-wallet';
-import { PushClient } from '../support/push-node';
+import { PushClient } from '../support/push-client';
 import { WalletNode } from '../support/wallet-node';
 
 const RECEIVED = 100_000_000;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
-import { LineClient, type Reply } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { testScale } from '../support/scale';

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -7,7 +6,7 @@ import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
 import { chainAPool, coreRegtestPrefixes } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { differencesOf, type RecordedAnswer, type RecordedPair } from '../support/recorded-electrum';
 import { testScale } from '../support/scale';
@@ -22,8 +21,7 @@ function linesOf<T>(path: string): T[] {
 const STEP = 20;
 
 describe('the Electrum protocol over chain A', () => {
-  let served: EsploraNode;
-  let prefix: string;
+  let served: ServedNode;
   let caller: MethodCaller;
   const regtest = bcoin.Network.get('regtest');
   const { addressPrefix } = regtest;
@@ -32,15 +30,13 @@ describe('the Electrum protocol over chain A', () => {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     // So addresses, and descriptors with their checksums, are the same to the letter.
     regtest.addressPrefix = { ...addressPrefix, ...coreRegtestPrefixes };
-    prefix = await copiedChain();
-    served = await openEsploraNode({}, { prefix });
+    served = await ServedNode.open({ prefix: await copiedChain() });
     for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
     caller = new MethodCaller(served);
   });
   after(async () => {
     regtest.addressPrefix = addressPrefix;
     await served.node.close();
-    await rm(prefix, { recursive: true });
   });
 
   it('answers like ElectrumX or Fulcrum', async () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { mine } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
@@ -12,7 +12,7 @@ const FEE_SATS = 10_000;
 const UNCONFIRMED = '{"confirmed":false}';
 
 describe('broadcasting transactions over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let coinbases: HostTransaction[];
   const ring: HostKeyRing = bcoin.KeyRing.generate();
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
@@ -34,7 +34,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   };
 
   before(async () => {
-    served = await openEsploraNode({}, { settings: { 'require-standard': true, 'limit-free-relay': 0 } });
+    served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0 } });
     await served.node.connect();
     const blocks = await mine(served.node, 110, undefined, ring.getAddress());
     coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
@@ -137,7 +137,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   });
 
   it('is refused if it is switched off', async () => {
-    const other = await openEsploraNode({ broadcast: false });
+    const other = await ServedNode.open({ settings: { 'rest-no-broadcast': true } });
     for (const request of [
       { path: '/api/tx', method: 'POST' },
       { path: '/api/txs/package', method: 'POST' },

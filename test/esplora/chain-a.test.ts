@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -9,7 +8,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { askInOneWrite } from '../support/http';
 
 interface RecordedAnswer {
@@ -33,18 +32,13 @@ function recordedAnswers(): RecordedAnswer[] {
 }
 
 describe('Esplora’s interface over a long chain', () => {
-  let served: EsploraNode;
-  let prefix: string;
+  let served: ServedNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    prefix = await copiedChain();
-    served = await openEsploraNode({}, { prefix, settings: SETTINGS });
+    served = await ServedNode.open({ prefix: await copiedChain(), settings: SETTINGS });
   });
-  after(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  after(() => served.node.close());
 
   const texts = async (paths: readonly string[]): Promise<string[]> => {
     const bodies: string[] = [];

@@ -6,7 +6,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { PayingWallet } from '../support/paying-wallet';
 import { entryOf, mine } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
@@ -35,7 +35,7 @@ const base58 = (version: number, keyHash: Buffer): string => {
 const idOf = (transaction: HostTransaction): string => toDisplayHex(scanWholeTransaction(transaction.toRaw()).txid);
 
 describe('a script over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let wallet: PayingWallet;
   let script: string;
   /** The txids of the script, the newest first. */
@@ -43,7 +43,7 @@ describe('a script over Esplora’s interface', () => {
   let joined: HostTransaction;
 
   before(async () => {
-    served = await openEsploraNode({ maxUnspent: MAX_UNSPENT });
+    served = await ServedNode.open({ settings: { 'rest-max-unspent': MAX_UNSPENT } });
     wallet = await PayingWallet.on(served.node);
     await served.settle();
     script = `/scripthash/${sha256(Buffer.concat([Buffer.from('76a914', 'hex'), wallet.ring.getKeyHash(), Buffer.from('88ac', 'hex')]))}`;
@@ -164,7 +164,6 @@ describe('a script over Esplora’s interface', () => {
     const id = idOf(joined);
     const seen: unknown[] = [];
     const look = async (): Promise<void> => {
-      await served.scripts.update();
       const isPooled = served.source.pool.transaction(fromDisplayHex(id)) !== undefined;
       const all = (await shown('/txs?max_txs=100')).filter(({ txid }) => txid === id);
       const confirmed = all.map(({ status }) => status.confirmed);

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { restRoutes } from '../../lib/rest/routes';
 import { CALLS } from '../../lib/rpc/call-table';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { HOSTILE_JSON, HOSTILE_MESSAGES, HOSTILE_PATHS } from '../support/hostile-values';
 import { requestBytes } from '../support/http';
 import { MethodCaller } from '../support/method-caller';
@@ -30,11 +30,11 @@ interface Kind {
 
 describe('hostile values in every message', function () {
   this.timeout(300_000);
-  let plain: EsploraNode;
+  let plain: ServedNode;
   let trial: Trial;
 
   before(async () => {
-    plain = await openEsploraNode();
+    plain = await ServedNode.open();
     trial = await Trial.open({ 'rest-core': 'modern', 'rest-filters': true, 'rest-rpc-user': ACCOUNT, 'api-key': 'a key' });
   });
   after(async () => {

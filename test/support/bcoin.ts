@@ -65,6 +65,7 @@ interface TestMempool extends HostMempool {
 }
 
 export interface TestFullNode extends HostNode {
+  readonly config: HostNode['config'] & { inject(options: Readonly<Record<string, unknown>>): void };
   readonly chain: TestChain;
   readonly mempool: TestMempool;
   /** Checks the scripts of a block's transactions. */

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bcoin, bcoinTarget } from './bcoin';
 import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
+import { newFolder } from './folders';
 import { projectFolder } from './project-folder';
 import { openRegtestNode } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
@@ -19,7 +19,6 @@ const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 export const CHAIN_A_TIMEOUT_MS = 180_000;
 
 export interface ChainANode extends RestNode {
-  /** Closes the node and deletes its folder. */
   close(): Promise<void>;
 }
 
@@ -30,17 +29,14 @@ export async function openChainANode(settings: Readonly<Record<string, unknown>>
   await untilReady(served);
   return {
     ...served,
-    close: async () => {
-      await served.node.close();
-      await rm(prefix, { recursive: true });
-    }
+    close: () => served.node.close()
   };
 }
 
 /** A new folder with a closed node that holds the chain. */
 export async function copiedChain(): Promise<string> {
   const made = await madeChain();
-  const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
+  const prefix = await newFolder();
   await cp(made, prefix, { recursive: true });
   return prefix;
 }

@@ -3,7 +3,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { compiledProgram } from './compiled';
-import { LineClient } from './electrum-node';
+import { LineClient } from './line-client';
 import { ask } from './http';
 import type { Measured, MeteredFacts, MeteredReply } from './metered-node';
 

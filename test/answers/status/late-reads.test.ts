@@ -76,7 +76,7 @@ describe('a status whose history takes long to read', () => {
 
   /** The status of a script that had no subscribers before. */
   async function present(): Promise<string | undefined> {
-    await other.untilLive();
+    await other.settle();
     const client = other.client(() => undefined);
     const status = await client.addScript(SCRIPT, NAME);
     client.removeScript(SCRIPT);
@@ -164,7 +164,7 @@ describe('a status whose history takes long to read', () => {
     const later: unknown[] = [];
     // This empties the pool.
     await walk.host.chain.reset(walk.host.chain.height - 1);
-    await all.untilLive();
+    await all.settle();
     const answer = await all.client((_, [, status]) => later.push(status)).addScript(SCRIPT, NAME);
     await goOn();
     expect(later).to.deep.equal([]);
