@@ -10,6 +10,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { ServedNode } from '../support/served-node';
 import { entryOf, mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { EsploraSpend } from '../../lib/views/esplora/coins';
@@ -34,13 +35,12 @@ describe('spends of outputs of a busy script', () => {
 
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
 
-  function spending(from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const index of indexes) transaction.addTX(from, index);
-    for (const value of values) transaction.addOutput(ring.getAddress(), value);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const spending = (from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction =>
+    signed(
+      ring,
+      indexes.map((index) => [from, index]),
+      values.map((value) => [ring.getAddress(), value])
+    );
 
   /** The body of the reply, and how many walks it took. */
   async function asked(path: string): Promise<{ text: string; walked: number }> {

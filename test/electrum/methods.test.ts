@@ -7,6 +7,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -27,13 +28,7 @@ describe('methods of the Electrum protocol', () => {
   let script: string;
 
   /** Spends the first output of each transaction. */
-  function paying(from: readonly HostTransaction[], sats: number): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const one of from) transaction.addTX(one, 0);
-    transaction.addOutput(ring.getAddress(), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: readonly HostTransaction[], sats: number): HostTransaction => signed(ring, from, [[ring.getAddress(), sats]]);
   /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 

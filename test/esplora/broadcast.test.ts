@@ -5,6 +5,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { ServedNode } from '../support/served-node';
 import { mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -18,13 +19,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
 
-  function paying(from: HostTransaction, sats: number): HostTransaction {
-    const transaction = new bcoin.MTX();
-    transaction.addTX(from, 0);
-    transaction.addOutput(ring.getAddress(), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: HostTransaction, sats: number): HostTransaction => signed(ring, [from], [[ring.getAddress(), sats]]);
   /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 

@@ -5,12 +5,12 @@ import { after, afterEach, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { WebSocket } from 'ws';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
-import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
-import { entryOf, mine } from '../support/regtest-node';
+import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 import { gatedBy, ServedNode } from '../support/served-node';
 import { until } from '../support/until';
@@ -275,7 +275,7 @@ describe('mempool’s WebSocket', () => {
     await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address });
     await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
     expect(await own.next('tx')).to.include({ txid: one?.txid });
-    await mineOnly(node, bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex')));
+    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))]);
     await until(() => own.told.some((told) => 'rbfTransaction' in told) && own.told.some((told) => 'block-transactions' in told));
     expect(own.told.find((told) => 'rbfTransaction' in told)).to.deep.equal({ rbfTransaction: { txid: two?.txid } });
     const news = own.told.find((told) => 'block-transactions' in told) ?? {};
@@ -443,21 +443,3 @@ describe('a node with mempool’s WebSocket', () => {
 });
 
 const basic = (key: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` });
-
-interface MinerJob {
-  readonly attempt: { items: unknown[]; fees: number };
-  pushTX(transaction: unknown): void;
-  refresh(): void;
-  mineAsync(): Promise<HostFullBlock>;
-}
-
-/** Mines a block with this one transaction, whatever the pool has. */
-async function mineOnly({ chain, miner }: TestFullNode, transaction: unknown): Promise<void> {
-  const { cpu } = miner as unknown as { cpu: { createJob(): Promise<MinerJob> } };
-  const job = await cpu.createJob();
-  job.attempt.items = [];
-  job.attempt.fees = 0;
-  job.pushTX(transaction);
-  job.refresh();
-  await chain.add(await job.mineAsync());
-}

@@ -7,6 +7,7 @@ import { TextWriter } from '../../lib/bitcoin/text-writer';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { ServedNode } from '../support/served-node';
+import { signed } from '../support/signed';
 import { PayingWallet } from '../support/paying-wallet';
 import { entryOf, mine } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
@@ -146,11 +147,7 @@ describe('a script over Esplora’s interface', () => {
     await served.settle();
     expect(await ofScript('/utxo')).to.equal('400 Too many unspent outputs');
     // Two coins of the chain become one.
-    const joining = new bcoin.MTX();
-    for (const transaction of [wallet.moves(0), wallet.moves(1)]) joining.addTX(transaction, 0);
-    joining.addOutput(wallet.ring.getAddress(), JOINED);
-    joining.sign(wallet.ring);
-    joined = joining.toTX();
+    joined = signed(wallet.ring, [wallet.moves(0), wallet.moves(1)], [[wallet.ring.getAddress(), JOINED]]);
     await served.node.mempool.addTX(joined);
     expect(await coins()).to.equal(MAX_UNSPENT);
     expect(
@@ -184,11 +181,7 @@ describe('a script over Esplora’s interface', () => {
     const [side] = await mine(served.node, 1, below);
     // An empty pool takes nothing back.
     const coinbase = await served.get(`/tx/${history.at(-2) ?? ''}/raw`);
-    const spending = new bcoin.MTX();
-    spending.addTX(bcoin.TX.fromRaw(coinbase.body), 0);
-    spending.addOutput(bcoin.Script.fromRaw(wallet.tillScript), 4_999_980_000);
-    spending.sign(wallet.ring);
-    const other = spending.toTX();
+    const other = signed(wallet.ring, [bcoin.TX.fromRaw(coinbase.body)], [[wallet.tillScript, 4_999_980_000]]);
     await served.settle();
     await mempool.addTX(other);
     await mine(served.node, 1, side && (await entryOf(served.node, side)));
