@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { jsonIn } from '../support/chain-a';
 import { copiedChain, CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
 import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
 import { LineClient, type Reply } from '../support/line-client';
@@ -30,11 +29,8 @@ const HTTP = 'http';
 const DECOYS = new Set(['blockchain.relayfee', 'blockchain.estimatefee']);
 
 function exchanges(server: string): ReadonlyMap<string, Exchange> {
-  const lines = gunzipSync(readFileSync(join(__dirname, `../vectors/electrum/transport-${server}.jsonl.gz`)))
-    .toString()
-    .trim()
-    .split('\n');
-  return new Map(lines.map((line) => JSON.parse(line) as Exchange).map((exchange) => [exchange.name, exchange]));
+  const all = jsonIn<Exchange>(join(__dirname, `../vectors/electrum/transport-${server}.jsonl.gz`));
+  return new Map(all.map((exchange) => [exchange.name, exchange]));
 }
 
 /** Values without order, errors by their codes; undefined if the record is incomplete. */

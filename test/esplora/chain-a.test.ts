@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
+import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { ServedNode } from '../support/served-node';
 import { askInOneWrite } from '../support/http';
@@ -23,13 +21,7 @@ const SETTINGS = { 'rest-work-queue': 2 * TOGETHER };
 
 const PAGE_SIZE = 25;
 
-function recordedAnswers(): RecordedAnswer[] {
-  const text = gunzipSync(readFileSync(join(__dirname, '../vectors/esplora/answers.jsonl.gz'))).toString();
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as RecordedAnswer);
-}
+const recordedAnswers = (): RecordedAnswer[] => jsonIn(join(__dirname, '../vectors/esplora/answers.jsonl.gz'));
 
 describe('Esplora’s interface over a long chain', () => {
   let served: ServedNode;

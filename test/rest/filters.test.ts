@@ -9,7 +9,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
 import { caught } from '../support/caught';
 import { chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -91,13 +91,13 @@ describe('the filter of a block that was disconnected', () => {
 
 describe('filters that are not switched on', function () {
   this.timeout(CHAIN_A_TIMEOUT_MS);
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async () => {
     served = await openChainANode();
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are said not to exist, if the rest of the request is valid', async () => {
     const textOf = async (path: string): Promise<string> => {

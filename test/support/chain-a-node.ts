@@ -18,19 +18,11 @@ const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 /** Long enough to make the chain. */
 export const CHAIN_A_TIMEOUT_MS = 180_000;
 
-export interface ChainANode extends RestNode {
-  close(): Promise<void>;
-}
-
 /** Opens a node whose gate is open. */
-export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<ChainANode> {
-  const prefix = await copiedChain();
-  const served = await openRestNode({ prefix, settings });
+export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<RestNode> {
+  const served = await openRestNode({ prefix: await copiedChain(), settings });
   await untilReady(served);
-  return {
-    ...served,
-    close: () => served.node.close()
-  };
+  return served;
 }
 
 /** A new folder with a closed node that holds the chain. */
