@@ -14,11 +14,11 @@ import {
   samouraiClient,
   scriptHashOf,
   type ElectrumCalls
-} from '../support/electrum-clients';
+} from './electrum-clients';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { freePort } from '../support/regtest-node';
-import { WalletNode } from '../support/wallet-node';
+import { WalletNode } from './wallet-node';
 import type { ElectrumExplorer } from '@bitcoinerlab/explorer';
 
 const RECEIVED = 30_000_000;

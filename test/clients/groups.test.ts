@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { chainAManifest, regtestGenesis } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { ACCOUNT, MODERN, openClientNode } from '../support/client-node';
+import { ACCOUNT, MODERN, openClientNode } from './client-node';
 import { ask } from '../support/http';
 import type { RestNode } from '../support/rest-node';
 

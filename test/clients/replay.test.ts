@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { MODERN, openClientNode } from '../support/client-node';
+import { MODERN, openClientNode } from './client-node';
 import { sharedFolder } from '../support/shared';
 import type { RestNode } from '../support/rest-node';
 

@@ -7,8 +7,8 @@ import { blockFields, headerFields, transactionFields, type TransactionFields } 
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, recordedBody, type RecordedAnswer } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { MODERN, openClientNode } from '../support/client-node';
-import { CORE_CLIENTS, refusalOf, type CoreClient, type Outpoint } from '../support/core-clients';
+import { MODERN, openClientNode } from './client-node';
+import { CORE_CLIENTS, refusalOf, type CoreClient, type Outpoint } from './core-clients';
 import type { RestNode } from '../support/rest-node';
 
 /** As the formats of a reply's bytes give them to a program. */

@@ -6,8 +6,8 @@ import { blockFields, headerFields, transactionFields, type TransactionFields } 
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { ACCOUNT, MODERN, openClientNode } from '../support/client-node';
-import { CORE_CLIENTS, refusalOf, type CoreClient } from '../support/core-clients';
+import { ACCOUNT, MODERN, openClientNode } from './client-node';
+import { CORE_CLIENTS, refusalOf, type CoreClient } from './core-clients';
 import type { RestNode } from '../support/rest-node';
 
 // Error codes of Bitcoin Core.

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { emptyProject, install, npm, pack } from '../support/packed';
+import { emptyProject, install, npm, pack } from './packed';
 import { projectFolder } from '../support/project-folder';
 import { testScale } from '../support/scale';
 

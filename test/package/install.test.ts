@@ -12,7 +12,7 @@ import { after, before, describe, it } from 'mocha';
 import ts from 'typescript';
 import { bcoinTarget } from '../support/bcoin';
 import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
-import { emptyProject, install, pack } from '../support/packed';
+import { emptyProject, install, pack } from './packed';
 import { projectFolder } from '../support/project-folder';
 import { freePort } from '../support/regtest-node';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { npm, pack, type Packed } from '../support/packed';
+import { npm, pack, type Packed } from './packed';
 import { projectFolder } from '../support/project-folder';
 
 interface Manifest {

@@ -1,9 +1,9 @@
 // A node that holds chain A and its pool, as seen by programs written for Bitcoin Core.
 
-import { bcoin } from './bcoin';
-import { chainAPool } from './chain-a';
-import { openChainANode } from './chain-a-node';
-import type { RestNode } from './rest-node';
+import { bcoin } from '../support/bcoin';
+import { chainAPool } from '../support/chain-a';
+import { openChainANode } from '../support/chain-a-node';
+import type { RestNode } from '../support/rest-node';
 
 /** A user of the JSON-RPC. */
 export const ACCOUNT = { user: 'oracle', password: 'oracle' } as const;
