@@ -5,9 +5,9 @@ import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
-import { REGTEST } from './electrum-clients';
 import { caught } from '../support/caught';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
+import { REGTEST } from './electrum-clients';
 import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;

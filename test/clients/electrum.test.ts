@@ -3,15 +3,13 @@
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
@@ -92,7 +90,7 @@ describe('wallets over clients of the Electrum protocol', function () {
   let ways: Readonly<Record<(typeof WAYS)[number], Way>>;
 
   before(async () => {
-    prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-clients-'));
+    prefix = await newFolder();
     const [tcp, tls] = [await freePort(), await freePort()];
     served = await WalletNode.open(3 * count, { 'rest-electrum': tcp, 'rest-electrum-tls': tls }, prefix);
     bridge = await LineBridge.open(() => `ws://127.0.0.1:${served.port}/electrum`);
@@ -106,7 +104,6 @@ describe('wallets over clients of the Electrum protocol', function () {
     for (const { client } of clients) client.close();
     bridge.close();
     await served.close();
-    await rm(prefix, { recursive: true });
   });
 
   const tip = (): number => served.node.chain.height;

@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
-import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from './esplora-clients';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
+import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from './esplora-clients';
 import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;

@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { chainAManifest, regtestGenesis } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { ACCOUNT, MODERN, openClientNode } from './client-node';
 import { ask } from '../support/http';
+import { ACCOUNT, MODERN, openClientNode } from './client-node';
 import type { RestNode } from '../support/rest-node';
 
 type Kind = 'number' | 'string' | 'boolean' | 'array' | 'object';

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { MODERN, openClientNode } from './client-node';
 import { sharedFolder } from '../support/shared';
+import { MODERN, openClientNode } from './client-node';
 import type { RestNode } from '../support/rest-node';
 
 interface Group {

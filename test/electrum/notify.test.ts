@@ -80,7 +80,7 @@ describe('the status of a script with a transaction in the pool that spends an u
       if (type === 'connect' && going.length === 0) going.push(chain.reset(height), chain.add(other));
     });
     await chain.add(one);
-    await all.settle();
+    await all.untilLive();
     await Promise.all(going);
     watching.unsubscribe();
     await all.untilTold();

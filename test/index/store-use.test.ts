@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -9,6 +7,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { nodeWith } from '../support/changed-node';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain } from '../support/regtest-chain';
@@ -35,7 +34,7 @@ describe('the store of an index', function () {
   let onUse: () => void;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-use-'));
+    folder = await newFolder();
     host = await openRegtestNode();
     onUse = (): void => undefined;
   });
@@ -43,7 +42,6 @@ describe('the store of an index', function () {
   afterEach(async () => {
     await index.close();
     await host.close();
-    await rm(folder, { recursive: true });
   });
 
   async function openIndex(node: NodeSource = new BcoinNode(host)): Promise<void> {

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -20,6 +19,7 @@ import {
 } from '../../lib/payments';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { newFolder } from '../support/folders';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
@@ -45,7 +45,7 @@ describe('a merchant on the node', function () {
   };
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'merchant-'));
+    folder = await newFolder();
     await open();
     ring = bcoin.KeyRing.generate();
     const [first] = await mine(served.node, 101, undefined, ring.getAddress());
@@ -61,10 +61,7 @@ describe('a merchant on the node', function () {
     await mine(served.node, 1);
   });
 
-  afterEach(async () => {
-    await served.node.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => served.node.close());
 
   const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
   const create = (order: unknown, headers: Record<string, string> = { authorization }): Promise<Response> =>

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
@@ -17,6 +16,7 @@ import { WorkQueue } from '../../lib/server/work/work-queue';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext, noReplies } from '../support/endpoints';
+import { newFolder } from '../support/folders';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { openRegtestNode } from '../support/regtest-node';
@@ -30,7 +30,6 @@ const KEY = { 'api-key': 'sesame' };
 
 describe('calls over HTTP', () => {
   const nodes: TestFullNode[] = [];
-  const folders: string[] = [];
 
   async function open(settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<RestNode> {
     const served = await openRestNode({ ...(prefix !== undefined && { prefix }), settings: { ...MODERN, ...settings } });
@@ -39,15 +38,8 @@ describe('calls over HTTP', () => {
     return served;
   }
 
-  async function newFolder(): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-rpc-'));
-    folders.push(folder);
-    return folder;
-  }
-
   afterEach(async () => {
     for (const node of nodes.splice(0)) if (node.opened) await node.close();
-    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
   });
 
   const text = async (caller: RpcCaller, body: string): Promise<string> => {

@@ -40,7 +40,7 @@ describe('an index by script that fails', () => {
     await until(() => store.calls.batch > tried + 2);
     expect(linesAbout(FAULT)).to.deep.equal([`error The index by script stopped: ${FAULT}.`]);
     store.heal();
-    await all.settle();
+    await all.untilLive();
   });
 
   it('keeps both snapshots for work that others wait for, although its own reader has ended', async () => {
@@ -53,7 +53,7 @@ describe('an index by script that fails', () => {
     const [txids, header] = (await shared[0]) as [Buffer[], { height: number } | undefined];
     expect(txids).to.have.length(1);
     expect(header?.height).to.equal(3);
-    await all.settle();
+    await all.untilLive();
   });
 
   it('goes on when a reader uses a snapshot after its end', async () => {
@@ -63,12 +63,12 @@ describe('an index by script that fails', () => {
       return Promise.resolve();
     });
     await mine(host, 1);
-    await all.settle();
+    await all.untilLive();
     const late = all.scripts.reader.read(() => (kept[0] as ScriptSnapshot).txids(3));
     expect(await caught(late)).to.be.instanceOf(ScriptsUnavailableError);
     expect(all.scripts.state).to.deep.equal({ phase: 'live', height: 4 });
     await mine(host, 1);
-    await all.settle();
+    await all.untilLive();
     expect(linesAbout('by script stopped')).to.deep.equal([]);
   });
 });

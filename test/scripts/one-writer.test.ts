@@ -51,7 +51,7 @@ describe('an index by script in which damage is met while a block is written', (
     expect(all.scripts.state.phase).to.equal('loading');
     release();
     await mined;
-    await all.settle();
+    await all.untilLive();
     expect(store.meanwhile).to.deep.equal([]);
     expect(all.log.lines.filter((line) => line.includes('Filling the index by script again'))).to.have.length(1);
     await all.close();

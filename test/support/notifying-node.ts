@@ -55,6 +55,11 @@ export class NotifyingNode extends ServedNode {
     return new ClientSubscriptions(this.notifier, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
   }
 
+  /** Waits until the indexes are at the node's tip. */
+  untilLive(): Promise<void> {
+    return this.settle();
+  }
+
   /** Waits until all listeners were notified. */
   async untilTold(): Promise<void> {
     await this.settle();

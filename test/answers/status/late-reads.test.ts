@@ -164,7 +164,7 @@ describe('a status whose history takes long to read', () => {
     const later: unknown[] = [];
     // This empties the pool.
     await walk.host.chain.reset(walk.host.chain.height - 1);
-    await all.settle();
+    await all.untilLive();
     const answer = await all.client((_, [, status]) => later.push(status)).addScript(SCRIPT, NAME);
     await goOn();
     expect(later).to.deep.equal([]);

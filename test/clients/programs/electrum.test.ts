@@ -2,8 +2,7 @@
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { transactionFields, type TransactionFields } from '../../support/bcoin-objects';
 import { caught } from '../../support/caught';
+import { newFolder } from '../../support/folders';
 import { KeyWallet } from '../../support/key-wallet';
 import { freePort } from '../../support/regtest-node';
 import { WalletNode } from '../wallet-node';
@@ -144,7 +144,7 @@ describe('Electrum', function () {
       console.log(`      skipped: ${MISSING}`);
       this.skip();
     }
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-wallet-'));
+    folder = await newFolder();
     ports = { t: await freePort(), s: await freePort() };
     const settings = { 'rest-electrum': ports.t, 'rest-electrum-tls': ports.s };
     served = await WalletNode.open(2 * (PAYMENTS + 6), settings, join(folder, 'node'));
@@ -152,7 +152,6 @@ describe('Electrum', function () {
   after(async () => {
     if (folder === undefined) return;
     await served.close();
-    await rm(folder, { recursive: true });
   });
 
   for (const [way, letter] of [
