@@ -13,7 +13,7 @@ import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
-import { reach } from '../support/indexed-node';
+import { indexerOn, reach } from '../support/indexed-node';
 import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
 import { imageOf } from '../support/utxo-model';
 import type { HostFullBlock, TestFullNode } from '../support/bcoin';
@@ -32,7 +32,7 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
   let blocks: HostFullBlock[];
 
   const newIndex = (options: Partial<ChainIndexerOptions> = {}): ChainIndexer =>
-    new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations: [], ...options });
+    indexerOn(new BcoinNode(host), { store, logger: log, ...options });
 
   beforeEach(async () => {
     folder = await newFolder();

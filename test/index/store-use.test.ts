@@ -8,7 +8,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { nodeWith } from '../support/changed-node';
 import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
+import { indexerOn, reach } from '../support/indexed-node';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain } from '../support/regtest-chain';
 import { expectIndexOf } from '../support/utxo-model';
@@ -58,13 +58,13 @@ describe('the store of an index', function () {
       onUse();
       await prepared;
     };
-    index = new ChainIndexer({ store, node, logger: new MemoryLog(), migrations: [] });
+    index = indexerOn(node, { store });
     let height = -1;
     index.tip$.subscribe((tip) => {
       height = tip.height;
     });
     await index.open();
-    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await reach('live', index);
     await expectIndexOf(store, await activeChain(new BcoinNode(host)));
   }
 
