@@ -36,7 +36,13 @@ export interface AssemblyParts {
   readonly version: string;
   readonly logger: IndexLogger & ServerLogger;
   /** Other parts than the ones that are made of the options. */
-  readonly replaced?: ReplacedWalletParts;
+  readonly replaced?: ReplacedParts;
+}
+
+/** Parts that are replaced where something else is to be seen. */
+export interface ReplacedParts extends ReplacedWalletParts {
+  /** The pause before an index that has failed is tried again. */
+  readonly failurePauseMs?: number;
 }
 
 export class Assembly {
@@ -55,11 +61,13 @@ export class Assembly {
 
   constructor({ host, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
     const { payments, addresses, limits, profile, rpcUser: user, undoDepth, scrubMs } = options;
+    const { failurePauseMs } = replaced;
+    const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
     const node = (this.node = new BcoinNode(host));
-    const index = (this.index = new ChainIndexer({ ...options, store, node, logger, migrations }));
+    const index = (this.index = new ChainIndexer({ ...options, ...common, store, node, migrations }));
     const serving = (this.serving = new Serving({ node, index, options, logger }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
-    const scripts = addresses && new ScriptIndexer({ store: scriptStore, index, node, undoDepth, filling, scrubMs, logger });
+    const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
     const answers = (this.answers = answersOf(serving, options, scripts && txidsFrom(scripts.reader)));
     const app = (this.#app = new HttpApp(logger));
     app.add(restInterface(serving, restRoutes(answers), profile));

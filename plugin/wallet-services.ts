@@ -4,19 +4,21 @@ import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
 import { ScriptNotifier } from '../lib/answers/status/script-notifier';
 import { SettledPasses } from '../lib/answers/status/settled-passes';
-import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
+import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
-import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
+import { ClientSubscriptions, type ToldClient } from '../lib/electrum/notify/client-subscriptions';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';
 import { isLoopback } from '../lib/server/bounds/address-group';
 import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';
-import { Sessions } from '../lib/server/sockets/sessions';
+import { Sessions, type SessionsParts } from '../lib/server/sockets/sessions';
 import { WebSockets } from '../lib/server/sockets/web-sockets';
 import { messageOf } from '../lib/turns/error-text';
 import { OptionError, type AddressOptions } from './options';
 import type { ScriptAnswers } from '../lib/answers/answers';
+import type { ScriptsGate } from '../lib/answers/scripts/gate';
+import type { MethodContext, MethodTable } from '../lib/electrum/method';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptPool } from '../lib/pool/by-script/script-pool';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
@@ -31,8 +33,15 @@ const SUBSCRIPTIONS_SHARE = 1 / 8;
 export interface ReplacedWalletParts {
   /** Memory for subscriptions of all clients. */
   readonly subscriptions?: SubscriptionMemory;
-  /** Why clients of WebSockets are refused; undefined while they are served. */
-  readonly refusal?: () => string | undefined;
+  /** The gate of the Electrum protocol and of WebSockets. */
+  readonly clientGate?: Pick<ScriptsGate, 'isOpen' | 'status'>;
+  /** Whether the Electrum protocol is answered: emits the current value, then every change. */
+  readonly ready$?: Observable<boolean>;
+  /** The methods of the Electrum protocol. */
+  readonly methods?: (context: MethodContext) => MethodTable;
+  readonly subscriptionsOf?: ElectrumServiceParts['subscriptionsOf'];
+  /** Whether an address is of the node's machine. */
+  readonly isOwn?: SessionsParts['isOwn'];
 }
 
 export interface WalletServicesParts {
@@ -52,13 +61,14 @@ export class WalletServices {
   readonly scripts: ScriptIndexer;
   /** For other plugins. */
   readonly access: ScriptAccess;
+  readonly answers: ScriptAnswers;
   readonly notifier: ScriptNotifier;
   readonly esplora: HttpInterface;
+  readonly passes: SettledPasses;
   readonly push: PushService;
   readonly electrum: ElectrumService;
   readonly sessions: Sessions;
   readonly #pool: ScriptPool;
-  readonly #passes: SettledPasses;
   readonly webSockets: WebSockets;
   readonly #logger: IndexLogger;
   readonly #closing$: Observable<void>;
@@ -80,18 +90,27 @@ export class WalletServices {
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const {
       subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE),
-      refusal = (): string | undefined => (scriptsGate.isOpen ? undefined : scriptsGate.status())
+      clientGate = scriptsGate,
+      ready$ = combineLatest([gate.ready$, scripts.state$]).pipe(
+        map(([isReady, { phase }]) => isReady && phase === 'live'),
+        distinctUntilChanged()
+      ),
+      methods = methodTable,
+      subscriptionsOf = (client: ToldClient, address: string): ClientSubscriptions =>
+        new ClientSubscriptions(notifier, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
+      isOwn = isLoopback
     } = replaced;
     this.scripts = scripts;
+    this.answers = answers;
     this.#pool = pool;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
-    const passes = (this.#passes = new SettledPasses({ node, reader: scripts.reader, logger }));
+    const passes = (this.passes = new SettledPasses({ node, reader: scripts.reader, logger }));
     const notifier = (this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger }));
     this.access = new ScriptAccess({ scripts, answers, notifier });
     const esplora = { ...answers, broadcast, maxUnspent };
     this.esplora = esploraInterface(serving, esplora, options);
-    const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs: limits.timeoutMs }));
+    const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({
       context: esplora,
       scripts,
@@ -106,14 +125,10 @@ export class WalletServices {
     this.electrum = new ElectrumService({
       serving,
       sessions,
-      methods: methodTable({ ...answers, version, maxHistory, broadcast }),
-      subscriptionsOf: (client, address) =>
-        new ClientSubscriptions(notifier, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
-      gate: scriptsGate,
-      ready$: combineLatest([gate.ready$, scripts.state$]).pipe(
-        map(([isReady, { phase }]) => isReady && phase === 'live'),
-        distinctUntilChanged()
-      ),
+      methods: methods({ ...answers, version, maxHistory, broadcast }),
+      subscriptionsOf,
+      gate: clientGate,
+      ready$,
       options: electrum,
       version,
       folder,
@@ -130,7 +145,7 @@ export class WalletServices {
           this.push.begin(connection, address);
         }
       },
-      refusal,
+      refusal: () => (clientGate.isOpen ? undefined : clientGate.status()),
       origins: cors
     });
   }
@@ -151,7 +166,7 @@ export class WalletServices {
     this.#opening = this.#pool.open().then(
       () => {
         if (this.#isClosed) return;
-        this.#passes.open();
+        this.passes.open();
         this.notifier.open();
         this.push.open();
         this.scripts.open();
@@ -177,7 +192,7 @@ export class WalletServices {
     await this.#opening;
     this.push.close();
     this.notifier.close();
-    await this.#passes.close();
+    await this.passes.close();
     await this.scripts.close();
   }
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { PreviousOutputs, type Spending } from '../../lib/answers/transactions/previous-outputs';
@@ -8,7 +7,7 @@ import { chainAActiveBlocks } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { nodeWith } from '../support/changed-node';
 import { endpointContext } from '../support/endpoints';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import type { NodeSource, SpentNodeCoin } from '../../lib/node/types';
 import type { SpentOutput } from '../../lib/views/esplora/transaction';
 
@@ -24,14 +23,12 @@ const shown = (spent: readonly (readonly SpentOutput[])[]): unknown[] =>
   spent.map((outputs) => outputs.map(({ value, script }) => `${value} ${script.toString('hex')}`));
 
 describe('outputs that transactions of a block spend', () => {
-  let served: EsploraNode;
-  let prefix: string;
+  let served: ServedNode;
   let blocks: readonly Block[];
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    prefix = await copiedChain();
-    served = await openEsploraNode({}, { prefix });
+    served = await ServedNode.open({ prefix: await copiedChain() });
     blocks = chainAActiveBlocks().flatMap(({ raw, height }) => {
       const { hash, transactions } = scanBlock(raw);
       const list = transactions.map((transaction, index) => ({ transaction, position: { height, index } }));
@@ -39,10 +36,7 @@ describe('outputs that transactions of a block spend', () => {
       return list.length > 2 && inputs < 400 ? [{ hash, height, list }] : [];
     });
   });
-  after(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  after(() => served.node.close());
 
   const spentBy = (
     list: readonly Spending[],

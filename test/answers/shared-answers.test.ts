@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { TooManyCoinsError } from '../../lib/scripts/errors';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { until } from '../support/until';
@@ -27,7 +27,7 @@ describe('answers about the chain that two interfaces share', () => {
   const script = hash('sha256', scriptOf(ring), 'buffer');
   /** Names of long reads that were begun. */
   const begun: string[] = [];
-  let served: EsploraNode;
+  let served: ServedNode;
   let electrum: MethodCaller;
   let coinbase: HostTransaction;
   /** Requests that have got their snapshot. */
@@ -51,10 +51,10 @@ describe('answers about the chain that two interfaces share', () => {
     });
 
   before(async () => {
-    served = await openEsploraNode();
-    const { scripts } = served;
-    const read = scripts.read.bind(scripts);
-    scripts.read = (use) => {
+    served = await ServedNode.open();
+    const { reader } = served.scripts;
+    const read = reader.read.bind(reader);
+    reader.read = (use) => {
       reading++;
       return read((snapshot) => use(holding(snapshot)));
     };
@@ -107,12 +107,12 @@ describe('answers about the chain that two interfaces share', () => {
   });
 
   it('are coins that are searched for again if the first search allowed too few', async () => {
-    const { answers, scripts } = served;
+    const { answers } = served;
     // Another tip, for which nothing is cached.
     await mine(served.node, 1);
     await served.settle();
     const ask = (most: number) => (): Promise<unknown> =>
-      scripts.read((snapshot) => answers.coins.of(script, most, snapshot, { isGone: false })).catch((error: unknown) => error);
+      answers.scripts.read((snapshot) => answers.coins.of(script, most, snapshot, { isGone: false })).catch((error: unknown) => error);
     const [few, enough, one] = await together([ask(BLOCKS - 1), ask(BLOCKS), ask(1)]);
     expect(few).to.be.instanceOf(TooManyCoinsError);
     expect(enough).to.have.length(BLOCKS);

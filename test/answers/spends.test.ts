@@ -8,8 +8,9 @@ import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { entryOf, mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { EsploraSpend } from '../../lib/views/esplora/coins';
@@ -23,7 +24,7 @@ const here = { isGone: false };
 
 describe('spends of outputs of a busy script', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();
-  let served: EsploraNode;
+  let served: ServedNode;
   let coinbase: HostTransaction;
   /** Has four outputs: three to the busy script, and one that nothing spends. */
   let funding: HostTransaction;
@@ -34,13 +35,12 @@ describe('spends of outputs of a busy script', () => {
 
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
 
-  function spending(from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const index of indexes) transaction.addTX(from, index);
-    for (const value of values) transaction.addOutput(ring.getAddress(), value);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const spending = (from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction =>
+    signed(
+      ring,
+      indexes.map((index) => [from, index]),
+      values.map((value) => [ring.getAddress(), value])
+    );
 
   /** The body of the reply, and how many walks it took. */
   async function asked(path: string): Promise<{ text: string; walked: number }> {
@@ -57,10 +57,11 @@ describe('spends of outputs of a busy script', () => {
   }
 
   before(async () => {
-    served = await openEsploraNode();
-    const { node, scripts } = served;
-    const read = scripts.read.bind(scripts);
-    scripts.read = (use) =>
+    served = await ServedNode.open();
+    const { node } = served;
+    const { reader } = served.scripts;
+    const read = reader.read.bind(reader);
+    reader.read = (use) =>
       read((snapshot) =>
         use(
           new Proxy(snapshot, {
@@ -133,9 +134,10 @@ describe('spends of outputs of a busy script', () => {
 
   /** Finds spends within limits, with a cache of its own. */
   function within(limits: SpendLimits, isGone = false): { spends: Spends; ask: () => Promise<unknown> } {
-    const { scripts, answers } = served;
+    const { answers } = served;
+    const { scripts } = answers;
     const own = { ...answers, cache: new AnswerCache(1 << 20) };
-    const spends = new Spends({ ...own, scripts, transactions: new Transactions(own) }, limits);
+    const spends = new Spends({ ...own, transactions: new Transactions(own) }, limits);
     const ask = (): Promise<unknown> =>
       scripts.read((snapshot: ScriptSnapshot) => spends.of(funding.hash(), 1, snapshot, { isGone }).catch((error: unknown) => error));
     return { spends, ask };

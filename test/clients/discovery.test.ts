@@ -5,10 +5,10 @@ import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
-import { REGTEST } from '../support/bitcoinjs-network';
 import { caught } from '../support/caught';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { WalletNode } from '../support/wallet-node';
+import { REGTEST } from './electrum-clients';
+import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;

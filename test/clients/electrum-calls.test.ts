@@ -5,6 +5,9 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { blockFields, type BlockFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
+import { ask } from '../support/http';
+import { KeyWallet } from '../support/key-wallet';
+import { freePort } from '../support/regtest-node';
 import {
   call,
   connectExplorer,
@@ -14,11 +17,8 @@ import {
   samouraiClient,
   scriptHashOf,
   type ElectrumCalls
-} from '../support/electrum-clients';
-import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
-import { freePort } from '../support/regtest-node';
-import { WalletNode } from '../support/wallet-node';
+} from './electrum-clients';
+import { WalletNode } from './wallet-node';
 import type { ElectrumExplorer } from '@bitcoinerlab/explorer';
 
 const RECEIVED = 30_000_000;

@@ -2,19 +2,71 @@
 // node's own certificate, and over WebSocket.
 
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
 import { caught } from '../support/caught';
-import { ELECTRUM_CLIENTS, type ElectrumClient, type Way } from '../support/electrum-clients';
+import { newFolder } from '../support/folders';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { LineBridge } from '../support/line-bridge';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
-import { WalletNode } from '../support/wallet-node';
-import type { HistoryItem } from '../support/esplora-clients';
+import { ELECTRUM_CLIENTS, type ElectrumClient, type Way } from './electrum-clients';
+import { WalletNode } from './wallet-node';
+import type { HistoryItem } from './esplora-clients';
+
+/** Carries lines of a TCP connection as frames of a WebSocket, and back, for clients that speak the protocol only over TCP. */
+class LineBridge {
+  readonly #server: Server;
+  readonly #url: () => string;
+
+  private constructor(url: () => string) {
+    this.#url = url;
+    this.#server = createServer((socket) => {
+      this.#carry(socket);
+    });
+  }
+
+  /** `url`: where the WebSocket of the next connection goes. */
+  static async open(url: () => string): Promise<LineBridge> {
+    const bridge = new LineBridge(url);
+    bridge.#server.listen(0, '127.0.0.1');
+    await once(bridge.#server, 'listening');
+    return bridge;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections stay. */
+  close(): void {
+    this.#server.close();
+  }
+
+  #carry(socket: Socket): void {
+    const webSocket = new WebSocket(this.#url());
+    // If anything happens to one of the two, the other is closed.
+    socket.on('error', () => undefined);
+    webSocket.on('error', () => undefined);
+    socket.on('close', () => {
+      webSocket.terminate();
+    });
+    webSocket.on('close', () => {
+      socket.destroy();
+    });
+    webSocket.on('open', () => {
+      createInterface({ input: socket }).on('line', (line) => {
+        webSocket.send(line);
+      });
+    });
+    webSocket.on('message', (frame: Buffer) => {
+      socket.write(`${frame.toString()}\n`);
+    });
+  }
+}
 
 const RECEIVED = 30_000_000;
 const SENT = 10_000_000;
@@ -38,7 +90,7 @@ describe('wallets over clients of the Electrum protocol', function () {
   let ways: Readonly<Record<(typeof WAYS)[number], Way>>;
 
   before(async () => {
-    prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-clients-'));
+    prefix = await newFolder();
     const [tcp, tls] = [await freePort(), await freePort()];
     served = await WalletNode.open(3 * count, { 'rest-electrum': tcp, 'rest-electrum-tls': tls }, prefix);
     bridge = await LineBridge.open(() => `ws://127.0.0.1:${served.port}/electrum`);
@@ -52,7 +104,6 @@ describe('wallets over clients of the Electrum protocol', function () {
     for (const { client } of clients) client.close();
     bridge.close();
     await served.close();
-    await rm(prefix, { recursive: true });
   });
 
   const tip = (): number => served.node.chain.height;

@@ -8,11 +8,11 @@ import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { blockFields, type BlockFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
-import { mempoolJs, refusalOf, type MempoolJs } from '../support/esplora-clients';
 import { scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { WalletNode } from '../support/wallet-node';
+import { mempoolJs, refusalOf, type MempoolJs } from './esplora-clients';
+import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;

@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
-import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from '../support/esplora-clients';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { WalletNode } from '../support/wallet-node';
+import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from './esplora-clients';
+import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;

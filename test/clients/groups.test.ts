@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { chainAManifest, regtestGenesis } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, type ChainANode } from '../support/chain-a-node';
-import { ACCOUNT, MODERN, openClientNode } from '../support/client-node';
+import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
 import { ask } from '../support/http';
+import { ACCOUNT, MODERN, openClientNode } from './client-node';
+import type { RestNode } from '../support/rest-node';
 
 type Kind = 'number' | 'string' | 'boolean' | 'array' | 'object';
 
@@ -44,14 +45,14 @@ const NUMBERED_HEADER = {
 const CHAIN_STATE = { chain: 'string', blocks: 'number', headers: 'number', bestblockhash: 'string' } as const;
 
 describe('programs that speak to Bitcoin Core', () => {
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openClientNode({ ...MODERN, 'rest-deprecated': 'bip125,warnings' });
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   const get = async (path: string): Promise<Buffer> => {
     const { status, body } = await ask(served.port, { path: `/rest/${path}` });

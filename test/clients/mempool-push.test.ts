@@ -3,10 +3,10 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { mempoolJs, type MempoolJs } from '../support/esplora-clients';
 import { KeyWallet } from '../support/key-wallet';
-import { PushClient } from '../support/push-node';
-import { WalletNode } from '../support/wallet-node';
+import { PushClient } from '../support/push-client';
+import { mempoolJs, type MempoolJs } from './esplora-clients';
+import { WalletNode } from './wallet-node';
 
 const RECEIVED = 100_000_000;
 const TIMEOUT_MS = 60_000;

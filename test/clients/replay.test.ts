@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { CHAIN_A_TIMEOUT_MS, type ChainANode } from '../support/chain-a-node';
-import { MODERN, openClientNode } from '../support/client-node';
+import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
 import { sharedFolder } from '../support/shared';
+import { MODERN, openClientNode } from './client-node';
+import type { RestNode } from '../support/rest-node';
 
 interface Group {
   readonly name: string;
@@ -32,7 +33,7 @@ function groupsOf(output: string): Group[] {
 }
 
 describe('programs that speak to Bitcoin Core, replayed', () => {
-  let served: ChainANode | undefined;
+  let served: RestNode | undefined;
   let script = '';
 
   before(async function () {
@@ -45,7 +46,7 @@ describe('programs that speak to Bitcoin Core, replayed', () => {
     served = await openClientNode({ ...MODERN, 'rest-deprecated': 'bip125,warnings' });
   });
 
-  after(() => served?.close());
+  after(() => served?.node.close());
 
   it('gets each group at least as far as Bitcoin Core does, and all but one to the end', async function () {
     this.timeout(300_000);

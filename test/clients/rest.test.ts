@@ -6,9 +6,10 @@ import { RESTClient } from 'rpc-bitcoin';
 import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, recordedBody, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, type ChainANode } from '../support/chain-a-node';
-import { MODERN, openClientNode } from '../support/client-node';
-import { CORE_CLIENTS, refusalOf, type CoreClient, type Outpoint } from '../support/core-clients';
+import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
+import { MODERN, openClientNode } from './client-node';
+import { CORE_CLIENTS, refusalOf, type CoreClient, type Outpoint } from './core-clients';
+import type { RestNode } from '../support/rest-node';
 
 /** As the formats of a reply's bytes give them to a program. */
 const asHexText = (bytes: Buffer): string => `${bytes.toString('hex')}\n`;
@@ -39,14 +40,14 @@ for (const { edition, settings } of [
     const [mixed = { hash: '', height: 0, raw: Buffer.alloc(0) }, ...above] = chainAActiveBlocks().slice(blocks['mixed']?.height);
     const expected = blockFields(mixed.raw);
     const [coinbase, transaction] = expected.tx as [TransactionFields, TransactionFields];
-    let served: ChainANode;
+    let served: RestNode;
 
     before(async function () {
       this.timeout(CHAIN_A_TIMEOUT_MS);
       served = await openClientNode(settings);
     });
 
-    after(() => served.close());
+    after(() => served.node.close());
 
     for (const { name, connect } of CORE_CLIENTS)
       describe(name, () => {

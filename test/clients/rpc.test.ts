@@ -5,9 +5,10 @@ import { after, before, describe, it } from 'mocha';
 import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, type ChainANode } from '../support/chain-a-node';
-import { ACCOUNT, MODERN, openClientNode } from '../support/client-node';
-import { CORE_CLIENTS, refusalOf, type CoreClient } from '../support/core-clients';
+import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
+import { ACCOUNT, MODERN, openClientNode } from './client-node';
+import { CORE_CLIENTS, refusalOf, type CoreClient } from './core-clients';
+import type { RestNode } from '../support/rest-node';
 
 // Error codes of Bitcoin Core.
 const INVALID_PARAMETER = -8;
@@ -30,14 +31,14 @@ describe('clients over JSON-RPC', () => {
   const [pooled = Buffer.alloc(0)] = chainAPool();
   const waiting = transactionFields(pooled);
   const txids = mempool.map(({ txid }) => txid);
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openClientNode(MODERN);
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   for (const { name, connect } of CORE_CLIENTS)
     describe(name, () => {

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { CODES } from '../../lib/electrum/errors';
-import { transportMethods } from '../support/electrum-methods';
-import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
 import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
 
@@ -96,7 +96,7 @@ describe('the Electrum protocol with arbitrary lines', function () {
   let served: ElectrumNode;
 
   before(async () => {
-    served = await openElectrumNode({ methods: transportMethods });
+    served = await openElectrumNode();
   });
   after(() => served.node.close());
 
@@ -131,7 +131,7 @@ describe('the Electrum protocol with arbitrary lines', function () {
       await Promise.all(Array.from({ length: CLIENTS }, (_, i) => visit(batch.slice(i * share, (i + 1) * share), from + done + i)));
     }
     await until(() => served.electrum.sessions === 0);
-    (served.errors as string[]).length = 0;
+    served.log.lines.length = 0;
   }
 
   async function heldBytes(): Promise<number> {

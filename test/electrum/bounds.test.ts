@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { ShiftedClock } from '../support/clock';
-import { transportMethods } from '../support/electrum-methods';
-import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { LineClient } from '../support/line-client';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
 
@@ -28,9 +28,8 @@ describe('clients of the Electrum protocol are bounded', () => {
   before(async () => {
     // A short timeout also makes the checks for idle clients more frequent.
     served = await openElectrumNode({
-      methods: transportMethods,
-      options: { maxCost: MOST_COST, isOwn: (address) => address === OWN },
-      settings: { 'rest-timeout': 1 }
+      isOwn: (address) => address === OWN,
+      settings: { 'rest-electrum-cost': MOST_COST, 'rest-timeout': 1 }
     });
   });
   after(() => served.node.close());
@@ -109,13 +108,11 @@ describe('clients of the Electrum protocol are bounded', () => {
 
 describe('when there are as many clients of the Electrum protocol as there may be', () => {
   const MOST = 3;
-  const ANY_PORT = { host: '127.0.0.1', port: 0 };
   let served: ElectrumNode;
   const clients: (LineClient | Socket)[] = [];
 
   before(async () => {
-    const tls = { host: '127.0.0.1', port: await freePort() };
-    served = await openElectrumNode({ methods: transportMethods, options: { plain: ANY_PORT, tls, maxSessions: MOST } });
+    served = await openElectrumNode({ settings: { 'rest-electrum-tls': await freePort(), 'rest-electrum-sessions': MOST } });
   });
   after(() => served.node.close());
   afterEach(async () => {

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -9,8 +8,9 @@ import { after, before, describe, it } from 'mocha';
 import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
 import { caught } from '../support/caught';
 import { hurried } from '../support/clock';
-import { transportMethods } from '../support/electrum-methods';
-import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { newFolder } from '../support/folders';
+import { LineClient } from '../support/line-client';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
 
@@ -28,17 +28,21 @@ describe('the ports of the Electrum protocol', () => {
   });
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-'));
+    folder = await newFolder();
     await write(await makeOwnCertificate('a.example'));
     restore = hurried(PATIENCE_MS);
     ports = { plain: await freePort(), tls: await freePort() };
-    const [plain, tls] = [ports.plain, ports.tls].map((port) => ({ host: '127.0.0.1', port }));
-    served = await openElectrumNode({ methods: transportMethods, options: { plain, tls, certificate: paths() } });
+    const { certificate, key } = paths();
+    served = await openElectrumNode({
+      settings: {
+        ...{ 'rest-electrum': ports.plain, 'rest-electrum-tls': ports.tls },
+        ...{ 'rest-electrum-cert': certificate, 'rest-electrum-key': key }
+      }
+    });
   });
   after(async () => {
     restore();
     await served.node.close();
-    await rm(folder, { recursive: true });
   });
 
   async function write({ certificate, key }: { readonly certificate: string; readonly key: string }): Promise<void> {
@@ -72,7 +76,7 @@ describe('the ports of the Electrum protocol', () => {
     const { client: encrypted } = await secure();
     served.ready$.next(false);
     await until(() => served.electrum.addresses.length === 0);
-    for (const name of ['Electrum', 'Electrum over TLS']) expect(served.notes).to.include(`${name} does not listen: loading.`);
+    for (const name of ['Electrum', 'Electrum over TLS']) expect(served.log.lines).to.include(`info ${name} does not listen: loading.`);
     expect(await caught(LineClient.connect(ports.plain))).to.have.property('code', 'ECONNREFUSED');
     expect(await caught(secure())).to.have.property('code', 'ECONNREFUSED');
     for (const client of [plain, encrypted]) expect(await client.ask('server.ping')).to.deep.include({ result: null });

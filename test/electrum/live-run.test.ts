@@ -103,7 +103,7 @@ describe('notifications while the chain moves', function () {
       await take(step);
       await all.untilTold();
       const name = `${step.step} ${step.submit ?? step.index ?? ''}`;
-      expect(toDisplayHex(all.node.tip().hash), name).to.equal(step.tip);
+      expect(toDisplayHex(all.source.tip().hash), name).to.equal(step.tip);
       expect(step.step === 'blocks' ? headers.slice(-1) : headers, name).to.deep.equal(step.headers);
       expect(changed, name).to.deep.equal(step.changed);
       if (!step.electrumx.silent)
@@ -123,7 +123,7 @@ describe('notifications while the chain moves', function () {
       case 'pool':
         for (const raw of chainAPool().slice(0, (step.index ?? 0) + 1)) {
           const transaction = bcoin.TX.fromRaw(raw);
-          if (all.node.pool.transaction(transaction.hash()) === undefined) await host.mempool.addTX(transaction);
+          if (all.source.pool.transaction(transaction.hash()) === undefined) await host.mempool.addTX(transaction);
         }
         return;
       case 'disconnected':

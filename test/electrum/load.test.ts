@@ -5,10 +5,11 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
-import { LineClient, type Reply } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { testScale } from '../support/scale';
+import { signed } from '../support/signed';
 
 /** With TEST_SCALE=20 a thousand sessions with a hundred scripts each, of which a block touches five thousand. */
 const SESSIONS = 50 * testScale();
@@ -75,12 +76,15 @@ describe('many clients that are subscribed to many scripts', function () {
     ).flat();
     let txid = '';
     for (let i = 0; i < blocks; i++) {
-      const payment = new bcoin.MTX();
-      payment.addTX(coinbases[i]?.txs[0] as HostFullBlock['txs'][number], 0); // every block has a coinbase
-      for (const script of scripts.slice(i * PAID_AT_ONCE, (i + 1) * PAID_AT_ONCE)) payment.addOutput(bcoin.Script.fromRaw(script), VALUE);
-      payment.addOutput(ring.getAddress(), COINBASE - PAID_AT_ONCE * VALUE - FEE);
-      payment.sign(ring);
-      const transaction = payment.toTX();
+      const coinbase = coinbases[i]?.txs[0] as HostFullBlock['txs'][number]; // every block has a coinbase
+      const transaction = signed(
+        ring,
+        [coinbase],
+        [
+          ...scripts.slice(i * PAID_AT_ONCE, (i + 1) * PAID_AT_ONCE).map((script) => [script, VALUE] as const),
+          [ring.getAddress(), COINBASE - PAID_AT_ONCE * VALUE - FEE]
+        ]
+      );
       await served.node.mempool.addTX(transaction);
       txid = toDisplayHex(transaction.hash());
     }

@@ -4,9 +4,10 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -17,7 +18,7 @@ const BLOCKS = 110;
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
 
 describe('methods of the Electrum protocol', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let caller: MethodCaller;
   let coinbases: HostTransaction[];
   const ring: HostKeyRing = bcoin.KeyRing.generate();
@@ -27,18 +28,12 @@ describe('methods of the Electrum protocol', () => {
   let script: string;
 
   /** Spends the first output of each transaction. */
-  function paying(from: readonly HostTransaction[], sats: number): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const one of from) transaction.addTX(one, 0);
-    transaction.addOutput(ring.getAddress(), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: readonly HostTransaction[], sats: number): HostTransaction => signed(ring, from, [[ring.getAddress(), sats]]);
   /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 
   before(async () => {
-    served = await openEsploraNode({}, { settings: { 'require-standard': true, 'limit-free-relay': 0 } });
+    served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0 } });
     await served.node.connect();
     const blocks = await mine(served.node, BLOCKS, undefined, ring.getAddress());
     coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);

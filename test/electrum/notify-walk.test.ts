@@ -7,7 +7,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { activeChain } from '../support/regtest-chain';
 import { NotifyingNode } from '../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type PoolStep } from '../support/pool-walk';
+import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
 import { ScriptModel } from '../support/script-model';
 import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
@@ -17,27 +17,6 @@ const seed = testSeed();
 
 /** The last one carries data, and has no status. */
 const NAMES = SCRIPTS.map(({ script }) => scriptHash(script));
-
-const step: fc.Arbitrary<PoolStep> = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.record({
-      do: fc.constantFrom('send' as const, 'send' as const, 'send' as const, 'send into a full pool' as const),
-      spends: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
-      pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
-      fee: fc.integer({ min: 2_000, max: 50_000 })
-    })
-  },
-  { weight: 3, arbitrary: fc.constant({ do: 'mine' as const }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('mine a conflict' as const), pick: fc.nat({ max: 20 }) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom('fork' as const, 'fork' as const, 'fork' as const, 'reset' as const, 'invalidate' as const),
-      back: fc.integer({ min: 1, max: 3 })
-    })
-  }
-);
 
 /** A client that knows only what it was told. */
 class Client {
@@ -126,7 +105,7 @@ describe('notifications on random walks', () => {
 
   it(`end with the status of chain and pool, and tell nothing twice, also to new clients (TEST_SEED=${seed})`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
+      fc.asyncProperty(fc.array(fc.tuple(poolStep, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
         await close();
         walk = await PoolWalk.start();
         all = await NotifyingNode.beside(walk.host);

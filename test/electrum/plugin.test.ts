@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { LineClient } from '../support/electrum-node';
+import { LineClient } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
-import { transportMethods } from '../support/electrum-methods';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
 import { until } from '../support/until';
 import type { Notified } from '../../lib/electrum/server/session';
 
@@ -20,7 +20,7 @@ describe('a session of the Electrum protocol', () => {
 
   before(async () => {
     served = await openElectrumNode({
-      methods: (context) => transportMethods(context, (release) => void held.push(release)),
+      held: (release) => void held.push(release),
       settings: { 'rest-threads': 16, 'rest-timeout': 1 }
     });
   });
@@ -94,7 +94,7 @@ describe('a session of the Electrum protocol', () => {
     expect((await other.ask('test.letters', [LETTERS])).result).to.have.length(LETTERS);
     await until(() => served.electrum.sessions === 1);
     expect(await other.ask('server.ping')).to.deep.include({ result: null });
-    expect(served.context.limits.timeoutMs).to.equal(1_000);
+    expect(served.answers.limits.timeoutMs).to.equal(1_000);
   }).timeout(20_000);
 
   it('is cut off when it does not read its notifications', async () => {
@@ -148,7 +148,7 @@ describe('a session of the Electrum protocol', () => {
     for (const method of ['test.fail', 'test.throw']) {
       const { error } = await client.ask(method);
       expect(error).to.deep.equal({ code: -32_603, message: 'Internal error; the log of the node has details' });
-      expect(served.errors.at(-1)).to.include('something that nobody thought of');
+      expect(served.log.lines.at(-1)).to.include('something that nobody thought of');
     }
   });
 

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { jsonIn } from '../support/chain-a';
 import { copiedChain, CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
-import { transportMethods } from '../support/electrum-methods';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
 
 /** What was sent on a fresh connection, what came back, and what became of the connection. */
 interface Exchange {
@@ -31,11 +29,8 @@ const HTTP = 'http';
 const DECOYS = new Set(['blockchain.relayfee', 'blockchain.estimatefee']);
 
 function exchanges(server: string): ReadonlyMap<string, Exchange> {
-  const lines = gunzipSync(readFileSync(join(__dirname, `../vectors/electrum/transport-${server}.jsonl.gz`)))
-    .toString()
-    .trim()
-    .split('\n');
-  return new Map(lines.map((line) => JSON.parse(line) as Exchange).map((exchange) => [exchange.name, exchange]));
+  const all = jsonIn<Exchange>(join(__dirname, `../vectors/electrum/transport-${server}.jsonl.gz`));
+  return new Map(all.map((exchange) => [exchange.name, exchange]));
 }
 
 /** Values without order, errors by their codes; undefined if the record is incomplete. */
@@ -66,17 +61,12 @@ function shown(lines: readonly string[]): readonly string[] | undefined {
 
 describe('the Electrum protocol’s transport', () => {
   let served: ElectrumNode;
-  let prefix: string;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    prefix = await copiedChain();
-    served = await openElectrumNode({ methods: transportMethods, prefix });
+    served = await openElectrumNode({ prefix: await copiedChain() });
   });
-  after(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  after(() => served.node.close());
 
   /** Sends bytes, and collects what comes back before the reply to a last request. */
   async function exchange(sent: string): Promise<{ lines: string[]; after: string }> {

@@ -1,8 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile, readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -10,12 +8,15 @@ import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { CertificateFiles } from '../../lib/server/ports/certificate-files';
 import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
-import { transportMethods } from '../support/electrum-methods';
-import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { LineClient, type Reply } from '../support/line-client';
+import { newFolder } from '../support/folders';
 import { ask } from '../support/http';
+import { refusedWith } from '../support/push-client';
+import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
+import type { AddressInfo } from 'node:net';
 
-const ANY_PORT = { host: '127.0.0.1', port: 0 };
 const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server.ping' });
 
 describe('clients of the Electrum protocol', () => {
@@ -25,19 +26,15 @@ describe('clients of the Electrum protocol', () => {
   let silent: LineClient;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-'));
+    const prefix = await newFolder();
+    folder = join(prefix, 'regtest/rest');
     served = await openElectrumNode({
-      methods: transportMethods,
-      options: { tls: ANY_PORT, cors: ['https://wallet.example'] },
-      settings: { 'rest-timeout': 1 },
-      folder
+      ...{ prefix, inMemory: false },
+      settings: { 'rest-electrum-tls': await freePort(), 'rest-cors': 'https://wallet.example', 'rest-timeout': 1 }
     });
     silent = await LineClient.connect((served.electrum.addresses[1] as AddressInfo).port);
   });
-  after(async () => {
-    await served.node.close();
-    await rm(folder, { recursive: true });
-  });
+  after(() => served.node.close());
 
   async function secure(port: number): Promise<TLSSocket> {
     const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
@@ -48,13 +45,8 @@ describe('clients of the Electrum protocol', () => {
   const openSocket = (headers: Readonly<Record<string, string>> = {}): WebSocket =>
     new WebSocket(`ws://127.0.0.1:${served.httpPort}/electrum`, { headers });
 
-  const statusOf = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
-    const socket = openSocket(headers);
-    socket.on('error', () => undefined);
-    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode?: number; resume(): void }];
-    response.resume();
-    return response.statusCode;
-  };
+  const statusOf = (headers: Readonly<Record<string, string>>): Promise<number | undefined> =>
+    refusedWith(`ws://127.0.0.1:${served.httpPort}/electrum`, headers);
 
   it('connect over TLS, to a certificate that the node made and keeps for itself', async () => {
     const { port } = served.electrum.addresses[1] as AddressInfo;
@@ -62,7 +54,7 @@ describe('clients of the Electrum protocol', () => {
     const certificate = new X509Certificate(socket.getPeerCertificate().raw);
     expect(await new LineClient(socket).ask('server.ping')).to.deep.include({ result: null });
     socket.destroy();
-    expect(served.notes.join()).to.include(certificate.fingerprint256);
+    expect(served.log.lines.join()).to.include(certificate.fingerprint256);
     expect(certificate.checkIssued(certificate)).to.equal(true);
     expect(certificate.verify(certificate.publicKey)).to.equal(true);
     expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1')]).to.deep.equal(['localhost', '127.0.0.1']);
@@ -139,19 +131,6 @@ describe('clients of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 0);
   });
 
-  it('cannot be served if the port is taken, which stops the node', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    let error: unknown;
-    await openElectrumNode({ methods: transportMethods, options: { plain: { host: '127.0.0.1', port } } }).catch((reason: unknown) => {
-      error = reason;
-    });
-    other.close();
-    expect(error).to.have.property('name', 'SetUpError');
-    expect(String(error)).to.include(`Electrum cannot listen on 127.0.0.1:${port}: `);
-  });
-
   it('see a renewed certificate without a restart, and never half of one', async () => {
     const paths = { certificate: join(folder, 'renewed.pem'), key: join(folder, 'renewed-key.pem') };
     const write = async ({ certificate, key }: { certificate: string; key: string }): Promise<void> => {
@@ -183,7 +162,7 @@ describe('clients of the Electrum protocol', () => {
 
 describe('a node with clients of the Electrum protocol', () => {
   it('closes, and the clients notice', async () => {
-    const served = await openElectrumNode({ methods: transportMethods });
+    const served = await openElectrumNode();
     const client = await LineClient.connect(served.port);
     await client.ask('server.ping');
     const socket = new WebSocket(`ws://127.0.0.1:${served.httpPort}/electrum`);

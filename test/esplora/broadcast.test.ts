@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -12,19 +13,13 @@ const FEE_SATS = 10_000;
 const UNCONFIRMED = '{"confirmed":false}';
 
 describe('broadcasting transactions over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let coinbases: HostTransaction[];
   const ring: HostKeyRing = bcoin.KeyRing.generate();
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
 
-  function paying(from: HostTransaction, sats: number): HostTransaction {
-    const transaction = new bcoin.MTX();
-    transaction.addTX(from, 0);
-    transaction.addOutput(ring.getAddress(), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: HostTransaction, sats: number): HostTransaction => signed(ring, [from], [[ring.getAddress(), sats]]);
   /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 
@@ -34,7 +29,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   };
 
   before(async () => {
-    served = await openEsploraNode({}, { settings: { 'require-standard': true, 'limit-free-relay': 0 } });
+    served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0 } });
     await served.node.connect();
     const blocks = await mine(served.node, 110, undefined, ring.getAddress());
     coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
@@ -137,7 +132,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   });
 
   it('is refused if it is switched off', async () => {
-    const other = await openEsploraNode({ broadcast: false });
+    const other = await ServedNode.open({ settings: { 'rest-no-broadcast': true } });
     for (const request of [
       { path: '/api/tx', method: 'POST' },
       { path: '/api/txs/package', method: 'POST' },

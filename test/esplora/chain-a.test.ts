@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
+import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { askInOneWrite } from '../support/http';
 
 interface RecordedAnswer {
@@ -24,27 +21,16 @@ const SETTINGS = { 'rest-work-queue': 2 * TOGETHER };
 
 const PAGE_SIZE = 25;
 
-function recordedAnswers(): RecordedAnswer[] {
-  const text = gunzipSync(readFileSync(join(__dirname, '../vectors/esplora/answers.jsonl.gz'))).toString();
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as RecordedAnswer);
-}
+const recordedAnswers = (): RecordedAnswer[] => jsonIn(join(__dirname, '../vectors/esplora/answers.jsonl.gz'));
 
 describe('Esplora’s interface over a long chain', () => {
-  let served: EsploraNode;
-  let prefix: string;
+  let served: ServedNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    prefix = await copiedChain();
-    served = await openEsploraNode({}, { prefix, settings: SETTINGS });
+    served = await ServedNode.open({ prefix: await copiedChain(), settings: SETTINGS });
   });
-  after(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  after(() => served.node.close());
 
   const texts = async (paths: readonly string[]): Promise<string[]> => {
     const bodies: string[] = [];

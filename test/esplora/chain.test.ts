@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { mine } from '../support/regtest-node';
 
 describe('the chain over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
 
   before(async () => {
-    served = await openEsploraNode();
+    served = await ServedNode.open();
     await mine(served.node, 12);
     await served.settle();
   });

@@ -1,21 +1,24 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { FaultyStore } from '../support/faulty-store';
 import { openSocket, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { mine } from '../support/regtest-node';
+import { ServedNode, type Replacements } from '../support/served-node';
+import type { ScriptsState } from '../../lib/scripts/types';
 
 const ZEROS = '0'.repeat(64);
 const LONG = 'public, max-age=157784630';
 const SHORT = 'public, max-age=10';
 
 describe('Esplora’s interface over HTTP', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let hashes: readonly string[];
   let coinbase: string;
 
   before(async () => {
-    served = await openEsploraNode({}, { settings: { 'rest-timeout': 1 } });
+    served = await ServedNode.open({ settings: { 'rest-timeout': 1 } });
     const blocks = await mine(served.node, 12);
     await served.settle();
     hashes = served.index.reader.read((snapshot) =>
@@ -156,21 +159,21 @@ describe('Esplora’s interface over HTTP', () => {
 });
 
 describe('clients that may use Esplora’s interface', () => {
-  const nodes: EsploraNode[] = [];
-  const open = async (...parameters: Parameters<typeof openEsploraNode>): Promise<EsploraNode> => {
-    const served = await openEsploraNode(...parameters);
+  const nodes: ServedNode[] = [];
+  const open = async (settings: Readonly<Record<string, unknown>>, replacements?: Replacements): Promise<ServedNode> => {
+    const served = await ServedNode.open({ settings }, replacements);
     nodes.push(served);
     return served;
   };
   after(() => Promise.all(nodes.map(({ node }) => node.close())));
 
-  const originsOf = async (served: EsploraNode, request: Partial<RawRequest> & { path: string }): Promise<unknown[]> => {
+  const originsOf = async (served: ServedNode, request: Partial<RawRequest> & { path: string }): Promise<unknown[]> => {
     const { status, headers } = await served.get(request.path, { ...request, path: `/api${request.path}` });
     return [status, headers['access-control-allow-origin'], headers['vary']];
   };
 
   it('are pages of every origin, if configured so, which can read errors too', async () => {
-    const served = await open({ cors: '*' });
+    const served = await open({ 'rest-cors': '*' });
     expect(await originsOf(served, { path: '/blocks/tip/height' })).to.deep.equal([200, '*', undefined]);
     expect(await originsOf(served, { path: '/nope' })).to.deep.equal([404, '*', undefined]);
     const { status, headers, body } = await served.get('/tx', { method: 'OPTIONS', headers: { Origin: 'https://a.example' } });
@@ -183,7 +186,7 @@ describe('clients that may use Esplora’s interface', () => {
   });
 
   it('are pages of some origins, and holders of the node’s key, if configured so', async () => {
-    const served = await open({ cors: ['https://a.example', 'https://b.example'], auth: true }, { settings: { 'api-key': 'sesame' } });
+    const served = await open({ 'rest-cors': 'https://a.example,https://b.example', 'rest-auth': true, 'api-key': 'sesame' });
     const authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
     const path = '/blocks/tip/height';
     const b = { Origin: 'https://b.example' };
@@ -197,7 +200,8 @@ describe('clients that may use Esplora’s interface', () => {
   });
 
   it('get 503 and the reason while the index by script is not ready', async () => {
-    const served = await open({ path: '/esplora' });
+    const store = new FaultyStore(new MemoryStore());
+    const served = await open({ 'rest-addresses-path': '/esplora' }, { scriptStore: store, failurePauseMs: 50 });
     const ask = async (): Promise<string> => {
       const { status, body } = await served.get('', { path: '/esplora/blocks/tip/height' });
       return `${status} ${body.toString()}`;
@@ -212,14 +216,18 @@ describe('clients that may use Esplora’s interface', () => {
       ['the index by script waits for the index of the chain', { phase: 'waiting' }],
       ['shutting down', { phase: 'closed' }]
     ] as const;
+    const say = (state: ScriptsState): unknown => Object.defineProperty(served.scripts, 'state', { value: state, configurable: true });
     for (const [text, state] of states) {
-      served.scripts.state = state;
+      say(state);
       expect(await ask()).to.equal(`503 Service temporarily unavailable: ${text}`);
     }
-    served.scripts.state = { phase: 'live', height: 0 };
     // Live by its state, but at another block.
+    say({ phase: 'live', height: 0 });
+    store.fail('batch', 0);
     await mine(served.node, 1);
     expect(await ask()).to.match(/^503 Service temporarily unavailable: /);
+    store.heal();
+    Reflect.deleteProperty(served.scripts, 'state');
     await served.settle();
     expect(await ask()).to.equal('200 1');
   });

@@ -7,7 +7,7 @@ import { feeRoutes } from '../../lib/esplora/endpoints/fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { nodeWith } from '../support/changed-node';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { unfailing } from '../support/unfailing';
@@ -18,7 +18,7 @@ const COINBASE_SATS = 5_000_000_000;
 const FEE = 10_000;
 
 describe('the pool over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let coinbases: HostTransaction[];
   /** Transactions of the pool, in the order of entering. */
   let pooled: HostTransaction[];
@@ -34,7 +34,7 @@ describe('the pool over Esplora’s interface', () => {
     `{"txid":"${toDisplayHex(transaction.hash())}","fee":${FEE},"vsize":${vsizeOf(transaction)},"value":${value}}`;
 
   before(async () => {
-    served = await openEsploraNode();
+    served = await ServedNode.open();
     coinbases = await mineCoinbases(served.node, 105);
     await served.settle();
   });

@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { BehaviorSubject } from 'rxjs';
 import { WebSocket } from 'ws';
-import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
-import { PushClient, openPushNode, refusedWith, type PushNode } from '../support/push-node';
-import { entryOf, mine } from '../support/regtest-node';
+import { PushClient, refusedWith } from '../support/push-client';
+import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
+import { gatedBy, ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import type { HostHash } from '../../lib/node/host';
 
@@ -44,14 +47,17 @@ const spelled = (letters: string, bits: number): string =>
   letters.replace(/./g, (letter, i: number) => ((bits >> i) & 1 ? letter.toUpperCase() : letter));
 
 describe('mempool’s WebSocket', () => {
-  let served: PushNode;
+  let served: ServedNode;
+  /** Whether clients may connect. */
+  const ready$ = new BehaviorSubject(true);
   let faucet: Faucet;
   const clients: PushClient[] = [];
 
   before(async function () {
     this.timeout(TIMEOUT_MS);
     segwit.window = segwit.threshold = SHORT_WINDOW;
-    served = await openPushNode({ maxHistory: 50, settings: { 'rest-timeout': 1 } });
+    const settings = { 'rest-max-history': 50, 'rest-electrum-subscriptions': 1_000, 'rest-timeout': 1 };
+    served = await ServedNode.open({ settings }, gatedBy(ready$));
     faucet = await Faucet.on(served.node, 30);
   });
   after(async () => {
@@ -62,8 +68,8 @@ describe('mempool’s WebSocket', () => {
   afterEach(async () => {
     for (const { socket } of clients.splice(0)) socket.terminate();
     // Everything that a client tracks is forgotten when it leaves.
-    await until(() => served.sessions.count === 0);
-    expect([served.push.tracked, served.notifier.size]).to.deep.equal([0, 0]);
+    await until(() => served.wallets.sessions.count === 0);
+    expect([served.wallets.push.tracked, served.wallets.notifier.size]).to.deep.equal([0, 0]);
   });
 
   const client = async (): Promise<PushClient> => {
@@ -189,7 +195,7 @@ describe('mempool’s WebSocket', () => {
     await mine(node, 1, side && (await entryOf(node, side)));
     expect(txidsOf(await own.next('address-transactions'))).to.deep.equal([txid]);
     expect(await own.ask({ 'track-address': 'stop' })).to.deep.equal([]);
-    expect(served.push.tracked).to.equal(0);
+    expect(served.wallets.push.tracked).to.equal(0);
   });
 
   it('tells news of several addresses, keys and scripts, each under one name, in lower case', async () => {
@@ -213,7 +219,7 @@ describe('mempool’s WebSocket', () => {
     // A list is replaced as a whole.
     await own.ask({ 'track-addresses': [], 'track-scriptpubkeys': [] });
     await stranger.ask({ 'track-addresses': [] });
-    expect(served.push.tracked).to.equal(0);
+    expect(served.wallets.push.tracked).to.equal(0);
   });
 
   it('tells several clients news of a long list', async () => {
@@ -255,7 +261,7 @@ describe('mempool’s WebSocket', () => {
     expect(await late.ask({ 'track-tx': txid })).to.deep.equal([{ txConfirmed: txid }]);
     await own.ask({ 'track-tx': 'stop' });
     await late.ask({ 'track-tx': 'stop' });
-    expect(served.push.tracked).to.equal(0);
+    expect(served.wallets.push.tracked).to.equal(0);
   });
 
   it('tells which transaction of the chain replaced one of the pool', async () => {
@@ -269,7 +275,7 @@ describe('mempool’s WebSocket', () => {
     await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address });
     await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
     expect(await own.next('tx')).to.include({ txid: one?.txid });
-    await mineOnly(node, bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex')));
+    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))]);
     await until(() => own.told.some((told) => 'rbfTransaction' in told) && own.told.some((told) => 'block-transactions' in told));
     expect(own.told.find((told) => 'rbfTransaction' in told)).to.deep.equal({ rbfTransaction: { txid: two?.txid } });
     const news = own.told.find((told) => 'block-transactions' in told) ?? {};
@@ -304,7 +310,7 @@ describe('mempool’s WebSocket', () => {
     expect(await own.ask({ 'track-address': 'nonsense' })).to.deep.equal([{ 'track-address-error': 'cannot be read: nonsense' }]);
     expect(await own.ask({ 'track-addresses': [{}, address] })).to.deep.equal([{ 'track-addresses-error': 'cannot be read: {}' }]);
     expect(await own.ask({ 'track-scriptpubkeys': ['abc'] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'cannot be read: abc' }]);
-    expect(served.push.tracked).to.equal(1);
+    expect(served.wallets.push.tracked).to.equal(1);
   });
 
   it('reads no list of more than a hundred names, however few scripts they are', async () => {
@@ -314,7 +320,7 @@ describe('mempool’s WebSocket', () => {
     const fault = 'too many scriptpubkeys requested, this connection supports tracking a maximum of 100 scriptpubkeys';
     expect(await own.ask({ 'track-scriptpubkeys': names })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
     expect(await own.ask({ 'track-scriptpubkeys': names.slice(1) })).to.deep.equal([]);
-    expect(served.push.tracked).to.equal(1);
+    expect(served.wallets.push.tracked).to.equal(1);
   });
 
   it('says so if a name is nested deeper than it can be shown', async () => {
@@ -328,20 +334,20 @@ describe('mempool’s WebSocket', () => {
     const scripts = Array.from({ length: 101 }, (_, i) => `51${i.toString(16).padStart(2, '0')}`);
     const own = await client();
     expect(await own.ask({ 'track-scriptpubkeys': scripts.slice(1) })).to.deep.equal([]);
-    expect(served.push.tracked).to.equal(100);
+    expect(served.wallets.push.tracked).to.equal(100);
     const fault = 'too many scriptpubkeys requested, this connection supports tracking a maximum of 100 scriptpubkeys';
     expect(await own.ask({ 'track-scriptpubkeys': scripts })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
-    expect(served.push.tracked).to.equal(0);
+    expect(served.wallets.push.tracked).to.equal(0);
     // The faucet's script has more transactions than are allowed.
     const [{ vout: [{ scriptpubkey = '' } = {}] = [] } = {}] = (await esplora(`/block/${await hashAt(5)}/txs`)) as {
       vout?: { scriptpubkey?: string }[];
     }[];
     expect(await own.ask({ 'track-scriptpubkeys': [scriptpubkey] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'history too large' }]);
-    expect(served.push.tracked).to.equal(0);
+    expect(served.wallets.push.tracked).to.equal(0);
   });
 
   it('says so if all clients together track as many scripts as there is memory for', async () => {
-    const own = await openPushNode({ mostOfAll: 3 });
+    const own = await ServedNode.open({}, { subscriptions: new SubscriptionMemory(3 * SUBSCRIPTION_BYTES) });
     const [one, other] = [await PushClient.connect(own.port), await PushClient.connect(own.port)];
     expect(await one.ask({ 'track-scriptpubkeys': ['5101', '5102'] })).to.deep.equal([]);
     const fault = 'too many subscriptions of all clients';
@@ -370,7 +376,7 @@ describe('mempool’s WebSocket', () => {
     const other = await client();
     expect(await other.ask({ action: 'init' })).to.have.length(1);
     other.socket.terminate();
-    await until(() => served.sessions.count === 0);
+    await until(() => served.wallets.sessions.count === 0);
     own.socket.resume();
     await own.closed();
     expect(own.told.length).to.be.lessThan(10_000);
@@ -392,9 +398,9 @@ describe('mempool’s WebSocket', () => {
 
   it('is refused with 503 while nothing can be answered, and with 403 to pages of other origins', async () => {
     const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
-    served.ready$.next(false);
+    ready$.next(false);
     expect(await refusedWith(url)).to.equal(503);
-    served.ready$.next(true);
+    ready$.next(true);
     expect(await refusedWith(url, { Origin: 'https://elsewhere.example' })).to.equal(403);
     expect(await refusedWith(url, { Origin: 'http://127.0.0.1:1' })).to.equal(403);
     expect(await refusedWith(url, { Origin: 'null' })).to.equal(403);
@@ -437,21 +443,3 @@ describe('a node with mempool’s WebSocket', () => {
 });
 
 const basic = (key: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` });
-
-interface MinerJob {
-  readonly attempt: { items: unknown[]; fees: number };
-  pushTX(transaction: unknown): void;
-  refresh(): void;
-  mineAsync(): Promise<HostFullBlock>;
-}
-
-/** Mines a block with this one transaction, whatever the pool has. */
-async function mineOnly({ chain, miner }: TestFullNode, transaction: unknown): Promise<void> {
-  const { cpu } = miner as unknown as { cpu: { createJob(): Promise<MinerJob> } };
-  const job = await cpu.createJob();
-  job.attempt.items = [];
-  job.attempt.fees = 0;
-  job.pushTX(transaction);
-  job.refresh();
-  await chain.add(await job.mineAsync());
-}

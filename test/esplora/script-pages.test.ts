@@ -6,7 +6,8 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
+import { signed } from '../support/signed';
 import { PayingWallet } from '../support/paying-wallet';
 import { entryOf, mine } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
@@ -35,7 +36,7 @@ const base58 = (version: number, keyHash: Buffer): string => {
 const idOf = (transaction: HostTransaction): string => toDisplayHex(scanWholeTransaction(transaction.toRaw()).txid);
 
 describe('a script over Esplora’s interface', () => {
-  let served: EsploraNode;
+  let served: ServedNode;
   let wallet: PayingWallet;
   let script: string;
   /** The txids of the script, the newest first. */
@@ -43,7 +44,7 @@ describe('a script over Esplora’s interface', () => {
   let joined: HostTransaction;
 
   before(async () => {
-    served = await openEsploraNode({ maxUnspent: MAX_UNSPENT });
+    served = await ServedNode.open({ settings: { 'rest-max-unspent': MAX_UNSPENT } });
     wallet = await PayingWallet.on(served.node);
     await served.settle();
     script = `/scripthash/${sha256(Buffer.concat([Buffer.from('76a914', 'hex'), wallet.ring.getKeyHash(), Buffer.from('88ac', 'hex')]))}`;
@@ -146,11 +147,7 @@ describe('a script over Esplora’s interface', () => {
     await served.settle();
     expect(await ofScript('/utxo')).to.equal('400 Too many unspent outputs');
     // Two coins of the chain become one.
-    const joining = new bcoin.MTX();
-    for (const transaction of [wallet.moves(0), wallet.moves(1)]) joining.addTX(transaction, 0);
-    joining.addOutput(wallet.ring.getAddress(), JOINED);
-    joining.sign(wallet.ring);
-    joined = joining.toTX();
+    joined = signed(wallet.ring, [wallet.moves(0), wallet.moves(1)], [[wallet.ring.getAddress(), JOINED]]);
     await served.node.mempool.addTX(joined);
     expect(await coins()).to.equal(MAX_UNSPENT);
     expect(
@@ -164,7 +161,6 @@ describe('a script over Esplora’s interface', () => {
     const id = idOf(joined);
     const seen: unknown[] = [];
     const look = async (): Promise<void> => {
-      await served.scripts.update();
       const isPooled = served.source.pool.transaction(fromDisplayHex(id)) !== undefined;
       const all = (await shown('/txs?max_txs=100')).filter(({ txid }) => txid === id);
       const confirmed = all.map(({ status }) => status.confirmed);
@@ -185,11 +181,7 @@ describe('a script over Esplora’s interface', () => {
     const [side] = await mine(served.node, 1, below);
     // An empty pool takes nothing back.
     const coinbase = await served.get(`/tx/${history.at(-2) ?? ''}/raw`);
-    const spending = new bcoin.MTX();
-    spending.addTX(bcoin.TX.fromRaw(coinbase.body), 0);
-    spending.addOutput(bcoin.Script.fromRaw(wallet.tillScript), 4_999_980_000);
-    spending.sign(wallet.ring);
-    const other = spending.toTX();
+    const other = signed(wallet.ring, [bcoin.TX.fromRaw(coinbase.body)], [[wallet.tillScript, 4_999_980_000]]);
     await served.settle();
     await mempool.addTX(other);
     await mine(served.node, 1, side && (await entryOf(served.node, side)));

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import { esploraCapacity, writeEsploraTransaction } from '../../lib/views/esplora/transaction';
@@ -8,7 +7,7 @@ import { bcoin } from '../support/bcoin';
 import { chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { chainATransactions } from '../support/chain-a-transactions';
-import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { ServedNode } from '../support/served-node';
 import { finish } from '../support/finish';
 import { recordedJson } from '../support/recorded-esplora';
 import { testScale } from '../support/scale';
@@ -36,21 +35,16 @@ const inOrder = (coins: readonly Coin[]): Coin[] =>
   [...coins].sort((a, b) => (a.txid === b.txid ? a.vout - b.vout : a.txid < b.txid ? -1 : 1));
 
 describe('the scripts of chain A over Esplora’s interface', () => {
-  let served: EsploraNode;
-  let prefix: string;
+  let served: ServedNode;
   let prefixes: AddressPrefixes;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    prefix = await copiedChain();
-    served = await openEsploraNode({}, { prefix });
+    served = await ServedNode.open({ prefix: await copiedChain() });
     for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
     prefixes = served.source.network.addressPrefixes;
   });
-  after(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  after(() => served.node.close());
 
   const known = new Map<string, string>();
 

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -8,6 +7,7 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
 import { caught } from '../support/caught';
 import { flipBit } from '../support/flipped-bit';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { MergingStore } from '../support/merging-store';
 
@@ -40,7 +40,7 @@ describe('a store of which only some tables are read when it is opened', () => {
   };
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-first-scrub-'));
+    folder = await newFolder();
     const filled = new MergingStore(folder);
     for (const letter of ['a', 'b']) {
       await filled.open();
@@ -55,10 +55,7 @@ describe('a store of which only some tables are read when it is opened', () => {
     store = new DiskStore(folder, { checkedFirst: range('a') });
     [log, damage] = [new MemoryLog(), []];
   });
-  afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   it('does not open if one of them is damaged', async () => {
     const [name = ''] = await tables();

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'mocha';
 import { requestBytes } from '../support/http';
 import { basic } from '../support/rpc';
-import { Trial, type Attack } from '../support/trial';
+import { Trial, type Attack } from './trial';
 import type { MeteredFacts } from '../support/metered-node';
 
 const ACCOUNT = 'hostile:user';

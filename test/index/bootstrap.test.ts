@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -14,6 +12,7 @@ import { nodeWith } from '../support/changed-node';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { FAULT, FaultyStore } from '../support/faulty-store';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -402,13 +401,12 @@ describe('an index that starts from the coins of the node', () => {
   });
 
   it('is right on disk', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'rest-base-'));
+    const folder = await newFolder();
     store = new FaultyStore(new DiskStore(join(folder, 'index')));
     index = newIndex();
     await opened();
     await expectRight(store, real);
     await index.close();
-    await rm(folder, { recursive: true });
   });
 });
 

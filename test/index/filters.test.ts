@@ -15,6 +15,7 @@ import type { TestFullNode } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
 import { expectFilters, expectHonestFilters, filterFrom, FilterModel, untilFilled } from '../support/filters';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
+import { indexerOn } from '../support/indexed-node';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -50,7 +51,7 @@ describe('an index with filters', () => {
     filters: boolean,
     options: { readonly node?: NodeSource; readonly bootstrap?: BootstrapFrom } = {}
   ): Promise<void> => {
-    index = new ChainIndexer({ store, node, logger: log, migrations: [], filters, ...options });
+    index = indexerOn(node, { store, logger: log, filters, ...options });
     await index.open();
     await untilLive(index);
   };

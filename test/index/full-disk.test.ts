@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
@@ -13,6 +10,7 @@ import { migrations } from '../../migrations';
 import { compiledProgram } from '../support/compiled';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks } from '../support/chain-a';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { openRegtestNode } from '../support/regtest-node';
 import { expectIndexOf } from '../support/utxo-model';
@@ -31,9 +29,8 @@ describe('an index whose disk is full', function () {
   let folder: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-full-'));
+    folder = await newFolder();
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   /** The report of a process that may write files of at most so many kibibytes, and opens the index when the node has a height. */
   async function onFullDisk(kibibytes: number, opened: number): Promise<FullDiskMessage> {

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -10,10 +9,11 @@ import { decodeTip, TIP_KEY } from '../../lib/index/records/chain';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
-import { reach } from '../support/indexed-node';
+import { indexerOn, reach } from '../support/indexed-node';
 import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
 import { imageOf } from '../support/utxo-model';
 import type { HostFullBlock, TestFullNode } from '../support/bcoin';
@@ -32,10 +32,10 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
   let blocks: HostFullBlock[];
 
   const newIndex = (options: Partial<ChainIndexerOptions> = {}): ChainIndexer =>
-    new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations: [], ...options });
+    indexerOn(new BcoinNode(host), { store, logger: log, ...options });
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-pruned-'));
+    folder = await newFolder();
     host = await openRegtestNode({ settings: { prune: true } });
     log = new MemoryLog();
     store = new MemoryStore();
@@ -48,7 +48,6 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
   afterEach(async () => {
     await index.close();
     await host.close();
-    await rm(folder, { recursive: true });
   });
 
   /** Fails unless the index is closed to readers, says what to do, and has every record that it had. */

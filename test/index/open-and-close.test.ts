@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -9,6 +8,7 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
+import { newFolder } from '../support/folders';
 import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
@@ -89,7 +89,7 @@ describe('an index on disk', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-index-'));
+    folder = await newFolder();
     current.store = new DiskStore(join(folder, 'index'));
     current.index = newIndex();
     await mine(current.host, 12);
@@ -97,10 +97,7 @@ describe('an index on disk', () => {
     await reach('live');
   });
 
-  afterEach(async () => {
-    await current.index.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => current.index.close());
 
   it('continues after it was closed', async () => {
     await current.index.close();

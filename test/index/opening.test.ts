@@ -10,6 +10,7 @@ import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
 import { FaultyStore } from '../support/faulty-store';
+import { indexerOn } from '../support/indexed-node';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import type { IndexState } from '../../lib/index/types';
@@ -54,7 +55,7 @@ describe('opening an index that takes long to open', () => {
   let index: ChainIndexer;
 
   const newIndex = (migrations: readonly Migration[] = []): ChainIndexer =>
-    new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations, patienceMs: 0 });
+    indexerOn(new BcoinNode(host), { store, logger: log, migrations, patienceMs: 0 });
   const reach = (phase: IndexState['phase']): Promise<IndexState> =>
     firstValueFrom(index.state$.pipe(filter((state) => state.phase === phase)));
 
@@ -166,7 +167,7 @@ describe('opening an index that takes long to open', () => {
   });
 
   it('lets the node start without it when the store cannot be opened, however soon that is known, and says so', async () => {
-    index = new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations: [] });
+    index = indexerOn(new BcoinNode(host), { store, logger: log });
     const opening = index.open();
     store.finish(new StoreError('failed', 'no space left on device'));
     await opening;

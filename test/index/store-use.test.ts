@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -9,7 +7,8 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { nodeWith } from '../support/changed-node';
-import { MemoryLog } from '../support/memory-log';
+import { newFolder } from '../support/folders';
+import { indexerOn, reach } from '../support/indexed-node';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain } from '../support/regtest-chain';
 import { expectIndexOf } from '../support/utxo-model';
@@ -35,7 +34,7 @@ describe('the store of an index', function () {
   let onUse: () => void;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-use-'));
+    folder = await newFolder();
     host = await openRegtestNode();
     onUse = (): void => undefined;
   });
@@ -43,7 +42,6 @@ describe('the store of an index', function () {
   afterEach(async () => {
     await index.close();
     await host.close();
-    await rm(folder, { recursive: true });
   });
 
   async function openIndex(node: NodeSource = new BcoinNode(host)): Promise<void> {
@@ -60,13 +58,13 @@ describe('the store of an index', function () {
       onUse();
       await prepared;
     };
-    index = new ChainIndexer({ store, node, logger: new MemoryLog(), migrations: [] });
+    index = indexerOn(node, { store });
     let height = -1;
     index.tip$.subscribe((tip) => {
       height = tip.height;
     });
     await index.open();
-    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await reach('live', index);
     await expectIndexOf(store, await activeChain(new BcoinNode(host)));
   }
 

@@ -1,8 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { filter, firstValueFrom } from 'rxjs';
-import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { coinKey } from '../../lib/index/records/coin-record';
 import { putRecord } from '../../lib/index/records/layout';
@@ -13,7 +11,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
-import { MemoryLog } from '../support/memory-log';
+import { indexerOn, reach } from '../support/indexed-node';
 import { chainWithSpends } from '../support/regtest-chain';
 import { openRegtestNode } from '../support/regtest-node';
 import type { StoreWrite } from '../../lib/store/store';
@@ -52,9 +50,9 @@ describe('the index of a stopped node', () => {
     const node = await openRegtestNode();
     await chainWithSpends(node);
     const store = new MemoryStore();
-    const index = new ChainIndexer({ store, node: new BcoinNode(node), logger: new MemoryLog(), migrations: [] });
+    const index = indexerOn(new BcoinNode(node), { store });
     await index.open();
-    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await reach('live', index);
     const kinds = new Set<string>();
     for await (const record of store.range(WHOLE_STORE)) {
       kinds.add(describeRecord(...record).replace(/ [0-9a-f]{64}$|( \d+ of the block at height)? \d+$/, ''));

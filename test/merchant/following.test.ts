@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -12,6 +11,7 @@ import { Connections } from '../../lib/server/http/connections';
 import { Mount } from '../../lib/server/http/mount';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { FEE, PayingWallet, paymentOf } from '../support/paying-wallet';
 import { createRegtestNode, mine, openRegtestNode } from '../support/regtest-node';
@@ -44,16 +44,13 @@ describe('a merchant that follows the chain', function () {
   let wallet: PayingWallet;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'merchant-'));
+    folder = await newFolder();
     nodeName = 'node';
     await open();
     wallet = await PayingWallet.on(served.node);
   });
 
-  afterEach(async () => {
-    await served.node.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => served.node.close());
 
   const settings = (): Record<string, unknown> => ({ 'rest-warmup': 'indexed', 'rest-payments': join(folder, 'shop'), 'api-key': KEY });
   let nodeName = 'node';

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -20,9 +19,11 @@ import {
 } from '../../lib/payments';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { mine } from '../support/regtest-node';
+import { newFolder } from '../support/folders';
+import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { HostTransaction } from '../../lib/node/host';
+import { signed } from '../support/signed';
+import type { HostEntry, HostTransaction } from '../../lib/node/host';
 
 const KEY = 'sesame';
 const SCRIPT = `0014${'ab'.repeat(20)}`;
@@ -44,22 +45,23 @@ describe('a merchant on the node', function () {
   };
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'merchant-'));
+    folder = await newFolder();
     await open();
     ring = bcoin.KeyRing.generate();
     const [first] = await mine(served.node, 101, undefined, ring.getAddress());
-    coins = walletSpends(first?.txs[0] as HostTransaction, 0, [
-      [ring.getAddress(), COIN],
-      [ring.getAddress(), COIN]
-    ]);
+    coins = signed(
+      ring,
+      [first?.txs[0] as HostTransaction],
+      [
+        [ring.getAddress(), COIN],
+        [ring.getAddress(), COIN]
+      ]
+    );
     await served.node.mempool.addTX(coins);
     await mine(served.node, 1);
   });
 
-  afterEach(async () => {
-    await served.node.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => served.node.close());
 
   const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
   const create = (order: unknown, headers: Record<string, string> = { authorization }): Promise<Response> =>
@@ -83,24 +85,13 @@ describe('a merchant on the node', function () {
   const pay = (url: string, body: Buffer): Promise<Response> =>
     fetch(url, { method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(body) });
 
-  function walletSpends(
-    from: HostTransaction,
-    index: number,
-    outputs: readonly (readonly [target: unknown, valueSats: number])[]
-  ): HostTransaction {
-    const transaction = new bcoin.MTX();
-    transaction.addTX(from, index);
-    for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
-
   /** Pays the requested amount, or `valueSats`, with change for the wallet. */
   function walletPays({ outputs }: PayableRequest, valueSats?: number, from = coins): HostTransaction {
-    return walletSpends(from, 0, [
-      ...outputs.map(({ amount, script }) => [bcoin.Script.fromRaw(script), valueSats ?? Number(amount)] as const),
-      [ring.getAddress(), COIN - AMOUNT - 2 * FEE]
-    ]);
+    return signed(
+      ring,
+      [[from, 0]],
+      [...outputs.map(({ amount, script }) => [script, valueSats ?? Number(amount)] as const), [ring.getAddress(), COIN - AMOUNT - 2 * FEE]]
+    );
   }
   const paymentOf = (request: PayableRequest, ...transactions: readonly HostTransaction[]): Buffer =>
     encodePayment({
@@ -143,20 +134,14 @@ describe('a merchant on the node', function () {
     await pay(url, paymentOf(request, walletPays(request)));
     const before = served.node.chain.tip;
     await mine(served.node, 1);
-    await served.node.mempool.addTX(walletSpends(coins, 1, [[ring.getAddress(), COIN - FEE]]));
+    await served.node.mempool.addTX(signed(ring, [[coins, 1]], [[ring.getAddress(), COIN - FEE]]));
     await mineWithoutPool(before, 2);
     expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
   });
 
   /** Mines a longer chain without the pool's transactions. */
-  async function mineWithoutPool(parent: RestNode['node']['chain']['tip'], count: number): Promise<void> {
-    const other = await openRestNode();
-    for (let height = 1; height <= parent.height; height++) {
-      const raw = await served.rest.node.rawBlock((await served.rest.node.activeHash(height)) ?? Buffer.alloc(0));
-      await other.node.chain.add(bcoin.Block.fromRaw(raw ?? Buffer.alloc(0)));
-    }
-    for (const block of await mine(other.node, count)) await served.node.chain.add(bcoin.Block.fromRaw(block.toRaw()));
-    await other.node.close();
+  async function mineWithoutPool(parent: HostEntry, count: number): Promise<void> {
+    for (let i = 0, tip = parent; i < count; i++) tip = await mineOnly(served.node, [], tip);
   }
 
   it('keeps requests, payments and acknowledgements over a restart', async () => {
@@ -174,7 +159,7 @@ describe('a merchant on the node', function () {
   it('accepts a payment whose parents are confirmed already, or come after their child', async () => {
     const { url, id } = await createOrder();
     const request = await requestOf(url);
-    const parent = walletSpends(coins, 1, [[ring.getAddress(), COIN - FEE]]);
+    const parent = signed(ring, [[coins, 1]], [[ring.getAddress(), COIN - FEE]]);
     expect((await pay(url, paymentOf(request, walletPays(request, AMOUNT, parent), parent, coins))).status).to.equal(200);
     expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
     expect(served.node.mempool.map.size).to.equal(2);

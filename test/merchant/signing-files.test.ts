@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import { SigningFiles } from '../../lib/merchant/signing-files';
 import { PaymentError } from '../../lib/payments/error';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
 import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 
 const HOUR_MS = 3_600_000;
@@ -19,12 +19,10 @@ describe('the files with which payment requests are signed', () => {
   let now: Date;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'signing-'));
+    folder = await newFolder();
     log = new MemoryLog();
     now = new Date();
   });
-
-  afterEach(() => rm(folder, { recursive: true }));
 
   const open = (): Promise<SigningFiles> => SigningFiles.open({ folder, clock: () => now, logger: log });
   const refusal = async (): Promise<string> => {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoredBlocks } from '../../lib/node/blocks';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
 import type { HostNode } from '../../lib/node/host';
 
 const BLOCK_LENGTH = 100;
@@ -19,8 +19,8 @@ describe('parts of blocks in files', () => {
   let blocks: StoredBlocks;
   let files: Map<string, number>;
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'blocks-'));
+  beforeEach(async () => {
+    folder = await newFolder();
     files = new Map();
     blocks = new StoredBlocks(
       {
@@ -36,7 +36,6 @@ describe('parts of blocks in files', () => {
 
   afterEach(() => {
     blocks.close();
-    rmSync(folder, { recursive: true });
   });
 
   const hashOf = (block: number): Buffer => Buffer.alloc(32, block);

@@ -8,6 +8,7 @@ import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types';
@@ -180,13 +181,7 @@ describe("the node's pool", () => {
   });
 
   /** Spends the first output. */
-  function paying(from: HostTransaction, sats: number): HostTransaction {
-    const transaction = new bcoin.MTX();
-    transaction.addTX(from, 0);
-    transaction.addOutput(ring.getAddress(), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: HostTransaction, sats: number): HostTransaction => signed(ring, [from], [[ring.getAddress(), sats]]);
 
   function orphan(): Buffer {
     const raw = Buffer.from(spend.toRaw());

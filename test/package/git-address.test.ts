@@ -3,15 +3,15 @@
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { emptyProject, install, npm, pack } from '../support/packed';
+import { newFolder } from '../support/folders';
 import { projectFolder } from '../support/project-folder';
 import { testScale } from '../support/scale';
+import { emptyProject, install, npm, pack } from './packed';
 
 const long = testScale() > 1;
 
@@ -30,42 +30,31 @@ function repository(folder: string): string {
   return `git+file://${folder}`;
 }
 
-async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'git-address-'));
-  try {
-    await test(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
 describe(`the package from a git address${long ? '' : ' (only in npm run test:long)'}`, function () {
   this.timeout(1_800_000);
 
-  (long ? it : it.skip)('is built, and has the files of the tarball', () =>
-    inFolder(async (folder) => {
-      const [{ files }] = await pack(folder);
-      const project = await emptyProject(join(folder, 'project'), { rest: repository(join(folder, 'repository')) });
-      await install(project);
-      const installed = await readdir(join(project, 'node_modules/rest'), { recursive: true, withFileTypes: true });
-      const paths = installed
-        .filter((entry) => entry.isFile())
-        .map((entry) => relative(join(project, 'node_modules/rest'), join(entry.parentPath, entry.name)));
-      expect(paths.sort()).to.deep.equal([...files].sort());
-      expect((createRequire(join(project, 'index.js'))('rest') as { readonly id: string }).id).to.equal('rest');
-    })
-  );
+  (long ? it : it.skip)('is built, and has the files of the tarball', async () => {
+    const folder = await newFolder();
+    const [{ files }] = await pack(folder);
+    const project = await emptyProject(join(folder, 'project'), { rest: repository(join(folder, 'repository')) });
+    await install(project);
+    const installed = await readdir(join(project, 'node_modules/rest'), { recursive: true, withFileTypes: true });
+    const paths = installed
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(join(project, 'node_modules/rest'), join(entry.parentPath, entry.name)));
+    expect(paths.sort()).to.deep.equal([...files].sort());
+    expect((createRequire(join(project, 'index.js'))('rest') as { readonly id: string }).id).to.equal('rest');
+  });
 
-  (long ? it : it.skip)('needs nothing that building needs to be cloned and installed', () =>
-    inFolder(async (folder) => {
-      repository(join(folder, 'repository'));
-      for (const scripts of [true, false]) {
-        const options = ['--omit=dev', `--ignore-scripts=${!scripts}`, '--prefer-offline', '--no-audit', '--no-fund'];
-        await npm(join(folder, 'repository'), 'ci', ...options);
-        expect(await readdir(join(folder, 'repository')))
-          .to.include('node_modules')
-          .and.to.not.include('dist');
-      }
-    })
-  );
+  (long ? it : it.skip)('needs nothing that building needs to be cloned and installed', async () => {
+    const folder = await newFolder();
+    repository(join(folder, 'repository'));
+    for (const scripts of [true, false]) {
+      const options = ['--omit=dev', `--ignore-scripts=${!scripts}`, '--prefer-offline', '--no-audit', '--no-fund'];
+      await npm(join(folder, 'repository'), 'ci', ...options);
+      expect(await readdir(join(folder, 'repository')))
+        .to.include('node_modules')
+        .and.to.not.include('dist');
+    }
+  });
 });

@@ -2,19 +2,17 @@
 // ask for, from a tarball they themselves.
 
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import ts from 'typescript';
-import { bcoinTarget } from '../support/bcoin';
-import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
-import { emptyProject, install, pack } from '../support/packed';
+import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
+import { newFolder } from '../support/folders';
 import { projectFolder } from '../support/project-folder';
 import { freePort } from '../support/regtest-node';
+import { emptyProject, install, pack } from './packed';
 
 const node = promisify(execFile);
 
@@ -28,7 +26,7 @@ describe('the packages, installed', function () {
   let wallet: string;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'installed-'));
+    folder = await newFolder();
     const [service, payments] = await pack(folder);
     const served = `file:${service.tarball}`;
     project = await emptyProject(join(folder, 'node'), { bcoin: '1.0.2', 'bcoin-rest': served, rest: served });
@@ -37,23 +35,12 @@ describe('the packages, installed', function () {
     await install(wallet, '--ignore-scripts');
   });
 
-  after(() => rm(folder, { recursive: true }));
-
   async function serves(executable: string, pluginName: string): Promise<void> {
-    const port = await freePort();
-    const bcoin = new BcoinExecutable(
-      executable,
-      '--memory',
-      '--plugins',
-      pluginName,
-      '--http-port',
-      `${port}`,
-      '--rest-warmup',
-      'indexed'
-    );
+    const options = ['--memory', '--plugins', pluginName, '--rest-warmup', 'indexed'];
+    const bcoin = BcoinProcess.executable(executable, await newFolder(), await freePort(), ...options);
     try {
-      await bcoin.printed('Node is loaded');
-      const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);
+      await bcoin.printed(/Node is loaded/);
+      const response = await bcoin.answer('/rest/chaininfo.json');
       expect(await response.json()).to.deep.include({ chain: 'regtest', blocks: 0 });
     } finally {
       await bcoin.kill();
@@ -64,10 +51,8 @@ describe('the packages, installed', function () {
     it(`serve REST with --plugins ${name}`, () => serves(join(project, 'node_modules/.bin/bcoin'), name));
   }
 
-  it('serve REST from a bcoin elsewhere, with --plugins and their folder', () => {
-    const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json'))), 'bin/bcoin');
-    return serves(executable, join(project, 'node_modules/bcoin-rest'));
-  });
+  it('serve REST from a bcoin elsewhere, with --plugins and their folder', () =>
+    serves(join(bcoinFolder, 'bin/bcoin'), join(project, 'node_modules/bcoin-rest')));
 
   it('bring the command line', async () => {
     const { stdout } = await node(join(project, 'node_modules/.bin/bcoin-rest'), ['payments', '--help']);

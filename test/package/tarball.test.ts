@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { npm, pack, type Packed } from '../support/packed';
 import { projectFolder } from '../support/project-folder';
+import { npm, pack, type Packed } from './packed';
 
 interface Manifest {
   readonly name: string;

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runPaymentsCommand } from '../../lib/payments/cli';
 import { decodePaymentDetails, decodePaymentRequest, encodePaymentDetails, encodePaymentRequest } from '../../lib/payments/messages';
+import { newFolder } from '../support/folders';
 import { VALID_TIME, der, keyFile, pem, vector, vectorsFolder } from './vectors';
 
 interface Result {
@@ -27,17 +27,8 @@ async function run(...args: string[]): Promise<Result> {
   return { code, ...written };
 }
 
-/** Runs a test with a folder that is deleted afterwards. */
-function inFolder(test: (folder: string) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'payments-'));
-    try {
-      await test(folder);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  };
-}
+/** Runs a test with a folder. */
+const inFolder = (test: (folder: string) => Promise<void>) => async (): Promise<void> => test(await newFolder());
 
 async function fileOf(folder: string, bytes: Buffer): Promise<string> {
   const file = join(folder, 'message');

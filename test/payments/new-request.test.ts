@@ -1,6 +1,5 @@
 import { verify } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,8 +8,9 @@ import { Writer } from 'protobufjs';
 import { runPaymentsCommand } from '../../lib/payments/cli';
 import { DEFAULTS, decodePaymentRequest, encodePaymentRequest, type PaymentDetails } from '../../lib/payments/messages';
 import { makePaymentRequest, signPaymentRequest } from '../../lib/payments/signature';
-import { CODECS } from './codecs';
 import { inShop, order } from '../merchant/orders/shop';
+import { newFolder } from '../support/folders';
+import { CODECS } from './codecs';
 import { VALID_TIME, identity, keyFile, pem } from './vectors';
 
 /** The signed bytes of wallets that encode the request again: every field, with defaults, in the order of the schema. */
@@ -81,22 +81,18 @@ describe('a PaymentRequest made by the library', () => {
   });
 
   it('names its version when the command line makes and signs it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'payments-'));
-    try {
-      const [made, signed, old, chain] = [join(folder, 'made'), join(folder, 'signed'), join(folder, 'old'), join(folder, 'chain.pem')];
-      const io = { out: () => undefined, err: () => undefined, now: () => VALID_TIME };
-      const run = (...args: string[]): Promise<number> => runPaymentsCommand(args, io);
-      await writeFile(chain, pem('p256') + pem('intermediate'));
-      expect(await run('create', '--output', `0014${'00'.repeat(20)}:1000`, '--out', made)).to.equal(0);
-      expect(decodePaymentRequest(await readFile(made)).paymentDetailsVersion).to.equal(1);
-      const { serializedPaymentDetails } = decodePaymentRequest(await readFile(made));
-      await writeFile(old, encodePaymentRequest({ serializedPaymentDetails }));
-      for (const unsigned of [made, old]) {
-        expect(await run('sign', unsigned, '--key', keyFile('p256'), '--certificates', chain, '--out', signed)).to.equal(0);
-        expectSignedOverEncodedAgain(await readFile(signed), 'p256');
-      }
-    } finally {
-      await rm(folder, { recursive: true });
+    const folder = await newFolder();
+    const [made, signed, old, chain] = [join(folder, 'made'), join(folder, 'signed'), join(folder, 'old'), join(folder, 'chain.pem')];
+    const io = { out: () => undefined, err: () => undefined, now: () => VALID_TIME };
+    const run = (...args: string[]): Promise<number> => runPaymentsCommand(args, io);
+    await writeFile(chain, pem('p256') + pem('intermediate'));
+    expect(await run('create', '--output', `0014${'00'.repeat(20)}:1000`, '--out', made)).to.equal(0);
+    expect(decodePaymentRequest(await readFile(made)).paymentDetailsVersion).to.equal(1);
+    const { serializedPaymentDetails } = decodePaymentRequest(await readFile(made));
+    await writeFile(old, encodePaymentRequest({ serializedPaymentDetails }));
+    for (const unsigned of [made, old]) {
+      expect(await run('sign', unsigned, '--key', keyFile('p256'), '--certificates', chain, '--out', signed)).to.equal(0);
+      expectSignedOverEncodedAgain(await readFile(signed), 'p256');
     }
   });
 });

@@ -1,73 +1,65 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoinTarget } from '../support/bcoin';
-import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
+import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
 import { makeCertificate } from '../payments/made-certificates';
+import { newFolder } from '../support/folders';
 import { openSocket } from '../support/http';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
 /** In this project the package of this name is the project itself; another bcoin needs the folder. */
 const pluginName = bcoinTarget === 'bcoin' ? 'rest' : project;
-const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json'))), 'bin/bcoin');
+const executable = join(bcoinFolder, 'bin/bcoin');
 
 describe("bcoin's own executable", function () {
   this.timeout(60_000);
   let folder: string;
-  let bcoin: BcoinExecutable | undefined;
+  let bcoin: BcoinProcess | undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
+    folder = await newFolder();
   });
 
-  afterEach(async () => {
-    await bcoin?.kill();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => bcoin?.kill());
 
-  function start(...options: string[]): BcoinExecutable {
-    bcoin = new BcoinExecutable(executable, '--prefix', folder, ...options);
-    return bcoin;
-  }
+  const start = async (...options: string[]): Promise<BcoinProcess> =>
+    (bcoin = BcoinProcess.executable(executable, folder, await freePort(), ...options));
 
   it('serves REST with --plugins rest', async () => {
-    const port = await freePort();
-    await start('--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed').printed('Node is loaded');
-    const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);
+    const started = await start('--memory', '--plugins', pluginName, '--rest-warmup', 'indexed');
+    await started.printed(/Node is loaded/);
+    const response = await started.answer('/rest/chaininfo.json');
     expect(await response.json()).to.deep.include({ chain: 'regtest', blocks: 0 });
   });
 
   it('takes plugin and options from bcoin.conf', async () => {
-    const port = await freePort();
-    await writeFile(join(folder, 'bcoin.conf'), `plugins: ${pluginName}\nhttp-port: ${port}\nrest-warmup: indexed\nrest-max-headers: 7\n`);
-    await start('--config', join(folder, 'bcoin.conf')).printed('Node is loaded');
-    const response = await answerOf(
-      `http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`
-    );
+    await writeFile(join(folder, 'bcoin.conf'), `plugins: ${pluginName}\nrest-warmup: indexed\nrest-max-headers: 7\n`);
+    const started = await start('--config', join(folder, 'bcoin.conf'));
+    await started.printed(/Node is loaded/);
+    const response = await started.answer('/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin');
     expect(await response.text()).to.equal('Header count out of range: 8\r\n');
   });
 
   it('closes the node at SIGTERM and at SIGINT, and removes the cookie', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const port = await freePort();
-      const started = start('--plugins', pluginName, '--http-port', `${port}`, '--rest-core', 'modern', '--rest-warmup', 'indexed');
-      await started.printed('Node is loaded');
+      const started = await start('--plugins', pluginName, '--rest-core', 'modern', '--rest-warmup', 'indexed');
+      await started.printed(/Node is loaded/);
       expect(await readFile(join(folder, 'regtest', '.cookie'), 'utf8')).to.match(/^__cookie__:/);
-      const socket = await openSocket(port);
+      const socket = await openSocket(started.ports.http);
       socket.on('error', () => undefined);
       socket.write('GET / HTTP/1.1\r\nHo');
-      await started.stop(signal);
+      started.signal(signal);
+      await started.ended();
       expect(existsSync(join(folder, 'regtest', '.cookie')), signal).to.equal(false);
     }
   });
 
   it('stops at a wrong option with a sentence that names it', async () => {
-    const stopped = start('--memory', '--plugins', pluginName, '--rpcthreads', 'many');
+    const stopped = await start('--memory', '--plugins', pluginName, '--rpcthreads', 'many');
     expect(await stopped.ended()).to.not.equal(0);
     expect(stopped.output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
   });
@@ -76,17 +68,7 @@ describe("bcoin's own executable", function () {
     const leaf = makeCertificate({ commonName: 'shop.example', notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') });
     await writeFile(join(folder, 'key.pem'), leaf.keyPem);
     await writeFile(join(folder, 'certificates.pem'), leaf.pem);
-    const stopped = start(
-      '--memory',
-      '--plugins',
-      pluginName,
-      '--http-port',
-      `${await freePort()}`,
-      '--rest-payments',
-      folder,
-      '--api-key',
-      'sesame'
-    );
+    const stopped = await start('--memory', '--plugins', pluginName, '--rest-payments', folder, '--api-key', 'sesame');
     expect(await stopped.ended()).to.not.equal(0);
     expect(stopped.output).to.include(
       `${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`
@@ -94,7 +76,7 @@ describe("bcoin's own executable", function () {
   });
 
   it('stops as an SPV node with a sentence that says why', async () => {
-    const stopped = start('--memory', '--spv', '--plugins', pluginName);
+    const stopped = await start('--memory', '--spv', '--plugins', pluginName);
     expect(await stopped.ended()).to.not.equal(0);
     expect(stopped.output).to.include('rest needs a full node');
   });

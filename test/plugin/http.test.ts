@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { newFolder } from '../support/folders';
 import { ask, openSocket, untilClosed, type RawReply } from '../support/http';
 import { freePort } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -13,23 +11,17 @@ const AUTHORIZATION = { Authorization: `Basic ${Buffer.from(`x:${KEY}`).toString
 const CALL = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getblockcount"}');
 
 /** A node with every interface on its HTTP port. */
-async function open(settings: Readonly<Record<string, unknown>>): Promise<RestNode & { close(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'rest-http-'));
-  const served = await openRestNode({
+async function open(settings: Readonly<Record<string, unknown>>): Promise<RestNode> {
+  return openRestNode({
     settings: {
       'rest-core': 'modern',
       'rest-addresses': true,
       'rest-electrum': await freePort(),
-      'rest-payments': folder,
+      'rest-payments': await newFolder(),
       'api-key': KEY,
       ...settings
     }
   });
-  const close = async (): Promise<void> => {
-    await served.node.close();
-    await rm(folder, { recursive: true });
-  };
-  return { ...served, close };
 }
 
 /** The status line and headers of the reply to a request for WebSocket. */
@@ -51,7 +43,7 @@ describe('the interfaces on the node’s HTTP port', () => {
     const isLive = async (): Promise<boolean> => (await get('/api/blocks/tip/height')).status === 200;
     while (!(await isLive())) await new Promise(setImmediate);
   });
-  after(() => served.close());
+  after(() => served.node.close());
 
   const get = (path: string): Promise<RawReply> => ask(served.port, { path });
   const post = (path: string, body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<RawReply> =>
@@ -108,6 +100,6 @@ describe('the interfaces on the HTTP port of a node that is not in sync', () => 
     expect(await upgradeReply(served.port, '/api/v1/ws'))
       .to.match(/^HTTP\/1\.1 503 /)
       .and.match(/\r\nRetry-After: 5(\r\n|$)/);
-    await served.close();
+    await served.node.close();
   });
 });

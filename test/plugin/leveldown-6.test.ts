@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoin, bcoinTarget } from '../support/bcoin';
 import { BcoinApi } from '../support/bcoin-api';
 import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
+import { newFolder } from '../support/folders';
 
 const project = resolve(__dirname, '../..');
 /** In this project the package of this name is the project itself; another bcoin needs the folder. */
@@ -40,12 +39,9 @@ describe('a wallet and an address index on disk', function () {
   let running: BcoinProcess | undefined;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-wallet-'));
+    folder = await newFolder();
   });
-  afterEach(async () => {
-    await running?.kill();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => running?.kill());
 
   /** Receives and sends, and compares the answers after a restart and after a rescan. */
   async function session(start: () => Promise<BcoinProcess>): Promise<void> {

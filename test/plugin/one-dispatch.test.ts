@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { newFolder } from '../support/folders';
 import { ask } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
 import type { RequestListener } from 'node:http';
 
 describe('the interfaces on the node’s HTTP server', () => {
   it('are behind one listener, which sees each request once, however many of them are on', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'payments-'));
+    const folder = await newFolder();
     const served = await openRestNode({
       settings: { 'rest-core': 'modern', 'rest-addresses': true, 'rest-payments': folder, 'api-key': 'sesame' }
     });
@@ -42,7 +40,6 @@ describe('the interfaces on the node’s HTTP server', () => {
       expect(seen).to.equal(requests.length);
     } finally {
       await node.close();
-      await rm(folder, { recursive: true });
     }
   });
 });

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
+import { newFolder } from '../support/folders';
 
 const project = resolve(__dirname, '../..');
 
@@ -16,7 +16,7 @@ describe('setting the project up', function () {
   let copy: string;
 
   before(async () => {
-    copy = await mkdtemp(join(tmpdir(), 'bcoin-rest-set-up-'));
+    copy = await newFolder();
     for (const path of ['.ci', 'proto', 'package-lock.json', 'tsconfig.json'])
       await cp(join(project, path), join(copy, path), { recursive: true });
     for (const folder of ['lib', 'migrations', 'plugin']) await mkdir(join(copy, folder));
@@ -25,7 +25,6 @@ describe('setting the project up', function () {
     await mkdir(join(copy, 'node_modules'));
     await cp(join(project, 'node_modules/.package-lock.json'), join(copy, 'node_modules/.package-lock.json'));
   });
-  after(() => rm(copy, { recursive: true, force: true }));
 
   function setUp(): string {
     const { status, stdout, stderr } = spawnSync(join(copy, '.ci/set-up'), { encoding: 'utf8' });

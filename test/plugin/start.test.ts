@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { BcoinApi } from '../support/bcoin-api';
 import { BcoinProcess } from '../support/bcoin-process';
+import { newFolder } from '../support/folders';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
@@ -19,15 +19,14 @@ describe('npm start', function () {
   let running: BcoinProcess[] = [];
 
   before(async () => {
-    copy = await mkdtemp(join(tmpdir(), 'bcoin-rest-copy-'));
+    copy = await newFolder();
     await cp(join(project, 'dist'), join(copy, 'dist'), { recursive: true });
     await cp(join(project, 'package.json'), join(copy, 'package.json'));
     await symlink(join(project, 'node_modules'), join(copy, 'node_modules'));
   });
-  after(() => rm(copy, { recursive: true, force: true }));
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-start-'));
+    folder = await newFolder();
   });
   afterEach(async () => {
     await Promise.all(running.map((process) => process.kill()));

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** Inputs of 41 bytes, outputs of 14: a child with this many of both has a little less than 100,000 bytes. */
@@ -64,12 +65,12 @@ describe('a transaction of 100,000 bytes', function () {
 
   /** Spends a coinbase for outputs of these scripts. */
   function payment(scripts: readonly Buffer[], value = VALUE): HostTransaction {
-    const transaction = new bcoin.MTX();
-    transaction.addTX(blocks.shift()?.txs[0] ?? expect.fail('a coinbase'), 0);
-    for (const script of scripts) transaction.addOutput(bcoin.Script.fromRaw(script), value);
-    transaction.addOutput(ring.getAddress(), COINBASE - scripts.length * value - 1_000_000);
-    transaction.sign(ring);
-    return transaction.toTX();
+    const change = [ring.getAddress(), COINBASE - scripts.length * value - 1_000_000] as const;
+    return signed(
+      ring,
+      [blocks.shift()?.txs[0] ?? expect.fail('a coinbase')],
+      [...scripts.map((script) => [script, value] as const), change]
+    );
   }
 
   /** Spends outputs of earlier transactions, for an output of `value` satoshis for each script. */

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -8,6 +6,7 @@ import { putRecord } from '../../lib/index/records/layout';
 import { encodePosition, positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { DiskStore } from '../../lib/store/disk-store';
+import { newFolder } from '../support/folders';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
@@ -18,13 +17,10 @@ describe('tx of a txid whose short hash in the index is that of another transact
   let served: RestNode;
 
   beforeEach(async () => {
-    prefix = await mkdtemp(join(tmpdir(), 'rest-another-'));
+    prefix = await newFolder();
     served = await openRestNode({ prefix });
   });
-  afterEach(async () => {
-    await served.node.close();
-    await rm(prefix, { recursive: true });
-  });
+  afterEach(() => served.node.close());
 
   /** Makes the index look as if the txid had the same short hash as the coinbase of block 1. */
   async function confuse(txid: Buffer): Promise<void> {

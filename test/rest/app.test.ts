@@ -5,19 +5,14 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
 import { ChainMovedError } from '../../lib/node/errors';
 import { jsonReply } from '../../lib/rest/format';
-import { restInterface } from '../../lib/rest/rest-interface';
-import { HttpApp } from '../../lib/server/app';
-import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
 import { Responses } from '../../lib/server/http/responses';
-import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { WorkQueue } from '../../lib/server/work/work-queue';
-import { PROFILES } from '../../lib/views/profile';
-import { noReplies } from '../support/endpoints';
+import { serveRoutes } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
 import type { Reply } from '../../lib/server/http/reply';
 
@@ -31,35 +26,16 @@ describe('the application', () => {
   beforeEach(async () => {
     log = new MemoryLog();
     isOpen = true;
-    const responses = new Responses(
-      {
-        get listening() {
-          return server.listening;
-        }
+    const gate = {
+      requireOpen: () => {
+        if (!isOpen) throw unavailable('loading index');
       },
-      { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }
-    );
-    const serving = {
-      gate: {
-        requireOpen: () => {
-          if (!isOpen) throw unavailable('loading index');
-        },
-        status: () => 'loading index'
-      },
-      replies: noReplies(),
-      unfinished: new Unfinished(),
-      queue: new WorkQueue(4, 16),
-      responses,
-      options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
-      node: { isApiKey: () => false },
-      logger: log
+      status: () => 'loading index'
     };
     const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true, isHeavy: () => false }];
-    const app = new HttpApp(serving.logger);
-    app.add(restInterface(serving, routes, PROFILES['0.17']));
-    server = createServer((request, response) => void app.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
+    server = createServer();
+    const responses = new Responses(server, { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
+    port = await serveRoutes(server, routes, { gate, queue: new WorkQueue(4, 16), responses, logger: log });
   });
 
   afterEach(() => {

@@ -10,15 +10,15 @@ import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { nodeWith } from '../support/changed-node';
 import { endpointContext } from '../support/endpoints';
 import { ask, type RawReply } from '../support/http';
-import { openRestNode } from '../support/rest-node';
+import { openRestNode, type RestNode } from '../support/rest-node';
 import type { Answers } from '../../lib/answers/answers';
 
 describe('a part of a block', () => {
-  let served: ChainANode;
+  let served: RestNode;
   const { blocks } = chainAManifest();
 
   before(async function () {
@@ -26,7 +26,7 @@ describe('a part of a block', () => {
     served = await openChainANode({ 'rest-core': 'modern' });
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   const get = (path: string): Promise<RawReply> => ask(served.port, { path });
 

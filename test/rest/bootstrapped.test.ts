@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -8,6 +6,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { newFolder } from '../support/folders';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import type { AddressInfo } from 'node:net';
 
@@ -29,12 +28,11 @@ describe('replies during the backfill of an index that began with coins', () => 
   before(async () => {
     // bcoin keeps 10,000 blocks on regtest.
     Object.assign(rules, { keepBlocks: 10, pruneAfterHeight: 5 });
-    folder = await mkdtemp(join(tmpdir(), 'rest-bootstrapped-'));
+    folder = await newFolder();
   });
 
-  after(async () => {
+  after(() => {
     Object.assign(rules, asShipped);
-    await rm(folder, { recursive: true });
   });
 
   const serve = async (name: string, settings: Readonly<Record<string, unknown>> = {}): Promise<void> => {

@@ -10,10 +10,11 @@ import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { HttpError } from '../../lib/server/errors';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { nodeWith } from '../support/changed-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
+import type { RestNode } from '../support/rest-node';
 import type { Socket } from 'node:net';
 import type { Answers } from '../../lib/answers/answers';
 import type { NodeSource } from '../../lib/node/types';
@@ -22,14 +23,14 @@ import type { Endpoint } from '../../lib/rest/endpoint';
 const largest = (): string => chainAActiveBlocks().reduce((a, b) => (b.raw.length > a.raw.length ? b : a)).hash;
 
 describe('a node with a long chain', () => {
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 3 });
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('works on one request, keeps one waiting and refuses more, if configured so', async () => {
     const requests = Array.from({ length: 12 }, () => ({ path: `/rest/block/${largest()}.json` }));

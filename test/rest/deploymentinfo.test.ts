@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { chainAFolder } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { ask } from '../support/http';
+import type { RestNode } from '../support/rest-node';
 
 interface ShownDeployments {
   readonly hash: string;
@@ -19,14 +20,14 @@ const recorded = JSON.parse(readFileSync(join(chainAFolder, 'deploymentinfo-by-h
 >;
 
 describe('the soft forks as a block sees them', () => {
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openChainANode({ 'rest-core': 'modern' });
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   const at = async (path: string): Promise<ShownDeployments> =>
     JSON.parse((await ask(served.port, { path: `/rest/deploymentinfo${path}.json` })).body.toString()) as ShownDeployments;

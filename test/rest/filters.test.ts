@@ -5,14 +5,13 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { blockFilterEndpoint, blockFilterHeadersEndpoint } from '../../lib/rest/endpoints/blockfilter';
 import { HttpError } from '../../lib/server/errors';
-import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
 import { caught } from '../support/caught';
 import { chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
-import { MemoryLog } from '../support/memory-log';
+import { indexerOn } from '../support/indexed-node';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -31,7 +30,7 @@ describe('filters that have not been made yet', () => {
     await mine(host, 10);
     const node = new BcoinNode(host);
     // Without the option nothing fills them in.
-    index = new ChainIndexer({ store: new MemoryStore(), node, logger: new MemoryLog(), migrations: [] });
+    index = indexerOn(node);
     await index.open();
     await untilLive(index);
     context = { ...endpointContext(node, index.reader), filters: true };
@@ -91,13 +90,13 @@ describe('the filter of a block that was disconnected', () => {
 
 describe('filters that are not switched on', function () {
   this.timeout(CHAIN_A_TIMEOUT_MS);
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async () => {
     served = await openChainANode();
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are said not to exist, if the rest of the request is valid', async () => {
     const textOf = async (path: string): Promise<string> => {

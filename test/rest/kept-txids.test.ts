@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { chainAActiveBlocks } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { ask } from '../support/http';
 import { until } from '../support/until';
+import type { RestNode } from '../support/rest-node';
 
 interface ShownBlock {
   readonly tx: readonly (string | { readonly txid: string })[];
 }
 
 describe('txids of blocks from the index by script', () => {
-  let served: ChainANode;
+  let served: RestNode;
 
   const shown = async (path: string): Promise<ShownBlock> => {
     const { status, body } = await ask(served.port, { path });
@@ -24,7 +25,7 @@ describe('txids of blocks from the index by script', () => {
     await until(async () => (await ask(served.port, { path: '/api/blocks/tip/hash' })).status === 200);
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are the txids of the transactions, in the same JSON', async function () {
     this.timeout(60_000);

@@ -4,12 +4,13 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainADeprecated31, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { ask, askInOneWrite } from '../support/http';
-import { differenceFrom31 } from '../support/recorded-31';
+import { differenceFrom } from '../support/recorded-core';
+import type { RestNode } from '../support/rest-node';
 
 describe('a node that speaks as Bitcoin Core 31 with options', () => {
-  let served: ChainANode;
+  let served: RestNode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
@@ -21,7 +22,7 @@ describe('a node that speaks as Bitcoin Core 31 with options', () => {
     });
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('brings back deprecated fields, where and as Bitcoin Core does', async () => {
     const recorded = chainADeprecated31();
@@ -33,7 +34,7 @@ describe('a node that speaks as Bitcoin Core 31 with options', () => {
       // bcoin replaces nothing in its pool.
       const expected = { ...answer, body: answer.body?.replace('"fullrbf":true', '"fullrbf":false') ?? '' };
       const reply = await ask(served.port, { path: answer.path });
-      expect(differenceFrom31(expected, reply, PROFILES.modern.replies)).to.equal(undefined);
+      expect(differenceFrom(expected, reply, PROFILES.modern.replies)).to.equal(undefined);
     }
   });
 

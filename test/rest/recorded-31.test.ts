@@ -6,23 +6,15 @@ import { SpentOutputs } from '../../lib/answers/blocks/spent-outputs';
 import { BlockTexts } from '../../lib/answers/blocks/texts';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { isUnder } from '../../lib/server/http/mount';
 import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
-import {
-  chainAActiveBlocks,
-  chainAAnswers31,
-  chainAManifest,
-  chainAPool,
-  coreRegtestPrefixes,
-  type RecordedAnswer
-} from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { chainAActiveBlocks, chainAAnswers31, chainAManifest, chainAPool, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
-import { differenceFrom31, isForService } from '../support/recorded-31';
-
-/** Requests at a time: fewer than the slots and the queue hold. */
-const CLIENTS = 8;
+import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
+import type { RestNode } from '../support/rest-node';
 
 /** Endpoints that 0.17 does not have, and the methods that this edition serves as 31 does. */
 const NEWER = ['blockhashbyheight', 'deploymentinfo', 'spenttxouts', 'blockpart', 'blockfilter', 'blockfilterheaders'];
@@ -32,54 +24,37 @@ const isNewer = ({ tags: [endpoint], method }: RecordedAnswer): boolean => NEWER
 
 type Edition = keyof typeof PROFILES;
 
-/** A node of the edition with the recorded node's address prefixes, and with its filters made. */
-async function openNode(core: Edition): Promise<ChainANode> {
-  const regtest = bcoin.Network.get('regtest');
-  const { addressPrefix } = regtest;
-  // So addresses, and descriptors with their checksums, are the same to the letter.
-  regtest.addressPrefix = { ...addressPrefix, ...coreRegtestPrefixes };
+/** A node of the edition, with its filters made. */
+async function openNode(core: Edition): Promise<RestNode> {
   const served = await openChainANode({ 'rest-core': core, 'rest-filters': true });
   while (served.rest.reader.read((snapshot) => snapshot.filterHeaderAt(snapshot.tip.height)) === undefined) await setImmediate();
-  const close = async (): Promise<void> => {
-    regtest.addressPrefix = addressPrefix;
-    await served.close();
-  };
-  return { ...served, close };
+  return served;
 }
 
 /** Asks for every recorded answer of a state that the service of the edition has, and compares. `least`: there are more of them. */
-async function replay(core: Edition, { port }: ChainANode, state: RecordedAnswer['state'], least: number): Promise<void> {
-  const isAsked = (answer: RecordedAnswer): boolean => isForService(answer) && (core === 'modern' || isNewer(answer));
+async function replay(core: Edition, { port }: RestNode, state: RecordedAnswer['state'], least: number): Promise<void> {
+  // Other paths are the node's own.
+  const isAsked = (answer: RecordedAnswer): boolean =>
+    isForService(answer) && isUnder('/rest', answer.path) && (core === 'modern' || isNewer(answer));
   const answers = chainAAnswers31().filter((answer) => answer.state === state && isAsked(answer));
   expect(answers).to.have.length.above(least);
-  const differences: string[] = [];
-  const remaining = answers.values();
-  await Promise.all(
-    Array.from({ length: CLIENTS }, async () => {
-      for (const answer of remaining) {
-        const { id, method, path, headers = {}, requestBodyHex } = answer;
-        const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
-        const difference = differenceFrom31(answer, await ask(port, { method, path, headers, body }), PROFILES[core].replies);
-        if (difference !== undefined) differences.push(`${id}: ${difference}`);
-      }
-    })
-  );
-  expect(differences).to.deep.equal([]);
+  expect(await differencesFrom(answers, port, PROFILES[core].replies)).to.deep.equal([]);
 }
 
-const fillPool = async ({ node }: ChainANode): Promise<void> => {
+const fillPool = async ({ node }: RestNode): Promise<void> => {
   for (const raw of chainAPool()) await node.mempool.addTX(bcoin.TX.fromRaw(raw));
 };
 
 describe('recorded replies of Bitcoin Core 31', () => {
-  let served: ChainANode;
+  let served: RestNode;
+  withCoreAddresses();
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openNode('modern');
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are given with an empty pool', async function () {
     this.timeout(60_000);
@@ -148,14 +123,15 @@ describe('recorded replies of Bitcoin Core 31', () => {
 });
 
 describe('recorded replies of Bitcoin Core 31 from endpoints that 0.17 does not have, with --rest-core=0.17', () => {
-  let served: ChainANode;
+  let served: RestNode;
+  withCoreAddresses();
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openNode('0.17');
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are given with an empty pool', async function () {
     this.timeout(60_000);

@@ -1,19 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
-import { ask } from '../support/http';
-import { differenceFrom } from '../support/recorded-comparison';
-import { untilReady } from '../support/rest-node';
-
-/** Requests at a time: fewer than the slots and the queue hold. */
-const CLIENTS = 8;
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { differencesFrom, withCoreAddresses } from '../support/recorded-core';
+import { untilReady, type RestNode } from '../support/rest-node';
 
 for (const bootstrap of ['blocks', 'coins'])
   describe(`recorded replies of Bitcoin Core 0.17, from an index that began with ${bootstrap}`, () => {
-    let served: ChainANode;
+    let served: RestNode;
+    withCoreAddresses();
 
     before(async function () {
       this.timeout(CHAIN_A_TIMEOUT_MS);
@@ -21,30 +19,17 @@ for (const bootstrap of ['blocks', 'coins'])
       while (served.rest.reader.read(({ backfilling: filling }) => filling) !== undefined) await setImmediate();
     });
 
-    after(() => served.close());
+    after(() => served.node.close());
 
     const replay = async (
       state: RecordedAnswer['state'],
-      { rest, port }: ChainANode,
+      { port }: RestNode,
       isWanted: (answer: RecordedAnswer) => boolean = () => true
     ): Promise<void> => {
       // Odd HTTP framing is the HTTP server's business.
       const answers = chainAAnswers().filter((answer) => answer.state === state && !answer.tags.includes('transport') && isWanted(answer));
       expect(answers).to.have.length.above(240);
-      const { addressPrefixes } = rest.node.network;
-      const differences: string[] = [];
-      const remaining = answers.values();
-      await Promise.all(
-        Array.from({ length: CLIENTS }, async () => {
-          for (const answer of remaining) {
-            const { id, method, path, headers, requestBodyHex } = answer;
-            const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
-            const difference = differenceFrom(answer, await ask(port, { method, path, headers: headers ?? {}, body }), addressPrefixes);
-            if (difference !== undefined) differences.push(`${id}: ${difference}`);
-          }
-        })
-      );
-      expect(differences).to.deep.equal([]);
+      expect(await differencesFrom(answers, port, PROFILES['0.17'].replies)).to.deep.equal([]);
     };
 
     it('are given with an empty pool', async function () {
@@ -76,7 +61,7 @@ for (const bootstrap of ['blocks', 'coins'])
         await untilReady(other);
         await replay('confirmed', other, isWanted);
       } finally {
-        await other.close();
+        await other.node.close();
       }
     });
   });

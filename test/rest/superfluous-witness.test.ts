@@ -2,15 +2,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { ChainIndexer } from '../../lib/index/chain-index';
-import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, type ChainABlock } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { coldAnswer } from '../support/cold-answers';
-import { reach } from '../support/indexed-node';
-import { MemoryLog } from '../support/memory-log';
-import { untilReady } from '../support/rest-node';
+import { indexerOn, reach } from '../support/indexed-node';
+import { untilReady, type RestNode } from '../support/rest-node';
 import { forgetStoredBlock } from '../support/stored-block';
 import { withSuperfluousWitnesses } from '../support/superfluous-witness';
 
@@ -20,7 +17,7 @@ const KEPT_HEIGHT = 699;
 const wire = (hash: string): Buffer => Buffer.from(hash, 'hex').reverse();
 
 describe('blocks that came with superfluous witnesses', () => {
-  let served: ChainANode;
+  let served: RestNode;
   const changed: (ChainABlock & { readonly stored: Buffer })[] = [];
   const paths: string[] = [];
   let answersBefore: readonly string[];
@@ -52,7 +49,7 @@ describe('blocks that came with superfluous witnesses', () => {
     await untilReady(served);
   });
 
-  after(() => served.close());
+  after(() => served.node.close());
 
   it('are kept by the node unchanged', async () => {
     expect(changed).to.have.length.above(1);
@@ -76,7 +73,7 @@ describe('blocks that came with superfluous witnesses', () => {
   });
 
   it('lead to the same index, whether it followed or caught up', async () => {
-    const index = new ChainIndexer({ store: new MemoryStore(), node: served.rest.node, logger: new MemoryLog(), migrations: [] });
+    const index = indexerOn(served.rest.node);
     await index.open();
     await reach('live', index);
     try {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
@@ -11,14 +10,11 @@ import { BlockForms, type BlockText } from '../../lib/answers/blocks/block-forms
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
-import { Unfinished } from '../../lib/server/bounds/unfinished';
-import { Responses } from '../../lib/server/http/responses';
-import { WorkQueue } from '../../lib/server/work/work-queue';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
-import { endpointContext, noReplies } from '../support/endpoints';
+import { endpointContext, servingOf } from '../support/endpoints';
+import { newFolder } from '../support/folders';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
-import { MemoryLog } from '../support/memory-log';
 import { openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { basic, RpcCaller } from '../support/rpc';
@@ -30,7 +26,6 @@ const KEY = { 'api-key': 'sesame' };
 
 describe('calls over HTTP', () => {
   const nodes: TestFullNode[] = [];
-  const folders: string[] = [];
 
   async function open(settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<RestNode> {
     const served = await openRestNode({ ...(prefix !== undefined && { prefix }), settings: { ...MODERN, ...settings } });
@@ -39,15 +34,8 @@ describe('calls over HTTP', () => {
     return served;
   }
 
-  async function newFolder(): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-rpc-'));
-    folders.push(folder);
-    return folder;
-  }
-
   afterEach(async () => {
     for (const node of nodes.splice(0)) if (node.opened) await node.close();
-    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
   });
 
   const text = async (caller: RpcCaller, body: string): Promise<string> => {
@@ -324,20 +312,10 @@ describe('calls over HTTP', () => {
         return Promise.reject(new ClientGoneError('left'));
       }
     }
-    const gate = { requireOpen: () => undefined, status: () => '' };
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
     const answers = endpointContext(node, reader);
     const context = { ...answers, blockForms: new HeldForms(answers), index, version: '', closing$: NEVER };
-    const responses = new Responses(node.httpServer, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
-    const calls = new RpcServer({
-      serving: {
-        ...{ node, gate, responses, queue: new WorkQueue(1, 1), replies: noReplies(), unfinished: new Unfinished() },
-        options: { limits: context.limits, auth: false },
-        logger: new MemoryLog()
-      },
-      context,
-      access: new Access(node)
-    });
+    const calls = new RpcServer({ serving: servingOf(node.httpServer), context, access: new Access(node) });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));
     await once(server, 'listening');

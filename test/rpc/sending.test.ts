@@ -5,6 +5,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { RpcCaller } from '../support/rpc';
+import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -27,13 +28,8 @@ describe('transactions that are sent', () => {
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
 
   /** Spends the first output of each transaction into one output, for a fee. */
-  function paying(from: readonly HostTransaction[], sats: number, script?: Buffer): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const each of from) transaction.addTX(each, 0);
-    transaction.addOutput(script === undefined ? ring.getAddress() : bcoin.Script.fromRaw(script), sats);
-    transaction.sign(ring);
-    return transaction.toTX();
-  }
+  const paying = (from: readonly HostTransaction[], sats: number, script?: Buffer): HostTransaction =>
+    signed(ring, from, [[script ?? ring.getAddress(), sats]]);
   /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
   const failure = (transaction: HostTransaction, ...more: unknown[]): Promise<{ code: number; message: string }> =>

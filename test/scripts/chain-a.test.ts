@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock, type ScannedBlock } from '../../lib/bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { ByteReader } from '../../lib/bitcoin/reader';
 import { readTransaction } from '../../lib/bitcoin/transaction';
-import { chainAActiveBlocks, chainAPool } from '../support/chain-a';
+import { chainAActiveBlocks, chainAPool, jsonIn } from '../support/chain-a';
 import { blockHash } from '../support/made-blocks';
 import { testScale } from '../support/scale';
 import { groupRows, ScriptIndex } from '../support/script-index';
@@ -43,13 +41,7 @@ interface Outspend {
 const PAGE = 25;
 const EVERYTHING = 1_000_000;
 
-function derivedAnswers(shared: string): Derived[] {
-  const text = gunzipSync(readFileSync(join(shared, 'fixtures/wallet/A-derived.jsonl.gz'))).toString();
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Derived);
-}
+const derivedAnswers = (shared: string): Derived[] => jsonIn(join(shared, 'fixtures/wallet/A-derived.jsonl.gz'));
 
 /** Outpoints that the pool spends. */
 function spentByPool(): Set<string> {

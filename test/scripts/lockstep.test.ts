@@ -26,7 +26,7 @@ describe('a reader that asks the index by script all the time', function () {
       let answers = 0;
       const ask = async (): Promise<void> => {
         while (!isOver) {
-          if (await walk.expectHonestScripts()) answers++;
+          if (await walk.scripts.expectHonest()) answers++;
           // With a store in memory all waiting ends within microtasks.
           await setImmediate();
         }

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { piecesOf, PieceWriter, type PieceFile } from '../../lib/scripts/fill/pieces';
+import { newFolder } from '../support/folders';
 
 const secret = Buffer.alloc(32, 7);
 
@@ -13,12 +13,9 @@ describe('a file of pieces', () => {
   let folder: string;
   let file: PieceFile;
 
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rest-pieces-'));
+  before(async () => {
+    folder = await newFolder();
     file = { path: join(folder, 'rows'), secret };
-  });
-  after(() => {
-    rmSync(folder, { recursive: true });
   });
 
   /** Writes parts; `undefined` stands for a flush. Returns the length of the file. */

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -8,24 +7,12 @@ import { filter, firstValueFrom } from 'rxjs';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
+import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
-import { activeChain } from '../support/regtest-chain';
+import { spendingBlocks } from '../support/mined-blocks';
 import type { ChainIndex } from '../../lib/index/types';
-import type { WalkedScripts } from '../support/walked-scripts';
-import type { BlockPlan } from '../support/mined-blocks';
 
 const UNDO_DEPTH = 6;
-
-const worked = (count: number): BlockPlan[] =>
-  Array.from({ length: count }, () => ({
-    repeat: undefined,
-    transactions: [
-      { spends: [3, 60], outputs: [0, 1, 3] },
-      { spends: [199], outputs: [2] }
-    ]
-  }));
-
-const scriptsOf = ({ scripts }: IndexWalk): WalkedScripts => scripts ?? expect.fail('a walk with an index by script');
 
 describe('an index by script that is switched off and on again', function () {
   this.timeout(300_000);
@@ -34,22 +21,17 @@ describe('an index by script that is switched off and on again', function () {
   let said = 0;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-restarts-'));
-    walk = await IndexWalk.on({ folder: join(folder, 'a'), undoDepth: UNDO_DEPTH, turn: 0, scripts: true });
-    await walk.openIndex();
+    folder = await newFolder();
+    walk = await IndexWalk.open({ folder: join(folder, 'a'), undoDepth: UNDO_DEPTH, scripts: true });
     await walk.expectRight();
   });
-  after(async () => {
-    await walk.close();
-    await rm(folder, { recursive: true });
-  });
+  after(() => walk.close());
 
   /** Reasons for which the index was filled again since the last call. */
   const reasons = (): string[] => {
-    const start = 'warning Filling the index by script again: ';
-    const lines = walk.log.lines.slice(said).filter((line) => line.startsWith(start));
+    const first = said;
     said = walk.log.lines.length;
-    return lines.map((line) => line.slice(start.length));
+    return walk.reasonsSince(first, walk.scripts);
   };
   const off = async (): Promise<void> => {
     await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: undefined });
@@ -59,14 +41,14 @@ describe('an index by script that is switched off and on again', function () {
 
   it('catches up with blocks that came meanwhile', async () => {
     await off();
-    await walk.step({ do: 'mine', plans: worked(9) });
+    await walk.step({ do: 'mine', plans: spendingBlocks(9) });
     await on();
     expect(reasons()).to.deep.equal([]);
   });
 
   it('follows a reorganization that it can undo', async () => {
     await off();
-    await walk.step({ do: 'fork', back: UNDO_DEPTH, plans: worked(UNDO_DEPTH + 2) });
+    await walk.step({ do: 'fork', back: UNDO_DEPTH, plans: spendingBlocks(UNDO_DEPTH + 2) });
     await on();
     expect(reasons()).to.deep.equal([]);
   });
@@ -79,22 +61,21 @@ describe('an index by script that is switched off and on again', function () {
   });
 
   it('is filled again after a reorganization that it cannot undo', async () => {
-    await walk.step({ do: 'mine', plans: worked(UNDO_DEPTH + 1) });
+    await walk.step({ do: 'mine', plans: spendingBlocks(UNDO_DEPTH + 1) });
     const { height } = walk.node.tip();
     await off();
     await walk.step({ do: 'reset', back: UNDO_DEPTH });
-    await walk.step({ do: 'fork', back: 1, plans: worked(2) });
+    await walk.step({ do: 'fork', back: 1, plans: spendingBlocks(2) });
     await on();
     expect(reasons()).to.deep.equal([`expected an undo record for height ${height - UNDO_DEPTH}, got none.`]);
   });
 
   it('is filled again when it belongs to another chain, or to another network', async () => {
-    const other = await IndexWalk.on({ folder: join(folder, 'b'), undoDepth: UNDO_DEPTH, turn: 1, scripts: true });
-    await other.openIndex();
-    await other.step({ do: 'fork', back: 20, plans: worked(22) });
-    await other.closeIndex();
+    const other = await IndexWalk.open({ folder: join(folder, 'b'), undoDepth: UNDO_DEPTH, turn: 1, scripts: true });
+    await other.step({ do: 'fork', back: 20, plans: spendingBlocks(22) });
+    await other.closeIndexes();
     for (const folders of [['scripts'], ['scripts', 'index']]) {
-      await walk.closeIndex();
+      await walk.closeIndexes();
       for (const name of folders) {
         await rm(join(folder, 'a', name), { recursive: true });
         await cp(join(folder, 'b', name), join(folder, 'a', name), { recursive: true });
@@ -104,8 +85,8 @@ describe('an index by script that is switched off and on again', function () {
     }
     await other.close();
 
-    await walk.closeIndex();
-    const { store } = scriptsOf(walk);
+    await walk.closeIndexes();
+    const { store } = walk.scripts;
     await store.open();
     await store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 1))], { durable: false });
     await store.close();
@@ -116,13 +97,13 @@ describe('an index by script that is switched off and on again', function () {
   });
 
   it('forgets a filling when the chain has become too short for one', async () => {
-    await walk.closeIndex();
-    const { store } = scriptsOf(walk);
+    await walk.closeIndexes();
+    const { store } = walk.scripts;
     await store.open();
     await store.clear();
     await store.close();
-    await walk.reopen();
-    await firstValueFrom(scriptsOf(walk).indexer.state$.pipe(filter(({ phase }) => phase === 'sorting')));
+    await walk.openIndexes();
+    await firstValueFrom(walk.scripts.indexer.state$.pipe(filter(({ phase }) => phase === 'sorting')));
     await walk.step({ do: 'restart', closed: { do: 'reset', back: walk.node.tip().height - 3 }, opened: undefined });
     expect(reasons()).to.deep.equal([]);
   });
@@ -133,13 +114,13 @@ describe('an index by script beside the main index', function () {
   let walk: IndexWalk;
 
   before(async () => {
-    walk = await IndexWalk.open({ disk: false, undoDepth: UNDO_DEPTH, scripts: true });
+    walk = await IndexWalk.open({ undoDepth: UNDO_DEPTH, scripts: true });
     await walk.expectRight();
   });
   after(() => walk.close());
 
   it('is right when a reader meets damage while a block is connected', async () => {
-    const { store, indexer } = scriptsOf(walk);
+    const { store, indexer } = walk.scripts;
     const batch = store.batch.bind(store);
     let met = 0;
     store.batch = async (writes, options) => {
@@ -149,18 +130,15 @@ describe('an index by script beside the main index', function () {
       for (let turns = 0; turns < 100; turns++) await setImmediate();
       await batch(writes, options);
     };
-    await walk.step({ do: 'mine', plans: worked(1) });
+    await walk.step({ do: 'mine', plans: spendingBlocks(1) });
     expect(met).to.equal(1);
-    expect(walk.log.lines.filter((line) => line.includes('Filling the index by script again'))).to.deep.equal([
-      'warning Filling the index by script again: a reader met damage.'
-    ]);
+    expect(walk.reasonsSince(0, walk.scripts)).to.deep.equal(['a reader met damage.']);
   });
 
   it('continues when the main index could not be read for a moment', async () => {
-    const scripts = scriptsOf(walk);
-    await scripts.close();
-    await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: { do: 'mine', plans: worked(3) } });
-    const { index } = walk;
+    const { scripts } = walk;
+    await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: { do: 'mine', plans: spendingBlocks(3) } });
+    const index = walk.main.indexer;
     let reads = 0;
     const unsteady: ChainIndex = {
       state$: index.state$,
@@ -180,9 +158,8 @@ describe('an index by script beside the main index', function () {
         hold: () => index.reader.hold()
       }
     };
-    scripts.beside(unsteady);
-    scripts.open();
-    await scripts.expectRight(await activeChain(walk.node));
+    scripts.open(unsteady);
+    await scripts.expectRight(await walk.activeChain());
     expect(reads).to.be.greaterThan(5);
   });
 });

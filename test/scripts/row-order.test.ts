@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import { IndexError } from '../../lib/follow/errors';
 import { RowCursor, writeRow } from '../../lib/scripts/records/row';
 import { groupedRows } from '../../lib/scripts/fill/grouped-rows';
 import { RowSorter } from '../../lib/scripts/fill/row-order';
+import { newFolder } from '../support/folders';
 
 interface MadeRow {
   readonly hash: Buffer;
@@ -53,11 +53,8 @@ function piecesOf(list: readonly MadeRow[], each: number): Buffer[] {
 describe('rows of a partition file', () => {
   let folder: string;
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rest-order-'));
-  });
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
+  beforeEach(async () => {
+    folder = await newFolder();
   });
 
   const run = (number: number): { path: string; secret: Buffer } => ({ path: join(folder, `run${number}`), secret: Buffer.alloc(32) });

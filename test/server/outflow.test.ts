@@ -3,18 +3,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { jsonReply } from '../../lib/rest/format';
-import { restInterface } from '../../lib/rest/rest-interface';
-import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { readBody } from '../../lib/server/http/body';
 import { Responses } from '../../lib/server/http/responses';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
-import { WorkQueue } from '../../lib/server/work/work-queue';
-import { PROFILES } from '../../lib/views/profile';
-import { noReplies } from '../support/endpoints';
+import { serveRoutes } from '../support/endpoints';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
-import { MemoryLog } from '../support/memory-log';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import type { Reply } from '../../lib/server/http/reply';
 
@@ -33,11 +28,6 @@ describe('replies that clients are slow to read', () => {
 
   /** `mostBytes` for two of the large replies. */
   const serve = async (timeoutMs: number): Promise<void> => {
-    const listening = {
-      get listening() {
-        return server.listening;
-      }
-    };
     const large = async ({ path }: RestRequest): Promise<Reply> => {
       made++;
       const reply = jsonReply(path.endsWith('/kept') ? body : Buffer.from(body));
@@ -45,28 +35,15 @@ describe('replies that clients are slow to read', () => {
       return reply;
     };
     const held = async (request: RestRequest): Promise<Reply> => ({ ...(await large(request)), release: () => released++ });
-    responses = new Responses(listening, { mostBytes: MOST, readRate: { bytesPerSecond: 1_000, windowMs: timeoutMs } });
+    server = createServer();
+    responses = new Responses(server, { mostBytes: MOST, readRate: { bytesPerSecond: 1_000, windowMs: timeoutMs } });
     const routes = [
       { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
       { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
       { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
       { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
     ];
-    const serving = {
-      gate: { requireOpen: () => undefined, status: () => '' },
-      replies: noReplies(),
-      queue: new WorkQueue(1, 1),
-      responses,
-      unfinished: new Unfinished(),
-      options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
-      node: { isApiKey: () => false },
-      logger: new MemoryLog()
-    };
-    const app = new HttpApp(serving.logger);
-    app.add(restInterface(serving, routes, PROFILES['0.17']));
-    server = createServer((request, response) => void app.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
+    port = await serveRoutes(server, routes, { responses });
   };
 
   /** Sends a request, and reads only the first bytes of the reply. */

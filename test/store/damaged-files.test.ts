@@ -1,12 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { compiledProgram } from '../support/compiled';
 import { DAMAGED_PARTS, type DamagedPart, type DamageReport } from '../support/damaged-store';
+import { newFolder } from '../support/folders';
 import { testScale, testSeed } from '../support/scale';
 
 const ROUNDS = 8;
@@ -33,7 +31,7 @@ describe('a store on disk with a damaged file', function () {
   let report: DamageReport;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
+    folder = await newFolder();
     // LevelDB can end the process because of bytes that it reads.
     const child = fork(compiledProgram('damaged-store'), [folder, `${seed}`, `${ROUNDS * testScale()}`]);
     child.once('message', (message: DamageReport) => {
@@ -41,7 +39,6 @@ describe('a store on disk with a damaged file', function () {
     });
     expect(await once(child, 'exit'), `exit code and signal, TEST_SEED=${seed}`).to.deep.equal([0, null]);
   });
-  after(() => rm(folder, { recursive: true }));
 
   for (const part of DAMAGED_PARTS) {
     it(`is never wrong: ${part}, TEST_SEED=${seed}`, () => {

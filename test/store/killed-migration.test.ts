@@ -1,16 +1,13 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { firstDifference } from '../../lib/store/compare';
 import { DiskStore } from '../../lib/store/disk-store';
 import { migrate, storedVersion, versionRecord } from '../../lib/store/migrate';
-import { compiledProgram } from '../support/compiled';
+import { newFolder } from '../support/folders';
+import { KilledChild } from '../support/killed-child';
 import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
 import { testScale, testSeed } from '../support/scale';
 import type { KilledMigrationMessage } from '../support/killed-migration';
@@ -45,7 +42,7 @@ describe('a migration that is killed', function () {
   }
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-migration-'));
+    folder = await newFolder();
     const store = new DiskStore(join(folder, 'layout-1'));
     await store.open();
     await fillWithMadeUpRecords(store, RECORDS);
@@ -58,31 +55,15 @@ describe('a migration that is killed', function () {
 
   after(async () => {
     for (const closeOne of close) await closeOne();
-    await rm(folder, { recursive: true });
   });
 
   const toNewest = (store: Store): Promise<void> => migrate(store, madeUpMigrations, { version: MADE_UP_VERSION });
 
   /** False: the migration was over before. */
   async function killAt(name: string, { steps, ms }: Moment): Promise<boolean> {
-    let words = '';
-    const child = fork(compiledProgram('killed-migration'), [join(folder, name)], {
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
-    });
-    child.stderr?.on('data', (text: Buffer) => {
-      words += text.toString();
-    });
-    const closed = once(child, 'close');
-    const isThere = new Promise<void>((resolve) => {
-      child.on('message', (reached: KilledMigrationMessage) => {
-        if (reached >= steps) resolve();
-      });
-    });
-    await Promise.race([isThere.then(() => setTimeout(ms)), closed]);
-    child.kill('SIGKILL');
-    const [code, signal] = (await closed) as [number | null, string | null];
-    expect(code ?? 0, words).to.equal(0);
-    return signal === 'SIGKILL';
+    const child = new KilledChild('killed-migration', [join(folder, name)]);
+    await child.said((reached) => (reached as KilledMigrationMessage) >= steps);
+    return child.kill(ms);
   }
 
   it(`is resumed, and ends with the same bytes as one that was never killed: ${kills} kills, TEST_SEED=${seed}`, async () => {

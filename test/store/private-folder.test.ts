@@ -1,9 +1,9 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
+import { newFolder } from '../support/folders';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const OWNER_ALONE = 0o600;
@@ -14,14 +14,11 @@ describe('the files of a store on disk', () => {
   let store: Store;
 
   beforeEach(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'rest-private-'));
+    parent = await newFolder();
     folder = join(parent, 'rest/index');
     store = new DiskStore(folder);
   });
-  afterEach(async () => {
-    await store.close();
-    await rm(parent, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   async function expectPrivate(least: number): Promise<void> {
     expect((await stat(folder)).mode & 0o777).to.equal(0o700);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,6 +9,7 @@ import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { flipBit } from '../support/flipped-bit';
+import { newFolder } from '../support/folders';
 import { MergingStore } from '../support/merging-store';
 import { testSeed } from '../support/scale';
 import type { ScrubbedPart, Store, StoreWrite } from '../../lib/store/store';
@@ -34,7 +34,7 @@ describe('scrubbing the files of an open store', () => {
   let store: MergingStore;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-scrub-'));
+    folder = await newFolder();
     store = new MergingStore(folder);
     await store.open();
     for (let table = 0; table < 3; table++) {
@@ -44,10 +44,7 @@ describe('scrubbing the files of an open store', () => {
       await store.open();
     }
   });
-  afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   const tables = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.ldb')).sort();
 

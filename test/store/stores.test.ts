@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,8 +8,9 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
-import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
+import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -33,9 +33,8 @@ let folder: string;
 /** For each test of the group: an empty folder. */
 function withFolder(): void {
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-store-'));
+    folder = await newFolder();
   });
-  afterEach(() => rm(folder, { recursive: true }));
 }
 
 const engines = {

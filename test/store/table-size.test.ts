@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { suitedTableBytes } from '../../lib/store/disk-store';
+import { newFolder } from '../support/folders';
 import { MergingStore } from '../support/merging-store';
 
 const MIB = 2 ** 20;
@@ -29,15 +29,12 @@ describe('a store that grows', function () {
   let store: MergingStore;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rest-tables-'));
+    folder = await newFolder();
     store = new MergingStore(folder);
     await store.open();
   });
 
-  afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   /** A table that holds nothing and takes no space, and that LevelDB deletes when it opens the store. */
   async function pretend(bytes: number): Promise<void> {

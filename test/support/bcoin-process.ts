@@ -1,4 +1,4 @@
-// A bcoin node in a separate process, on free loopback ports, asked over its HTTP servers.
+// A bcoin node in a separate process, asked over its HTTP servers.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -22,13 +22,14 @@ export class BcoinProcess {
   readonly #happened = new Subject<void>();
   #code: number | null | undefined;
 
-  /** `args`: arguments of Node.js, which are the program with its options. */
+  /** `args`: of Node.js, which are the program with its options, or of another executable. */
   constructor(
     args: readonly string[],
     readonly ports: ProcessPorts,
-    env: Readonly<Record<string, string>> = {}
+    env: Readonly<Record<string, string>> = {},
+    executable = process.execPath
   ) {
-    this.#child = spawn(process.execPath, [...args], {
+    this.#child = spawn(executable, [...args], {
       env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...env }
     });
     const listen = (text: Buffer): void => {
@@ -65,12 +66,18 @@ export class BcoinProcess {
     );
   }
 
+  /** bcoin's own executable as operators run it: on regtest, without peers, and without a wallet. */
+  static executable(path: string, prefix: string, http: number, ...options: string[]): BcoinProcess {
+    const args = ['--network', 'regtest', '--prefix', prefix, '--listen', 'false', '--no-wallet', '--http-port', `${http}`, ...options];
+    return new BcoinProcess(args, { http, wallet: 0 }, {}, path);
+  }
+
   /** The exit code once the process has ended; null if it was killed. */
   get code(): number | null | undefined {
     return this.#code;
   }
 
-  /** Resolves when its output matches. */
+  /** Resolves when its output matches. @throws Error when the process ends before */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.output);
@@ -88,6 +95,14 @@ export class BcoinProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Its first reply that is not the gate's. */
+  async answer(path: string): Promise<Response> {
+    for (;;) {
+      const response = await fetch(`http://127.0.0.1:${this.ports.http}${path}`);
+      if (response.status !== 503) return response;
+    }
   }
 
   /** For the end of a test, whether it passed or not. */

@@ -64,18 +64,31 @@ interface TestMempool extends HostMempool {
   _removeBlock(...block: unknown[]): Promise<void>;
 }
 
+/** A block template. */
+interface MinerJob {
+  readonly attempt: { items: unknown[]; fees: number };
+  pushTX(transaction: HostTransaction): unknown;
+  refresh(): void;
+  mineAsync(): Promise<HostFullBlock>;
+}
+
 export interface TestFullNode extends HostNode {
+  readonly config: HostNode['config'] & { inject(options: Readonly<Record<string, unknown>>): void };
   readonly chain: TestChain;
   readonly mempool: TestMempool;
   /** Checks the scripts of a block's transactions. */
   readonly workers: { check(...transaction: unknown[]): Promise<unknown> };
   readonly miner: {
-    readonly cpu: { mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null> };
+    readonly cpu: {
+      mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null>;
+      createJob(tip: HostEntry): Promise<MinerJob>;
+    };
     addAddress(address: unknown): void;
   };
   readonly opened: boolean;
   readonly logger: HostNode['logger'] & { memory(): void };
   use(plugin: unknown): unknown;
+  getCoin(hash: HostHash, index: number): Promise<unknown>;
   get(name: string): unknown;
   ensure(): Promise<void>;
   open(): Promise<void>;

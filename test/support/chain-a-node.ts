@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bcoin, bcoinTarget } from './bcoin';
 import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
+import { newFolder } from './folders';
 import { projectFolder } from './project-folder';
 import { openRegtestNode } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
@@ -18,29 +18,17 @@ const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 /** Long enough to make the chain. */
 export const CHAIN_A_TIMEOUT_MS = 180_000;
 
-export interface ChainANode extends RestNode {
-  /** Closes the node and deletes its folder. */
-  close(): Promise<void>;
-}
-
 /** Opens a node whose gate is open. */
-export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<ChainANode> {
-  const prefix = await copiedChain();
-  const served = await openRestNode({ prefix, settings });
+export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<RestNode> {
+  const served = await openRestNode({ prefix: await copiedChain(), settings });
   await untilReady(served);
-  return {
-    ...served,
-    close: async () => {
-      await served.node.close();
-      await rm(prefix, { recursive: true });
-    }
-  };
+  return served;
 }
 
 /** A new folder with a closed node that holds the chain. */
 export async function copiedChain(): Promise<string> {
   const made = await madeChain();
-  const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
+  const prefix = await newFolder();
   await cp(made, prefix, { recursive: true });
   return prefix;
 }

@@ -62,9 +62,11 @@ export interface RecordedAnswer {
   readonly httpVersion?: string;
   readonly status: number;
   readonly contentType: string | null;
-  /** Recorded for 31 only, like the next field. */
+  /** Recorded for 31 only. */
   readonly cacheControl?: string;
-  readonly contentLength?: string;
+  readonly contentLength?: string | null;
+  /** Recorded for 0.17 only, of replies to HEAD. */
+  readonly bytesAfterHead?: number;
   readonly body?: string;
   readonly bodyBase64?: string;
   readonly bodyRef?: { readonly block: number; readonly as: 'bin' | 'hex' };
@@ -84,11 +86,13 @@ export const regtestGenesis = Buffer.from(
 /** Address prefixes of Bitcoin Core's regtest, whose answers were recorded. */
 export const coreRegtestPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'bcrt' } as const;
 
-const lines = (name: string): string[] =>
-  gunzipSync(readFileSync(join(chainAFolder, name)))
-    .toString('utf8')
-    .split('\n')
-    .filter(Boolean);
+/** The lines of a compressed file. */
+export const linesIn = (path: string): string[] => gunzipSync(readFileSync(path)).toString('utf8').split('\n').filter(Boolean);
+
+/** The values of a compressed file that has one on each line. */
+export const jsonIn = <T>(path: string): T[] => linesIn(path).map((line) => JSON.parse(line) as T);
+
+const lines = (name: string): string[] => linesIn(join(chainAFolder, name));
 
 /** Style of the recorded JSON of each edition. */
 export const coreStyles = {
@@ -124,10 +128,10 @@ export const chainAActiveBlocks = once((): ChainABlock[] => [
 /** The pool's transactions, serialized, parents first. */
 export const chainAPool = once((): Buffer[] => lines('mempool.txt.gz').map((hex) => Buffer.from(hex, 'hex')));
 
-export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
+export const chainAAnswers = once(() => jsonIn<RecordedAnswer>(join(chainAFolder, 'answers-0.17.jsonl.gz')));
 
 /** 4,228 requests and the answers of Bitcoin Core 31. */
-export const chainAAnswers31 = once((): RecordedAnswer[] => lines('answers-31.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
+export const chainAAnswers31 = once(() => jsonIn<RecordedAnswer>(join(chainAFolder, 'answers-31.jsonl.gz')));
 
 /** Its answers with `-deprecatedrpc=bip125`, `fullrbf` and `warnings`, and one transaction in the pool. */
 export const chainADeprecated31 = once(

@@ -1,13 +1,24 @@
-// The context of endpoints, with a cache of any size.
+// The context of endpoints, with a cache of any size, and a server of endpoints that a test makes up.
 
+import { once } from 'node:events';
 import { answersOf, type Answers } from '../../lib/answers/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
+import { restInterface } from '../../lib/rest/rest-interface';
+import { HttpApp } from '../../lib/server/app';
+import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ReplyCache } from '../../lib/server/cache/replies';
+import { Responses } from '../../lib/server/http/responses';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import { WorkQueue } from '../../lib/server/work/work-queue';
 import { PROFILES, type Profile } from '../../lib/views/profile';
+import { MemoryLog } from './memory-log';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { IndexReader } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
+import type { Route } from '../../lib/rest/routes';
+import type { HttpServing } from '../../lib/server/serving';
 
 /** By default nothing is cached. */
 export function endpointContext(
@@ -22,7 +33,7 @@ export function endpointContext(
 }
 
 /** A cache for endpoints whose replies do not depend on the index's state: it must never be asked. */
-export function noReplies(): ReplyCache {
+function noReplies(): ReplyCache {
   const reader: IndexReader = {
     read: () => {
       throw new Error('expected no reply to be looked up');
@@ -34,4 +45,29 @@ export function noReplies(): ReplyCache {
 /** A request of a waiting client. `path`: the part after the endpoint's prefix. */
 export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRequest {
   return new RestRequest(path, body, { destroyed: false });
+}
+
+/** What serves a test's own endpoints: everybody is answered, and nothing is cached. `server`: for the replies. */
+export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<HttpServing> = {}): HttpServing {
+  return {
+    node: { isApiKey: () => false },
+    options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
+    logger: new MemoryLog(),
+    gate: { requireOpen: () => undefined, status: () => '' },
+    queue: new WorkQueue(1, 1),
+    replies: noReplies(),
+    responses: new Responses(server, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }),
+    unfinished: new Unfinished(),
+    ...changes
+  };
+}
+
+/** Has a new server answer these routes of REST. @returns its port */
+export async function serveRoutes(server: Server, routes: readonly Route[], changes: Partial<HttpServing>): Promise<number> {
+  const serving = servingOf(server, changes);
+  const app = new HttpApp(serving.logger);
+  app.add(restInterface(serving, routes, PROFILES['0.17']));
+  server.on('request', (request, response) => void app.handle(request, response, () => undefined));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
 }

@@ -5,6 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostKeyRing, type TestFullNode } from './bcoin';
 import { coreRegtestPrefixes } from './chain-a';
 import { mine } from './regtest-node';
+import { signed } from './signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const MATURE = 101;
@@ -29,12 +30,13 @@ export class Faucet {
   static async on(node: TestFullNode, count: number): Promise<Faucet> {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, MATURE, undefined, ring.getAddress());
-    const split = new bcoin.MTX();
-    split.addTX(first?.txs[0] as HostTransaction, 0); // every block has a coinbase
+    const coinbase = first?.txs[0] as HostTransaction; // every block has one
     const value = Math.floor(COINBASE / count) - FEE;
-    for (let i = 0; i < count; i++) split.addOutput(ring.getAddress(), value);
-    split.sign(ring);
-    const coins = split.toTX();
+    const coins = signed(
+      ring,
+      [coinbase],
+      Array.from({ length: count }, () => [ring.getAddress(), value])
+    );
     await node.mempool.addTX(coins);
     await mine(node, 1);
     return new Faucet(node, ring, coins, value);
@@ -47,12 +49,8 @@ export class Faucet {
 
   /** Sends a payment from one coin to the pool. @returns its txid, as displayed */
   async pays(address: string, valueSats: number): Promise<string> {
-    const payment = new bcoin.MTX();
-    payment.addTX(this.#coins, this.#used++);
-    payment.addOutput(bcoin.Script.fromRaw(scriptAt(address)), valueSats);
-    payment.addOutput(this.#ring.getAddress(), this.#coinValue - valueSats - FEE);
-    payment.sign(this.#ring);
-    const transaction = payment.toTX();
+    const change = [this.#ring.getAddress(), this.#coinValue - valueSats - FEE] as const;
+    const transaction = signed(this.#ring, [[this.#coins, this.#used++]], [[scriptAt(address), valueSats], change]);
     await this.#node.mempool.addTX(transaction);
     return toDisplayHex(transaction.hash());
   }

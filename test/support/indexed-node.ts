@@ -1,4 +1,4 @@
-// A node with an index of its chain, made separately for each test of a group.
+// Nodes with an index of their chain: one by itself, or one for each test of a group.
 
 import { expect } from 'chai';
 import { afterEach, beforeEach } from 'mocha';
@@ -11,8 +11,14 @@ import { activeChain } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
 import { expectIndexOf } from './utxo-model';
 import type { IndexState } from '../../lib/index/types';
+import type { NodeSource } from '../../lib/node/types';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
+
+/** An index without migrations, by default in memory, that is not open. */
+export function indexerOn(node: NodeSource, options: Partial<ChainIndexerOptions> = {}): ChainIndexer {
+  return new ChainIndexer({ store: new MemoryStore(), node, logger: new MemoryLog(), migrations: [], ...options });
+}
 
 interface IndexedNode {
   host: TestFullNode;
@@ -42,7 +48,7 @@ export function withNodeAndIndex(): void {
 }
 
 export function newIndex(options: Partial<ChainIndexerOptions> = {}): ChainIndexer {
-  return new ChainIndexer({ store: current.store, node: current.node, logger: current.log, migrations: [], ...options });
+  return indexerOn(current.node, { store: current.store, logger: current.log, ...options });
 }
 
 /** Another index on the same store, as after a restart; live when this resolves. */

@@ -5,6 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostKeyRing } from './bcoin';
 import { coreRegtestPrefixes } from './chain-a';
 import { scriptAt } from './faucet';
+import { signed } from './signed';
 
 const FEE = 10_000;
 
@@ -29,12 +30,15 @@ export class KeyWallet {
   /** Spends output 0 of a transaction: part of its value to an address, the rest to itself. */
   sends(from: string, value: number, address: string, part: number): SignedSpend {
     const change = value - part - FEE;
-    const spend = new bcoin.MTX();
-    spend.addTX(bcoin.TX.fromRaw(Buffer.from(from, 'hex')), 0);
-    spend.addOutput(bcoin.Script.fromRaw(scriptAt(address)), part);
-    spend.addOutput(bcoin.Script.fromRaw(scriptAt(this.address)), change);
-    spend.sign(this.#ring);
-    const signed = spend.toTX();
-    return { txid: toDisplayHex(signed.hash()), hex: signed.toRaw().toString('hex'), change };
+    const coin = bcoin.TX.fromRaw(Buffer.from(from, 'hex'));
+    const spend = signed(
+      this.#ring,
+      [coin],
+      [
+        [scriptAt(address), part],
+        [scriptAt(this.address), change]
+      ]
+    );
+    return { txid: toDisplayHex(spend.hash()), hex: spend.toRaw().toString('hex'), change };
   }
 }

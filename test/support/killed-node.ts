@@ -20,7 +20,8 @@ const say = (message: KilledNodeMessage): void => {
 async function main(): Promise<void> {
   const [folder, ...words] = process.argv.slice(2);
   const [turn, seed, undoDepth] = words.map(Number);
-  const [bootstrap, scripts] = words.slice(3);
+  const [bootstrap, word] = words.slice(3);
+  const scripts = word === 'scripts';
   if (
     folder === undefined ||
     turn === undefined ||
@@ -30,15 +31,16 @@ async function main(): Promise<void> {
   )
     throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]');
   // Now and then filters are off, so that they are missing afterwards.
-  const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn, scripts: scripts === 'scripts' });
+  const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn, scripts });
   say('opening');
-  walk.scripts?.indexer.state$
-    .pipe(
-      map(({ phase }) => phase),
-      distinctUntilChanged()
-    )
-    .subscribe(say);
-  await walk.openIndex();
+  await walk.openIndexes();
+  if (scripts)
+    walk.scripts.state$
+      .pipe(
+        map(({ phase }) => phase),
+        distinctUntilChanged()
+      )
+      .subscribe(say);
   await walk.expectRight();
   say('right');
   for (const step of fc.sample(healthyStep, { seed, numRuns: STEPS })) await walk.stepUnchecked(step);

@@ -1,10 +1,12 @@
-// Closes at the end what failed tests have left open, so that the process ends by itself.
+// At the end of the run: closes what failed tests have left open, so that the process ends by itself, and deletes the folders of all tests.
 
+import { deleteFolders } from './folders';
 import { closeLeftNodes } from './regtest-node';
 
 export const mochaHooks = {
   async afterAll(this: { timeout(ms: number): unknown }): Promise<void> {
     this.timeout(60_000);
     await closeLeftNodes();
+    await deleteFolders();
   }
 };

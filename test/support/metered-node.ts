@@ -10,6 +10,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
 import { freePort, mine } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
+import { signed } from './signed';
 import { until } from './until';
 
 /** What clients may ask for, as texts. */
@@ -112,12 +113,9 @@ async function prepared({ node, rest, port: http }: RestNode, electrum: number):
   await untilReady({ node, rest, port: http, baseUrl: '' });
   const script = Buffer.concat([Buffer.from([0x00, 20]), hash('sha256', 'a busy script', 'buffer').subarray(0, 20)]);
   const pay = async (block: HostFullBlock | undefined): Promise<HostFullBlock['txs'][number]> => {
-    const payment = new bcoin.MTX();
-    payment.addTX(block?.txs[0] as HostFullBlock['txs'][number], 0); // every block has a coinbase
-    for (let i = 0; i < OUTPUTS; i++) payment.addOutput(bcoin.Script.fromRaw(script), VALUE);
-    payment.addOutput(address, COINBASE - OUTPUTS * VALUE - FEE);
-    payment.sign(ring);
-    const transaction = payment.toTX();
+    const coinbase = block?.txs[0] as HostFullBlock['txs'][number]; // every block has one
+    const paid = Array.from({ length: OUTPUTS }, () => [script, VALUE] as const);
+    const transaction = signed(ring, [coinbase], [...paid, [address, COINBASE - OUTPUTS * VALUE - FEE]]);
     await node.mempool.addTX(transaction);
     return transaction;
   };

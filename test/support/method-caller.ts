@@ -3,9 +3,10 @@
 import { hash } from 'node:crypto';
 import { electrumErrorOf } from '../../lib/electrum/errors';
 import { methodTable } from '../../lib/electrum/method-table';
+import { VERSION } from './served-node';
 import { unfailing } from './unfailing';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
-import type { EsploraNode } from './esplora-node';
+import type { ServedNode } from './served-node';
 
 /** The result of a call. */
 export type MethodAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
@@ -50,14 +51,13 @@ export class MethodCaller {
   /** The cost of all calls. */
   points = 0;
 
-  readonly #gate: EsploraNode['serving']['gate'];
+  readonly #gate: ServedNode['serving']['gate'];
 
-  constructor({ answers, scripts, serving }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+  constructor({ answers, serving }: ServedNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
     this.#gate = serving.gate;
     this.table = methodTable({
       ...answers,
-      scripts,
-      version: '1.2.3',
+      version: VERSION,
       maxHistory: 80_000,
       broadcast: true,
       ...options

@@ -21,6 +21,15 @@ export interface TransactionPlan {
   readonly outputs: readonly number[];
 }
 
+/** Plans of blocks with spends, of coinbases and of coins that the block itself makes. */
+export function spendingBlocks(count: number): BlockPlan[] {
+  const transactions = [
+    { spends: [3, 60], outputs: [0, 1, 3] },
+    { spends: [199], outputs: [2] }
+  ];
+  return Array.from({ length: count }, () => ({ repeat: undefined, transactions }));
+}
+
 /** Kinds of locking scripts, and the scripts that unlock them; undefined: never spent here. */
 export const KINDS: readonly { readonly script: Buffer; readonly unlock: Buffer | undefined }[] = [
   { script: Buffer.from('51', 'hex'), unlock: Buffer.alloc(0) },

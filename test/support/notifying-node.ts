@@ -1,81 +1,47 @@
-// A real node with the indexes, the pool by script and the notifier of the Electrum protocol beside it.
+// What the plugin serves, beside a real node that is open already, and clients that are notified over the Electrum protocol.
 
-import { filter, firstValueFrom } from 'rxjs';
-import { PooledScripts } from '../../lib/answers/scripts/pooled-script';
-import { ChainTotals } from '../../lib/answers/scripts/totals';
-import { ScriptHistories } from '../../lib/answers/status/history';
-import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
-import { SettledPasses } from '../../lib/answers/status/settled-passes';
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
-import { ChainIndexer } from '../../lib/index/chain-index';
-import { BcoinNode } from '../../lib/node/bcoin';
-import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
-import { MemoryStore } from '../../lib/store/memory-store';
-import { MemoryLog } from './memory-log';
+import { assembled, ServedNode, type Assembled } from './served-node';
 import { unfailing } from './unfailing';
+import type { ScriptHistories } from '../../lib/answers/status/history';
+import type { ScriptNotifier } from '../../lib/answers/status/script-notifier';
+import type { SettledPasses } from '../../lib/answers/status/settled-passes';
+import type { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
-const UNDO_DEPTH = 1_000;
 const FAILURE_PAUSE_MS = 50;
 const LIMITS: SubscriptionLimits = { maxSubscriptions: 10_000, maxHistory: 80_000 };
 
-export class NotifyingNode {
-  readonly log = new MemoryLog();
+export class NotifyingNode extends ServedNode {
   /** For the subscriptions of all clients. */
   memory = new SubscriptionMemory(1 << 26);
-  readonly node: BcoinNode;
-  readonly index: ChainIndexer;
-  readonly scripts: ScriptIndexer;
-  readonly pool: ScriptPool;
   readonly notifier: ScriptNotifier;
-  readonly histories: ScriptHistories;
   readonly passes: SettledPasses;
+  readonly pool: ScriptPool;
+  readonly histories: ScriptHistories;
+  readonly #made: Assembled;
 
-  private constructor(
-    readonly host: TestFullNode,
-    scriptStore: Store
-  ) {
-    const node = (this.node = new BcoinNode(host));
-    const logger = this.log;
-    const common = { node, logger, undoDepth: UNDO_DEPTH, scrubMs: 0, failurePauseMs: FAILURE_PAUSE_MS };
-    const index = (this.index = new ChainIndexer({
-      ...common,
-      store: new MemoryStore(),
-      migrations: [],
-      bootstrap: 'blocks',
-      filters: false,
-      cacheBytes: 1 << 20
-    }));
-    const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
-    const pool = (this.pool = new ScriptPool(node.pool, unfailing));
-    const histories = (this.histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20))));
-    const passes = (this.passes = new SettledPasses({ node, reader: scripts.reader, logger }));
-    this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger });
+  private constructor(host: TestFullNode, made: Assembled) {
+    super(host, made);
+    this.#made = made;
+    ({ notifier: this.notifier, passes: this.passes } = made.wallets);
+    ({ pool: this.pool, histories: this.histories } = made.wallets.answers);
   }
 
-  /** Opens indexes and notifier beside an open node, and waits until they answer. */
-  static async beside(host: TestFullNode, scriptStore: Store = new MemoryStore()): Promise<NotifyingNode> {
-    const all = new NotifyingNode(host, scriptStore);
-    await all.index.open();
-    await all.pool.open();
-    all.scripts.open();
-    all.passes.open();
-    all.notifier.open();
-    await all.untilLive();
+  /** Opens all of it beside an open node, and waits until it answers. */
+  static async beside(host: TestFullNode, scriptStore?: Store): Promise<NotifyingNode> {
+    const made = assembled(host, { failurePauseMs: FAILURE_PAUSE_MS, ...(scriptStore && { scriptStore }) });
+    await made.parts.open();
+    const all = new NotifyingNode(host, made);
+    await all.settle();
     return all;
   }
 
   /** Closes all but the node. */
-  async close(): Promise<void> {
-    this.notifier.close();
-    await this.passes.close();
-    await this.scripts.close();
-    this.pool.close();
-    await this.index.close();
+  override close(): Promise<void> {
+    return this.#made.parts.close();
   }
 
   client(told: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
@@ -89,14 +55,14 @@ export class NotifyingNode {
     return new ClientSubscriptions(this.notifier, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
   }
 
-  /** Waits until the index by script is at the node's tip. */
-  async untilLive(): Promise<void> {
-    await firstValueFrom(this.scripts.state$.pipe(filter((state) => state.phase === 'live' && state.height === this.node.tip().height)));
+  /** Waits until the indexes are at the node's tip. */
+  untilLive(): Promise<void> {
+    return this.settle();
   }
 
   /** Waits until all listeners were notified. */
   async untilTold(): Promise<void> {
-    await this.untilLive();
+    await this.settle();
     await this.notifier.settled();
   }
 }

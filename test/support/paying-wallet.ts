@@ -3,6 +3,7 @@
 import { encodePayment, type PayableRequest } from '../../lib/payments';
 import { bcoin, type HostKeyRing, type TestFullNode } from './bcoin';
 import { mine } from './regtest-node';
+import { signed } from './signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COIN = 2_499_990_000;
@@ -22,10 +23,14 @@ export class PayingWallet {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, 101, undefined, ring.getAddress());
     const coinbase = first?.txs[0] as HostTransaction; // every block has one
-    const coins = spend(ring, coinbase, 0, [
-      [ring.getAddress(), COIN],
-      [ring.getAddress(), COIN]
-    ]);
+    const coins = signed(
+      ring,
+      [coinbase],
+      [
+        [ring.getAddress(), COIN],
+        [ring.getAddress(), COIN]
+      ]
+    );
     await node.mempool.addTX(coins);
     await mine(node, 1);
     return new PayingWallet(ring, coins);
@@ -33,13 +38,13 @@ export class PayingWallet {
 
   /** Spends coin 0 or 1 back to the wallet. */
   moves(coin: number): HostTransaction {
-    return spend(this.ring, this.coins, coin, [[this.ring.getAddress(), COIN - FEE]]);
+    return signed(this.ring, [[this.coins, coin]], [[this.ring.getAddress(), COIN - FEE]]);
   }
 
   /** Pays `valueSats` to a script with coin 0 or 1, and takes the change. */
   sends(coin: number, script: Buffer, valueSats: number): HostTransaction {
     const change = [this.ring.getAddress(), COIN - valueSats - FEE] as const;
-    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], change]);
+    return signed(this.ring, [[this.coins, coin]], [[script, valueSats], change]);
   }
 
   /** Pays the output of a request. */
@@ -50,7 +55,7 @@ export class PayingWallet {
 
   /** Spends an output that was paid to the till, or the wallet's change. */
   takes(from: HostTransaction, index: number, valueSats: number): HostTransaction {
-    return spend([this.ring, this.till], from, index, [[this.ring.getAddress(), valueSats]]);
+    return signed([this.ring, this.till], [[from, index]], [[this.ring.getAddress(), valueSats]]);
   }
 
   /** The script of the till. */
@@ -71,19 +76,4 @@ export function paymentOf(
     ...(merchantData && { merchantData }),
     ...more
   });
-}
-
-type PaidOutput = readonly [target: unknown, valueSats: number];
-
-function spend(
-  ring: HostKeyRing | readonly HostKeyRing[],
-  from: HostTransaction,
-  index: number,
-  outputs: readonly PaidOutput[]
-): HostTransaction {
-  const transaction = new bcoin.MTX();
-  transaction.addTX(from, index);
-  for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
-  transaction.sign(ring);
-  return transaction.toTX();
 }

@@ -3,13 +3,15 @@
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import { finish } from './finish';
 import { madeTransaction, type MadeOutput } from './made-blocks';
-import { mine, openRegtestNode, type RegtestOptions } from './regtest-node';
+import { blockWith, mine, mineOnly, openRegtestNode, type RegtestOptions } from './regtest-node';
+import { signed } from './signed';
 import { unfailing } from './unfailing';
 import type { HostEntry, HostHash, HostTransaction } from '../../lib/node/host';
 
@@ -43,17 +45,31 @@ export type PoolStep =
   | { readonly do: 'fork' | 'reset' | 'invalidate'; readonly back: number }
   | { readonly do: 'open anew'; readonly meanwhile: readonly PoolStep[] };
 
+/** Steps of a node, for fast-check to choose from. */
+export const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constantFrom('send' as const, 'send' as const, 'send' as const, 'send into a full pool' as const),
+      spends: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
+      pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
+      fee: fc.integer({ min: 2_000, max: 50_000 })
+    })
+  },
+  { weight: 3, arbitrary: fc.constant({ do: 'mine' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('mine a conflict' as const), pick: fc.nat({ max: 20 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('fork' as const, 'fork' as const, 'fork' as const, 'reset' as const, 'invalidate' as const),
+      back: fc.integer({ min: 1, max: 3 })
+    })
+  }
+);
+
 export interface Outpoint {
   readonly txid: Buffer;
   readonly index: number;
-}
-
-/** A job of bcoin's miner: a block template. */
-interface MinerJob {
-  readonly attempt: { items: unknown[]; fees: number };
-  pushTX(transaction: HostTransaction): unknown;
-  refresh(): void;
-  mineAsync(): Promise<HostFullBlock>;
 }
 
 export const scriptHash = (script: Buffer): Buffer => createHash('sha256').update(script).digest();
@@ -76,13 +92,10 @@ export class PoolWalk {
     await host.connect();
     const ring = bcoin.KeyRing.generate();
     const [block] = (await mine(host, 101, undefined, ring.getAddress())) as [HostFullBlock];
-    const funding = new bcoin.MTX();
-    funding.addTX(block.txs[0] as HostTransaction, 0);
-    for (let i = 0; i < FUNDED_OUTPUTS; i++)
-      funding.addOutput(bcoin.Script.fromRaw(scriptOf(i % DATA)), Math.floor((COINBASE_SATS - FEE_SATS) / FUNDED_OUTPUTS));
-    funding.sign(ring);
+    const each = Math.floor((COINBASE_SATS - FEE_SATS) / FUNDED_OUTPUTS);
+    const outputs = Array.from({ length: FUNDED_OUTPUTS }, (_, i) => [scriptOf(i % DATA), each] as const);
     const walk = new PoolWalk(host);
-    await walk.#give(funding.toTX());
+    await walk.#give(signed(ring, [block.txs[0] as HostTransaction], outputs));
     // Deeper than any step reaches.
     await mine(host, 10);
     await walk.pool.open();
@@ -144,21 +157,13 @@ export class PoolWalk {
   }
 
   /** Mines a block on the tip, or on another block, with nothing but these transactions. */
-  async mineOnly(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostEntry> {
-    const block = await this.mined(transactions, parent);
-    await this.host.chain.add(block);
-    return (await this.host.chain.getEntry(this.hostHash(block.hash()))) ?? expect.fail('the block that was added');
+  mineOnly(transactions: readonly HostTransaction[], parent?: HostEntry): Promise<HostEntry> {
+    return mineOnly(this.host, transactions, parent);
   }
 
   /** A block that the node does not have yet. */
-  async mined(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostFullBlock> {
-    const { cpu } = this.host.miner as unknown as { cpu: { createJob(tip: HostEntry): Promise<MinerJob> } };
-    const job = await cpu.createJob(parent);
-    job.attempt.items = [];
-    job.attempt.fees = 0;
-    for (const transaction of transactions) job.pushTX(transaction);
-    job.refresh();
-    return job.mineAsync();
+  mined(transactions: readonly HostTransaction[], parent?: HostEntry): Promise<HostFullBlock> {
+    return blockWith(this.host, transactions, parent);
   }
 
   /** Mines a block that spends the same coins as one of the pool's transactions, which is removed with its descendants. */
@@ -263,8 +268,7 @@ export class PoolWalk {
   }
 
   async #hasCoin(txid: Buffer, index: number): Promise<boolean> {
-    const { host } = this as unknown as { host: { getCoin(hash: HostHash, index: number): Promise<unknown> } };
-    return (await host.getCoin(this.hostHash(txid), index)) !== null;
+    return (await this.host.getCoin(this.hostHash(txid), index)) !== null;
   }
 
   async #entryAt(height: number): Promise<HostEntry> {

@@ -1,7 +1,6 @@
 // The answers of the mempool project's backend about the transactions of chain A, and Esplora's answers where the two differ.
 
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { linesIn } from './chain-a';
 
 interface RecordedOutput {
   readonly scriptpubkey: string;
@@ -38,9 +37,7 @@ export interface RecordedTransaction {
 
 /** The records `{path, status, json}` of a compressed file that have status 200 and a path that matches. */
 export function recordedJson(file: string, path: RegExp): { path: string; json: unknown }[] {
-  return gunzipSync(readFileSync(file))
-    .toString('utf8')
-    .split('\n')
+  return linesIn(file)
     .filter((line) => path.test(/^\{"path":"([^"]*)"/.exec(line)?.[1] ?? ''))
     .map((line) => JSON.parse(line) as { path: string; status?: number; json: unknown })
     .filter(({ status = 200 }) => status === 200);

@@ -3,6 +3,7 @@
 
 import { bcoin, type TestFullNode } from './bcoin';
 import { mine } from './regtest-node';
+import { signed } from './signed';
 import type { HostKeyRing } from './bcoin';
 import type { HostTransaction } from '../../lib/node/host';
 import type { NodeSource } from '../../lib/node/types';
@@ -21,15 +22,15 @@ export async function mineCoinbases(node: TestFullNode, count: number): Promise<
 
 /** Spends output 0 of a transaction into two outputs of the same key; the spend goes into the pool. */
 export async function spend(node: TestFullNode, transaction: HostTransaction, valueSats: number): Promise<HostTransaction> {
-  const spending = new bcoin.MTX();
-  spending.addTX(transaction, 0);
   const half = Math.floor((valueSats - FEE_SATS) / 2);
-  spending.addOutput(ring.getAddress(), half);
-  spending.addOutput(ring.getAddress(), valueSats - FEE_SATS - half);
-  spending.sign(ring);
-  const signed = spending.toTX();
-  await node.mempool.addTX(signed);
-  return signed;
+  const values = [half, valueSats - FEE_SATS - half];
+  const spending = signed(
+    ring,
+    [transaction],
+    values.map((value) => [ring.getAddress(), value])
+  );
+  await node.mempool.addTX(spending);
+  return spending;
 }
 
 /** A hundred blocks and a few with spends of their coinbases, and of these spends, also in one block. */

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
-import type { HostEntry } from '../../lib/node/host';
+import type { HostEntry, HostTransaction } from '../../lib/node/host';
 
 export interface RegtestOptions {
   /** The node's folder; in memory when left out. */
@@ -66,6 +66,27 @@ export async function mine(node: TestFullNode, count: number, parent?: HostEntry
     tip = await entryOf(node, block);
   }
   return blocks;
+}
+
+/** Mines a block on `parent` (default: the tip) with nothing but these transactions. */
+export async function mineOnly(node: TestFullNode, transactions: readonly HostTransaction[], parent?: HostEntry): Promise<HostEntry> {
+  const block = await blockWith(node, transactions, parent);
+  await node.chain.add(block);
+  return entryOf(node, block);
+}
+
+/** The same block, which the node does not get. */
+export async function blockWith(
+  node: TestFullNode,
+  transactions: readonly HostTransaction[],
+  parent = node.chain.tip
+): Promise<HostFullBlock> {
+  const job = await node.miner.cpu.createJob(parent);
+  job.attempt.items = [];
+  job.attempt.fees = 0;
+  for (const transaction of transactions) job.pushTX(transaction);
+  job.refresh();
+  return job.mineAsync();
 }
 
 /** The chain entry of a block that was added. */

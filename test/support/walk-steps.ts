@@ -54,6 +54,7 @@ export const anyStep: fc.Arbitrary<WalkStep> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant('fault' as const),
+      of: fc.constantFrom('main' as const, 'scripts' as const),
       call: fc.constantFrom(...STORE_CALLS),
       n: fc.nat({ max: 6 }),
       afterwards: fc.boolean(),

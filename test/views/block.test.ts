@@ -8,7 +8,7 @@ import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/
 import { finish } from '../support/finish';
 import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
 import { chainAView, type ChainAView } from '../support/chain-a-views';
-import { inBech32m } from '../support/recorded-json';
+import { inBech32m } from '../support/recorded-core';
 
 const blockText = (view: ChainAView): Buffer => finish(blockJson(scanBlock(view.raw), view));
 

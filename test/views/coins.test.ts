@@ -13,7 +13,7 @@ import {
   recordedSuccesses,
   type RecordedAnswer
 } from '../support/chain-a';
-import { inBech32m } from '../support/recorded-json';
+import { inBech32m } from '../support/recorded-core';
 
 /** Height that the reference gives outputs of the pool. */
 const POOL_HEIGHT = 0x7fffffff;

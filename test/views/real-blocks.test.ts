@@ -12,7 +12,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PROFILES } from '../../lib/views/profile';
 import { transactionJson } from '../../lib/views/transaction';
 import { finish } from '../support/finish';
-import { inBech32m } from '../support/recorded-json';
+import { inBech32m } from '../support/recorded-core';
 import { sharedFolder } from '../support/shared';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };

@@ -4,7 +4,7 @@ import { fromDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { transactionJson } from '../../lib/views/transaction';
 import { chainAPool, coreStyles, recordedBody, recordedSuccesses } from '../support/chain-a';
-import { inBech32m } from '../support/recorded-json';
+import { inBech32m } from '../support/recorded-core';
 import { finish } from '../support/finish';
 
 describe('transactionJson', () => {

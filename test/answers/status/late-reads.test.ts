@@ -76,7 +76,7 @@ describe('a status whose history takes long to read', () => {
 
   /** The status of a script that had no subscribers before. */
   async function present(): Promise<string | undefined> {
-    await other.untilLive();
+    await other.settle();
     const client = other.client(() => undefined);
     const status = await client.addScript(SCRIPT, NAME);
     client.removeScript(SCRIPT);

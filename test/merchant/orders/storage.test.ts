@@ -1,20 +1,18 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { beforeEach, describe, it } from 'mocha';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
+import { newFolder } from '../../support/folders';
 
 describe('FolderStorage', () => {
   let parent: string;
   let folder: string;
 
   beforeEach(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'payments-'));
+    parent = await newFolder();
     folder = join(parent, 'a/b');
   });
-
-  afterEach(() => rm(parent, { recursive: true }));
 
   it('creates its folder, accessible only to its owner', async () => {
     await FolderStorage.open(folder);

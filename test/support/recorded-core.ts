@@ -1,18 +1,20 @@
-// Compares a reply with the recorded answer of Bitcoin Core 31: status, names and order of headers, Content-Type, Cache-Control,
-// Content-Length and body, byte for byte. The node has the address prefixes of the recorded one (coreRegtestPrefixes): nothing is
-// respelled, and checksums count. Values that belong to the node itself are masked, each with its reason; where the service deliberately
-// differs (docs/differences.md), its own answer is expected.
+// Compares replies with the recorded answers of Bitcoin Core 0.17 and 31 about chain A, byte for byte: status, names and order of headers,
+// Content-Type, Content-Length and body; Cache-Control, which only 31 sends. The node has the address prefixes of the recorded one
+// (withCoreAddresses), so that checksums count. Values that belong to the node itself are masked, each with its reason; where the service
+// deliberately differs (docs/differences.md), its own answer is expected.
 
 import { METHODS } from 'node:http';
+import { bech32, bech32m } from '@scure/base';
+import { after, before } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { isUnder } from '../../lib/server/http/mount';
 import { filterBinary, filterJson } from '../../lib/views/filter';
 import { bcoin } from './bcoin';
-import { chainABlocks, recordedBody, type RecordedAnswer } from './chain-a';
+import { chainABlocks, coreRegtestPrefixes, recordedBody, type RecordedAnswer } from './chain-a';
 import { filterFrom } from './filters';
+import { ask, type RawReply } from './http';
 import { blockHash } from './made-blocks';
 import type { ProfileReplies } from '../../lib/views/profile';
-import type { RawReply } from './http';
 
 /** Values that differ between sound nodes: they must exist, with the same type. */
 const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; readonly why: string }[] = [
@@ -20,6 +22,12 @@ const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; rea
   { endpoint: 'chaininfo', value: /(?<="verificationprogress":)[\d.e-]+/g, why: 'an estimate' },
   { endpoint: 'chaininfo', value: /(?<="initialblockdownload":)(?:true|false)/g, why: 'the wall clock against the age of the tip' },
   { endpoint: 'chaininfo', value: /(?<="warnings":)(?:"[^"]*"|\[[^\]]*)/g, why: 'free texts about the software' },
+  { endpoint: 'chaininfo', value: /(?<="(?:startTime|timeout)":)-?\d+/g, why: 'deployment parameters of regtest differ between nodes' },
+  {
+    endpoint: 'chaininfo',
+    value: /(?<="segwit":\{[^{}]*"since":)\d+/g,
+    why: 'always active on the reference regtest, signalled elsewhere'
+  },
   { endpoint: 'mempool-info', value: /(?<="usage":)\d+/g, why: 'memory, depends on the implementation' },
   { endpoint: 'mempool-info', value: /(?<="maxmempool":)\d+/g, why: 'a setting' },
   { endpoint: 'mempool-contents', value: /(?<="time":)\d+/g, why: 'wall clock at acceptance' },
@@ -30,6 +38,9 @@ const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; rea
     why: 'buried on the recorded regtest, signalled on that of bcoin'
   }
 ];
+
+/** An entry of the pool: the order in which 0.17 has them differs between processes. */
+const POOL_ENTRY = /"[0-9a-f]{64}":\{"fees":\{[^{}]*\}[^{}]*\}/g;
 
 /** bcoin 1.x deletes the undo data of a block when it disconnects the block. */
 const forgetsSpent = /^v?1\./.test(bcoin.pkg.version);
@@ -62,20 +73,54 @@ interface ExpectedReply {
   readonly length: number | undefined;
 }
 
-/** Other paths are the node's own; and Node.js refuses unknown methods and targets beyond ASCII before the service sees them. */
-export function isForService({ method, path, tags }: RecordedAnswer): boolean {
-  // Odd framing of HTTP itself is left to the HTTP server.
-  const isWellFormed = method !== 'CONNECT' && METHODS.includes(method) && /^[!-~]*$/.test(path) && !tags.includes('transport');
-  return isWellFormed && isUnder('/rest', path);
+/** How the node's edition replies. */
+type Replies = Pick<ProfileReplies, 'cacheControl'>;
+
+/** For the tests of a group, nodes on regtest write addresses, and descriptors with their checksums, as Bitcoin Core does. */
+export function withCoreAddresses(): void {
+  const regtest = bcoin.Network.get('regtest');
+  const { addressPrefix } = regtest;
+  before(() => {
+    regtest.addressPrefix = { ...addressPrefix, ...coreRegtestPrefixes };
+  });
+  after(() => {
+    regtest.addressPrefix = addressPrefix;
+  });
 }
 
-/** The difference, or undefined if the reply is as recorded. `replies`: how the node's edition replies. */
-export function differenceFrom31(
-  answer: RecordedAnswer,
-  reply: RawReply,
-  { cacheControl }: Pick<ProfileReplies, 'cacheControl'>
-): string | undefined {
+/**
+ * Odd framing of HTTP itself is left to the HTTP server, and Node.js refuses unknown methods and targets beyond ASCII before the service sees
+ * them.
+ */
+export function isForService({ method, path, tags }: RecordedAnswer): boolean {
+  return method !== 'CONNECT' && METHODS.includes(method) && /^[!-~]*$/.test(path) && !tags.includes('transport');
+}
+
+/** Requests at a time: fewer than the slots and the queue hold. */
+const CLIENTS = 8;
+
+/** Asks for everything again. @returns what differs */
+export async function differencesFrom(answers: readonly RecordedAnswer[], port: number, replies: Replies): Promise<string[]> {
+  const differences: string[] = [];
+  const remaining = answers.values();
+  const client = async (): Promise<void> => {
+    for (const answer of remaining) {
+      const { id, method, path, headers = {}, requestBodyHex } = answer;
+      const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
+      const difference = differenceFrom(answer, await ask(port, { method, path, headers, body }), replies);
+      if (difference !== undefined) differences.push(`${id}: ${difference}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return differences;
+}
+
+/** undefined: the reply is as recorded. */
+export function differenceFrom(answer: RecordedAnswer, reply: RawReply, { cacheControl }: Replies): string | undefined {
   const recorded = expectedReply(answer);
+  // Other paths are the node's own.
+  if (!isUnder('/rest', answer.path))
+    return recorded.status === reply.status ? undefined : `expected ${recorded.status}, got ${reply.status}`;
   // 0.17 has no Cache-Control.
   const expected = cacheControl ? recorded : { ...recorded, cacheControl: undefined };
   const got = { ...reply, cacheControl: reply.headers['cache-control'], length: lengthOf(reply) };
@@ -87,7 +132,7 @@ export function differenceFrom31(
     names === expectedHeaderNames(expected) &&
     isOfItsLength(answer, expected, reply) &&
     (expected.contentType === 'application/json'
-      ? masked(expected.body.toString(), answer) === masked(got.body.toString(), answer)
+      ? comparable(inBech32m(expected.body.toString()), answer) === comparable(got.body.toString(), answer)
       : expected.body.equals(got.body));
   return isSame ? undefined : `expected ${shown(expected)}, got ${shown(got)} with ${names}`;
 }
@@ -163,7 +208,9 @@ function expectedReply(answer: RecordedAnswer): ExpectedReply {
   const varies = contentType === 'application/json' && VARYING.some((varying) => varying.endpoint === endpoint);
   const body = decidedBody(answer, block !== undefined);
   const cacheControl = mayChange ? 'no-store' : answer.cacheControl;
-  return { status, contentType, cacheControl, body, length: varies ? undefined : isHead ? Number(answer.contentLength) : body.length };
+  // 0.17 sends no length, and the whole body after the headers.
+  const headLength = Number(answer.contentLength ?? answer.bytesAfterHead);
+  return { status, contentType, cacheControl, body, length: varies ? undefined : isHead ? headLength : body.length };
 }
 
 function decidedBody(answer: RecordedAnswer, isStale: boolean): Buffer {
@@ -191,8 +238,22 @@ function withoutSpent(text: string): string {
   return text.replace(/"prevout":\{[^{}]*\{[^{}]*\}\},/g, '').replace(/"fee":[\d.]+,/g, '');
 }
 
-function masked(text: string, { tags: [endpoint] }: RecordedAnswer): string {
-  return VARYING.filter((varying) => varying.endpoint === endpoint).reduce((left, { value }) => left.replace(value, '*'), text);
+function comparable(text: string, { tags: [endpoint], cacheControl }: RecordedAnswer): string {
+  const masked = VARYING.filter((varying) => varying.endpoint === endpoint).reduce((left, { value }) => left.replace(value, '*'), text);
+  if (endpoint !== 'mempool-contents' || cacheControl !== undefined) return masked;
+  const entries = (masked.match(POOL_ENTRY) ?? []).sort();
+  return `${masked.replace(POOL_ENTRY, '*')}\n${entries.join('\n')}`;
+}
+
+/**
+ * 0.17 writes addresses of witness version 1 and above in bech32; the service writes bech32m, as BIP350 requires. @returns the recorded text
+ * with such addresses converted; every other byte stays
+ */
+export function inBech32m(text: string): string {
+  return text.replace(/"((?:bc|tb|bcrt)1[02-9ac-hj-np-z]{6,87})"/g, (whole, address: string) => {
+    const decoded = bech32.decodeUnsafe(address);
+    return decoded === undefined || decoded.words[0] === 0 ? whole : `"${bech32m.encode(decoded.prefix, decoded.words)}"`;
+  });
 }
 
 const shown = ({ status, contentType, cacheControl, body, length }: ExpectedReply): string =>

@@ -2,12 +2,22 @@
 
 import { createRequire } from 'node:module';
 import { ElectrumExplorer } from '@bitcoinerlab/explorer';
-import { REGTEST } from './bitcoinjs-network';
-import { scriptAt } from './faucet';
-import { scriptHash } from './pool-walk';
-import { until } from './until';
+import { coreRegtestPrefixes } from '../support/chain-a';
+import { scriptAt } from '../support/faucet';
+import { scriptHash } from '../support/pool-walk';
+import { until } from '../support/until';
 import type { EventEmitter } from 'node:events';
 import type { HistoryItem, Totals } from './esplora-clients';
+
+/** Bitcoin Core's regtest in the format of bitcoinjs-lib, which @bitcoinerlab's packages take. */
+export const REGTEST = {
+  messagePrefix: '\x18Bitcoin Signed Message:\n',
+  bip32: { public: 0x043587cf, private: 0x04358394 },
+  wif: 0xef,
+  bech32: coreRegtestPrefixes.bech32,
+  pubKeyHash: coreRegtestPrefixes.pubkeyhash,
+  scriptHash: coreRegtestPrefixes.scripthash
+};
 
 /** The transport to the node; WebSocket goes through a bridge. */
 export interface Way {

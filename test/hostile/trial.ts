@@ -1,13 +1,15 @@
-// A node in a process of its own (metered-node.ts), and an honest client of it.
+// Hostile clients beside an honest one: what they do is judged by what happens to the node and to the honest client's answers.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { compiledProgram } from './compiled';
-import { LineClient } from './electrum-node';
-import { ask } from './http';
-import type { Measured, MeteredFacts, MeteredReply } from './metered-node';
+import { expect } from 'chai';
+import { compiledProgram } from '../support/compiled';
+import { ask } from '../support/http';
+import { LineClient } from '../support/line-client';
+import type { Measured, MeteredFacts, MeteredReply } from '../support/metered-node';
 
-export class MeteredNode {
+/** A node in a process of its own (metered-node.ts). */
+class MeteredNode {
   readonly #child: ChildProcess;
   /** Rejects when the process ends. */
   readonly #ended: Promise<never>;
@@ -55,7 +57,7 @@ async function endOf(child: ChildProcess): Promise<never> {
 const REFUSAL = 'Work queue depth exceeded';
 
 /** An honest client of three interfaces, which asks the same questions all the time and compares the answers. */
-export class Canary {
+class Canary {
   /** Answers that were not those of the beginning, nor refusals. */
   readonly wrong: string[] = [];
   /** Right answers so far. */
@@ -108,5 +110,83 @@ export class Canary {
     );
     const balance = this.#client.ask('blockchain.scripthash.get_balance', [electrumHash]);
     return [...(await Promise.all(bodies)), JSON.stringify(await balance)];
+  }
+}
+
+/** One turn of the event loop reads as much as 64 kB from every connection. Includes compiling code, and collecting garbage. */
+const MOST_HELD_MS = 250;
+
+const TRIALS = 3;
+
+/** Caches, within their bounds, may grow. */
+const MOST_KEPT_BYTES = 48_000_000;
+
+/** How often the memory that is kept is measured. */
+const MOST_ROUNDS = 20;
+
+/** Everything that has bounds of its own together: unfinished messages, and replies that nobody reads. */
+const MOST_USED_BYTES = 300_000_000;
+
+/** What hostile clients do. */
+export interface Attack {
+  readonly name: string;
+  /** Resolves when it stands; what it resolves to ends it. */
+  readonly begin: (facts: MeteredFacts) => Promise<() => void>;
+}
+
+export class Trial {
+  readonly #node: MeteredNode;
+  readonly #canary: Canary;
+
+  private constructor(node: MeteredNode, canary: Canary) {
+    this.#node = node;
+    this.#canary = canary;
+  }
+
+  /** `settings`: options of the node by their names in the configuration file. */
+  static async open(settings: Readonly<Record<string, unknown>>): Promise<Trial> {
+    const node = await MeteredNode.open(settings);
+    return new Trial(node, await Canary.of(node));
+  }
+
+  get facts(): MeteredFacts {
+    return this.#node.facts;
+  }
+
+  /** Fails if an attack holds the event loop, uses or keeps memory, or changes an answer that the honest client gets. */
+  async judge(attacks: readonly Attack[]): Promise<void> {
+    await this.#node.measure();
+    const { bytes: before } = await this.#node.measure();
+    for (const { name, begin } of attacks) {
+      let held = Infinity;
+      // A busy machine makes everything slow now and then.
+      for (let trial = 0; trial < TRIALS && held >= MOST_HELD_MS; trial++) {
+        const end = await begin(this.facts);
+        await this.#canary.sings();
+        const during = await this.#node.measure();
+        end();
+        const { heldMs, bytes } = await this.#afterwards(before);
+        expect(this.#canary.wrong, name).to.deep.equal([]);
+        expect(during.bytes - before, `${name}: bytes used meanwhile`).to.be.below(MOST_USED_BYTES);
+        expect(bytes - before, `${name}: bytes kept`).to.be.below(MOST_KEPT_BYTES);
+        held = Math.min(held, Math.max(heldMs, during.heldMs));
+      }
+      expect(held, `${name}: ms for which the event loop was held`).to.be.below(MOST_HELD_MS);
+    }
+  }
+
+  /** Memory of clients that have left is released soon, not at once. */
+  async #afterwards(before: number): Promise<Measured> {
+    for (let heldMs = 0, round = 1; ; round++) {
+      await this.#canary.sings();
+      const measured = await this.#node.measure();
+      heldMs = Math.max(heldMs, measured.heldMs);
+      if (measured.bytes - before < MOST_KEPT_BYTES || round === MOST_ROUNDS) return { ...measured, heldMs };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#canary.close();
+    await this.#node.close();
   }
 }

@@ -1,12 +1,12 @@
 // A regtest node with the index by script, for wallets.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type HostFullBlock } from './bcoin';
-import { Faucet } from './faucet';
-import { ask } from './http';
-import { entryOf, mine, type RegtestOptions } from './regtest-node';
-import { openRestNode, type RestNode } from './rest-node';
-import { until } from './until';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
+import { Faucet } from '../support/faucet';
+import { ask } from '../support/http';
+import { entryOf, mine, type RegtestOptions } from '../support/regtest-node';
+import { openRestNode, type RestNode } from '../support/rest-node';
+import { until } from '../support/until';
 import type { Server } from 'node:http';
 
 const { segwit } = bcoin.Network.get('regtest').deployments;

@@ -1,8 +1,9 @@
 // A node that holds chain A and its pool, as seen by programs written for Bitcoin Core.
 
-import { bcoin } from './bcoin';
-import { chainAPool } from './chain-a';
-import { openChainANode, type ChainANode } from './chain-a-node';
+import { bcoin } from '../support/bcoin';
+import { chainAPool } from '../support/chain-a';
+import { openChainANode } from '../support/chain-a-node';
+import type { RestNode } from '../support/rest-node';
 
 /** A user of the JSON-RPC. */
 export const ACCOUNT = { user: 'oracle', password: 'oracle' } as const;
@@ -15,7 +16,7 @@ export const MODERN = {
   'api-key': 'a key of the node'
 } as const;
 
-export async function openClientNode(settings: Readonly<Record<string, unknown>>): Promise<ChainANode> {
+export async function openClientNode(settings: Readonly<Record<string, unknown>>): Promise<RestNode> {
   const served = await openChainANode(settings);
   for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
   return served;

@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import { after, before, beforeEach, describe, it } from 'mocha';
+import { STORE_CALLS, type StoreCall } from '../support/faulty-store';
+import { IndexWalk, type NodeStep } from '../support/index-walk';
+import { spendingBlocks } from '../support/mined-blocks';
+import { testScale } from '../support/scale';
+import type { WalkedIndex } from '../support/walked-index';
+
+const UNDO_DEPTH = 3;
+const SCALE = testScale();
+
+/** `mostCases`: if there are at most this many calls of a kind, each fails in turn; of more calls, this many are chosen evenly. */
+const SUITES = [
+  { scripts: false, disk: false, bootstrap: 'blocks', mostCases: 5 * SCALE },
+  { scripts: false, disk: false, bootstrap: 'coins', mostCases: 2 * SCALE },
+  { scripts: false, disk: true, bootstrap: 'blocks', mostCases: 2 * SCALE },
+  { scripts: true, disk: false, bootstrap: 'blocks', mostCases: SCALE },
+  // On disk it is filled by a thread, which opens the store itself.
+  ...(SCALE > 1 ? [{ scripts: true, disk: true, bootstrap: 'blocks', mostCases: SCALE } as const] : [])
+] as const;
+
+/** Blocks, a reorganization, a reorganization that is deeper than the undo records, resets. */
+const STEPS: readonly NodeStep[] = [
+  { do: 'mine', plans: spendingBlocks(2) },
+  { do: 'fork', back: 2, plans: spendingBlocks(3) },
+  { do: 'reset', back: 2 },
+  { do: 'mine', plans: spendingBlocks(1) },
+  { do: 'fork', back: 5, plans: spendingBlocks(6) },
+  { do: 'reset silently', back: 0 }
+];
+
+for (const { scripts, disk, bootstrap, mostCases } of SUITES) {
+  /** The calls that the index and its readers make. */
+  const kinds: readonly StoreCall[] = scripts
+    ? [...STORE_CALLS, 'snapshot.range' as const].filter((call) => call !== 'prepareFor')
+    : STORE_CALLS;
+
+  describe(`an index${scripts ? ' by script' : ''} whose store ${disk ? 'on disk' : 'in memory'} fails, started from ${bootstrap}`, function () {
+    this.timeout(300_000 * SCALE);
+    let walk: IndexWalk;
+    let index: WalkedIndex;
+    let firstHeight: number;
+    const calls = new Map<StoreCall, number>();
+
+    const everything = async (): Promise<void> => {
+      const { height } = walk.host.chain;
+      for (const step of STEPS) {
+        await walk.nodeStep(step);
+        await walk.main.expectHonest();
+      }
+      expect(walk.host.chain.height - height, 'blocks that the chain went on by').to.equal(2 + 1 - 2 + 1 + 1 - 1);
+    };
+
+    before(async () => {
+      walk = await IndexWalk.open({ disk, undoDepth: UNDO_DEPTH, bootstrap, scripts });
+      index = scripts ? walk.scripts : walk.main;
+      firstHeight = walk.host.chain.height;
+      await walk.expectRight();
+      const before = { ...index.store.calls };
+      await walk.reopen();
+      await index.untilAtRest();
+      await everything();
+      // The effects of the last steps are still in progress.
+      for (const each of walk.indexes) await each.untilAtRest();
+      await index.expectHonest();
+      for (const call of kinds) calls.set(call, index.store.calls[call] - before[call]);
+    });
+
+    // On a chain that grew with every fault, the checks would take longer and longer.
+    beforeEach(async () => {
+      await walk.nodeStep({ do: 'reset', back: walk.host.chain.height - firstHeight });
+      await walk.expectRight();
+    });
+
+    after(() => walk.close());
+
+    for (const call of kinds) {
+      for (const afterwards of call === 'batch' || call === 'clear' ? [false, true] : [false]) {
+        it(`lets ${scripts ? 'chain and index' : 'the chain'} continue, answers nothing wrong and is right on the healed store: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
+          const count = calls.get(call) ?? 0;
+          expect(count).to.be.greaterThan(0);
+          const stride = Math.max(1, Math.floor(count / mostCases));
+          for (let n = 0; n < count; n += stride) {
+            await walk.faultStep(index, { call, n, afterwards }, everything);
+            expect(index.store.hasFailed, `call ${n} of ${count}`).to.equal(true);
+          }
+        });
+      }
+    }
+
+    if (scripts)
+      it('is right, or waits, while the store of the index fails', async () => {
+        for (const [call, n] of [
+          ['snapshot.get', 7],
+          ['batch', 2],
+          ['clear', 0]
+        ] as const) {
+          await walk.faultStep(walk.main, { call, n, afterwards: false }, everything);
+          expect(walk.main.store.hasFailed, call).to.equal(true);
+        }
+      });
+  });
+}
