@@ -1,64 +1,95 @@
-// A process whose files may not grow beyond a limit that its parent sets, as on a full disk: a
-// node adds chain A up to a height, and its index follows, until the system refuses to write.
+// A process whose files may not grow beyond a limit that its parent sets, as on a full disk: a node adds chain A up to a height, and its
+// indexes follow, of which one is on disk, until the system refuses to write.
 //
-//   full-disk-node.ts <folder> <height> <height of the node when its index is opened>
+//   full-disk-node.ts <folder> <main|scripts> <height> <height of the node when its indexes are opened>
 
-import { filter, firstValueFrom } from 'rxjs';
-import { ChainIndexer } from '../../lib/index/chain-index';
-import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { DiskStore } from '../../lib/store/disk-store';
-import { migrations } from '../../migrations';
-import { bcoin } from './bcoin';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { bcoin, type TestFullNode } from './bcoin';
 import { chainAActiveBlocks } from './chain-a';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode } from './regtest-node';
+import { WalkedMainIndex } from './walked-main-index';
+import { WalkedScripts } from './walked-scripts';
+import type { WalkedIndex } from './walked-index';
+
+/** The index that is on disk. */
+export type IndexOnDisk = 'main' | 'scripts';
 
 export interface FullDiskMessage {
   readonly phase: string;
   /** Where the node's chain ends. */
   readonly chainHeight: number;
-  /** The tip that readers get; undefined: none. */
-  readonly indexHeight: number | undefined;
+  /** The phase of the main index. */
+  readonly mainPhase: string;
+  /** The tip of the main index that readers get; undefined: none. */
+  readonly mainHeight: number | undefined;
   readonly log: readonly string[];
 }
 
+/** Enough for a single batch while an index catches up. */
+const CACHE_BYTES = 1 << 24;
+
+/** Indexes of a node, one of them on disk. */
+export class DiskIndexes {
+  readonly log = new MemoryLog();
+  readonly main: WalkedMainIndex;
+  readonly #scripts: WalkedScripts | undefined;
+
+  constructor(host: TestFullNode, folder: string, onDisk: IndexOnDisk) {
+    const common = { node: new BcoinNode(host), log: this.log, undoDepth: 1_000, cacheBytes: CACHE_BYTES };
+    const parts = { ...common, inMemory: () => new MemoryStore(), chainTo: () => chainAActiveBlocks().map(({ raw }) => raw) };
+    this.main = new WalkedMainIndex({ ...parts, folder: onDisk === 'main' ? folder : undefined }, 'blocks', false);
+    this.#scripts = onDisk === 'scripts' ? new WalkedScripts({ ...parts, folder }) : undefined;
+  }
+
+  /** The one that is on disk. */
+  get onDisk(): WalkedIndex {
+    return this.#scripts ?? this.main;
+  }
+
+  /** Waits until both stay in a phase. */
+  async open(): Promise<void> {
+    await this.main.open();
+    this.#scripts?.open(this.main.indexer);
+    await this.main.untilAtRest();
+    await this.onDisk.untilAtRest();
+  }
+
+  async close(): Promise<void> {
+    await this.#scripts?.close();
+    await this.main.close();
+  }
+}
+
 async function main(): Promise<void> {
-  const [folder, ...heights] = process.argv.slice(2);
+  const [folder, onDisk, ...heights] = process.argv.slice(2);
   const [height, opened] = heights.map(Number);
-  if (folder === undefined || height === undefined || opened === undefined) throw new Error('expected <folder> <height> <height>');
+  if (folder === undefined || (onDisk !== 'main' && onDisk !== 'scripts') || height === undefined || opened === undefined)
+    throw new Error('expected <folder> <main|scripts> <height> <height>');
   const blocks = chainAActiveBlocks()
     .slice(1, height + 1)
     .map(({ raw }) => bcoin.Block.fromRaw(raw));
   const host = await openRegtestNode();
   for (const block of blocks.slice(0, opened)) await host.chain.add(block);
-  const log = new MemoryLog();
-  const index = new ChainIndexer({ store: new DiskStore(folder), node: new BcoinNode(host), logger: log, migrations });
-  await index.open();
-  await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'failed')));
+  const indexes = new DiskIndexes(host, folder, onDisk);
+  await indexes.open();
   for (const block of blocks.slice(opened)) await host.chain.add(block);
   const message: FullDiskMessage = {
-    phase: index.state.phase,
+    phase: indexes.onDisk.state.phase,
     chainHeight: host.chain.height,
-    indexHeight: heightOf(index),
-    log: log.lines
+    mainPhase: indexes.main.state.phase,
+    mainHeight: indexes.main.tip?.height,
+    log: indexes.log.lines
   };
   process.send?.(message);
-  await index.close();
+  await indexes.close();
   await host.close();
   process.disconnect();
 }
 
-function heightOf(index: ChainIndexer): number | undefined {
-  try {
-    return index.reader.read(({ tip }) => tip.height);
-  } catch (error) {
-    if (error instanceof IndexUnavailableError) return undefined;
-    throw error;
-  }
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exit(1);
-});
+if (require.main === module)
+  main().catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });

@@ -36,6 +36,8 @@ export interface WalkedParts {
   /** Undefined: the indexes are in memory. */
   readonly folder: string | undefined;
   readonly undoDepth: number;
+  /** For coins of the main index; very little unless given. */
+  readonly cacheBytes?: number;
   readonly inMemory: () => Store;
   /** The blocks from the genesis block to one that the node was given. */
   readonly chainTo: (tip: Buffer) => Buffer[];

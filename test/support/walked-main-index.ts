@@ -57,10 +57,10 @@ export class WalkedMainIndex implements WalkedIndex {
   }
 
   async open(): Promise<void> {
-    const { node, log: logger, undoDepth } = this.#parts;
+    const { node, log: logger, undoDepth, cacheBytes = CACHE_BYTES } = this.#parts;
     this.#indexer = new ChainIndexer({
       ...{ store: this.store, node, logger, migrations: [] },
-      ...{ undoDepth, bootstrap: this.#bootstrap, filters: this.hasFilters, cacheBytes: CACHE_BYTES, scrubMs: this.scrubMs }
+      ...{ undoDepth, bootstrap: this.#bootstrap, filters: this.hasFilters, cacheBytes, scrubMs: this.scrubMs }
     });
     await this.#indexer.open();
   }
@@ -73,12 +73,12 @@ export class WalkedMainIndex implements WalkedIndex {
     const { node } = this.#parts;
     return phaseAtRest(this.state$, (state) => {
       const { height } = state as { height: number }; // it is live
-      return height === node.tip().height && this.#readTip()?.hash.equals(node.tip().hash) !== false;
+      return height === node.tip().height && this.tip?.hash.equals(node.tip().hash) !== false;
     });
   }
 
   expectHonest(): Promise<boolean> {
-    const tip = this.#readTip();
+    const tip = this.tip;
     if (tip === undefined) return Promise.resolve(false);
     const chain = this.#parts.chainTo(tip.hash);
     const { coins, locations, headers } = modelOf(chain);
@@ -133,7 +133,7 @@ export class WalkedMainIndex implements WalkedIndex {
   async expectRight(chain: readonly Buffer[]): Promise<void> {
     const { node, log, undoDepth } = this.#parts;
     expect(await this.untilAtRest(), log.lines.slice(-3).join('\n')).to.equal('live');
-    expect(this.#readTip()).to.deep.equal(node.tip());
+    expect(this.tip).to.deep.equal(node.tip());
     const fresh = await this.#fresh.imageOf(chain, sameSecret(this.store));
     await (this.hasFilters ? expectFilters : expectHonestFilters)(this.store, chain, this.#filters);
     if (this.store.get(BASE_KEY) !== undefined) {
@@ -145,7 +145,8 @@ export class WalkedMainIndex implements WalkedIndex {
     expectSameImage(await storeImage(this.store), fresh, undoDepth);
   }
 
-  #readTip(): { hash: Buffer; height: number } | undefined {
+  /** The tip that readers get; undefined: none. */
+  get tip(): { hash: Buffer; height: number } | undefined {
     return this.#readOrNothing(({ tip: { hash, height } }) => ({ hash, height }));
   }
 
