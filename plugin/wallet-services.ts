@@ -1,9 +1,10 @@
-// What `--rest-addresses` switches on beside the index by script: the pool by script, the notifier, and the interfaces based on them.
+// What `--rest-addresses` switches on beside the index by script: the pool by script, the notifiers, and the interfaces based on them.
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
-import { ScriptNotifier } from '../lib/answers/status/script-notifier';
-import { SettledPasses } from '../lib/answers/status/settled-passes';
+import { StatusNotifier } from '../lib/answers/status/status-notifier';
+import { SettledPasses } from '../lib/answers/updates/settled-passes';
+import { TipNotifier } from '../lib/answers/updates/tip-notifier';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
@@ -52,7 +53,7 @@ export class WalletServices {
   readonly scripts: ScriptIndexer;
   /** For other plugins. */
   readonly access: ScriptAccess;
-  readonly notifier: ScriptNotifier;
+  readonly statuses: StatusNotifier;
   readonly esplora: HttpInterface;
   readonly push: PushService;
   readonly electrum: ElectrumService;
@@ -86,9 +87,11 @@ export class WalletServices {
     this.#pool = pool;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
-    const passes = (this.#passes = new SettledPasses({ node, reader: scripts.reader, logger }));
-    const notifier = (this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger }));
-    this.access = new ScriptAccess({ scripts, answers, notifier });
+    const passes = (this.#passes = new SettledPasses({ node, scripts, pool, logger }));
+    // In each pass clients are notified in this order.
+    const tips = new TipNotifier(passes);
+    const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
+    this.access = new ScriptAccess({ scripts, answers, statuses });
     const esplora = { ...answers, broadcast, maxUnspent };
     this.esplora = esploraInterface(serving, esplora, options);
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs: limits.timeoutMs }));
@@ -96,7 +99,6 @@ export class WalletServices {
       context: esplora,
       scripts,
       passes,
-      notifier,
       sessions,
       outflow: responses,
       subscriptions,
@@ -108,7 +110,7 @@ export class WalletServices {
       sessions,
       methods: methodTable({ ...answers, version, maxHistory, broadcast }),
       subscriptionsOf: (client, address) =>
-        new ClientSubscriptions(notifier, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
+        new ClientSubscriptions({ tips, statuses }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
       gate: scriptsGate,
       ready$: combineLatest([gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),
@@ -152,8 +154,6 @@ export class WalletServices {
       () => {
         if (this.#isClosed) return;
         this.#passes.open();
-        this.notifier.open();
-        this.push.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -175,8 +175,6 @@ export class WalletServices {
     // Ends the reading of a large pool.
     this.#pool.close();
     await this.#opening;
-    this.push.close();
-    this.notifier.close();
     await this.#passes.close();
     await this.scripts.close();
   }

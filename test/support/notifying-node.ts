@@ -1,11 +1,12 @@
-// A real node with the indexes, the pool by script and the notifier of the Electrum protocol beside it.
+// A real node with the indexes, the pool by script and the notifiers of the Electrum protocol beside it.
 
 import { filter, firstValueFrom } from 'rxjs';
 import { PooledScripts } from '../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../lib/answers/scripts/totals';
 import { ScriptHistories } from '../../lib/answers/status/history';
-import { ScriptNotifier } from '../../lib/answers/status/script-notifier';
-import { SettledPasses } from '../../lib/answers/status/settled-passes';
+import { StatusNotifier } from '../../lib/answers/status/status-notifier';
+import { SettledPasses } from '../../lib/answers/updates/settled-passes';
+import { TipNotifier } from '../../lib/answers/updates/tip-notifier';
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
@@ -31,7 +32,8 @@ export class NotifyingNode {
   readonly index: ChainIndexer;
   readonly scripts: ScriptIndexer;
   readonly pool: ScriptPool;
-  readonly notifier: ScriptNotifier;
+  readonly tips: TipNotifier;
+  readonly statuses: StatusNotifier;
   readonly histories: ScriptHistories;
   readonly passes: SettledPasses;
 
@@ -52,41 +54,40 @@ export class NotifyingNode {
     }));
     const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
     const pool = (this.pool = new ScriptPool(node.pool, unfailing));
-    const histories = (this.histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20))));
-    const passes = (this.passes = new SettledPasses({ node, reader: scripts.reader, logger }));
-    this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger });
+    const histories = (this.histories = new ScriptHistories(new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20))));
+    const passes = (this.passes = new SettledPasses({ node, scripts, pool, logger }));
+    this.tips = new TipNotifier(passes);
+    this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories });
   }
 
-  /** Opens indexes and notifier beside an open node, and waits until they answer. */
+  /** Opens indexes and notifiers beside an open node, and waits until they answer. */
   static async beside(host: TestFullNode, scriptStore: Store = new MemoryStore()): Promise<NotifyingNode> {
     const all = new NotifyingNode(host, scriptStore);
     await all.index.open();
     await all.pool.open();
     all.scripts.open();
     all.passes.open();
-    all.notifier.open();
     await all.untilLive();
     return all;
   }
 
   /** Closes all but the node. */
   async close(): Promise<void> {
-    this.notifier.close();
     await this.passes.close();
     await this.scripts.close();
     this.pool.close();
     await this.index.close();
   }
 
-  client(told: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
+  client(notified: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
     const client = {
       notify: (method: string, params: string): void => {
-        told(method, JSON.parse(params) as unknown[]);
+        notified(method, JSON.parse(params) as unknown[]);
       },
       withdraw: () => undefined,
       failed: unfailing
     };
-    return new ClientSubscriptions(this.notifier, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
+    return new ClientSubscriptions(this, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
   }
 
   /** Waits until the index by script is at the node's tip. */
@@ -95,8 +96,8 @@ export class NotifyingNode {
   }
 
   /** Waits until all listeners were notified. */
-  async untilTold(): Promise<void> {
+  async untilNotified(): Promise<void> {
     await this.untilLive();
-    await this.notifier.settled();
+    await this.passes.settled();
   }
 }

@@ -12,10 +12,13 @@ import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { until } from './until';
 import type { AddressInfo } from 'node:net';
-import type { ScriptNotifier } from '../../lib/answers/status/script-notifier';
+import type { StatusNotifier } from '../../lib/answers/status/status-notifier';
+import type { ScriptAccess } from '../../lib/electrum/script-access';
 import type { PushService } from '../../lib/esplora/push/push-service';
 import type { ChainIndexer } from '../../lib/index/chain-index';
+import type { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import type { Sessions } from '../../lib/server/sockets/sessions';
+import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
 const OPTIONS = {
@@ -26,14 +29,18 @@ const OPTIONS = {
   /** Subscriptions of all clients. */
   mostOfAll: 1_000,
   auth: false,
-  cors: undefined as readonly string[] | undefined
+  cors: undefined as readonly string[] | undefined,
+  /** For the index by script. */
+  scriptStore: undefined as Store | undefined
 };
 
 export interface PushNode {
   readonly node: TestFullNode;
   readonly push: PushService;
   readonly sessions: Sessions;
-  readonly notifier: ScriptNotifier;
+  readonly scripts: ScriptIndexer;
+  readonly access: ScriptAccess;
+  readonly statuses: StatusNotifier;
   readonly index: ChainIndexer;
   /** Whether clients may connect. */
   readonly ready$: BehaviorSubject<boolean>;
@@ -42,7 +49,7 @@ export interface PushNode {
 }
 
 export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOptions = {}): Promise<PushNode> {
-  const { maxSessions, maxCost, maxSubscriptions, maxHistory, mostOfAll, auth, cors, ...regtest } = { ...OPTIONS, ...options };
+  const { maxSessions, maxCost, maxSubscriptions, maxHistory, mostOfAll, auth, cors, scriptStore, ...regtest } = { ...OPTIONS, ...options };
   const ready$ = new BehaviorSubject(true);
   const log = new MemoryLog();
   let parts: Assembly | undefined;
@@ -59,7 +66,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
             electrum: { plain: undefined, tls: undefined, certificate: undefined, maxSessions, maxCost, maxSubscriptions }
           }
         },
-        ...{ store: new MemoryStore(), scriptStore: new MemoryStore(), places: undefined },
+        ...{ store: new MemoryStore(), scriptStore: scriptStore ?? new MemoryStore(), places: undefined },
         ...{ version: '1.2.3', logger: log },
         replaced: {
           subscriptions: new SubscriptionMemory(mostOfAll * SUBSCRIPTION_BYTES),
@@ -70,10 +77,10 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
   const node = await openRegtestNode({ ...regtest, plugins: [plugin] });
   const { index, wallets } = parts ?? {};
   if (index === undefined || wallets === undefined) throw new Error('expected the node to load its plugin');
-  const { push, sessions, notifier, scripts } = wallets;
+  const { push, sessions, scripts, access, statuses } = wallets;
   await until(() => scripts.state.phase === 'live');
   const { port } = new BcoinNode(node).httpServer.address() as AddressInfo;
-  return { node, push, sessions, notifier, index, ready$, port, log };
+  return { node, push, sessions, scripts, access, statuses, index, ready$, port, log };
 }
 
 /** The content of one message. */
