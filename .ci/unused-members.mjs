@@ -17,8 +17,8 @@ const KEPT = {
   'CoinCache.size': 'the bound of the cache',
   'ElectrumService.sessions': 'when a client has been let go',
   'ElectrumService.addresses': 'the ports that the system has chosen',
-  'ScriptNotifier.settled': 'when everybody was told',
-  'ScriptNotifier.size': 'that nothing is kept of clients that have left'
+  'PushService.tracked': 'that nothing is kept of clients that have left',
+  'SettledPasses.settled': 'when everybody was notified'
 };
 
 const config = ts.getParsedCommandLineOfConfigFile(

@@ -1,12 +1,13 @@
-// What `--rest-addresses` switches on beside the index by script: the pool by script, the notifier, and the interfaces based on them.
+// What `--rest-addresses` switches on beside the index by script: the pool by script, the notifiers, and the interfaces based on them.
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
-import { ScriptNotifier } from '../lib/answers/status/script-notifier';
-import { SettledPasses } from '../lib/answers/status/settled-passes';
+import { StatusNotifier } from '../lib/answers/status/status-notifier';
+import { SettledPasses } from '../lib/answers/updates/settled-passes';
+import { TipNotifier } from '../lib/answers/updates/tip-notifier';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
-import { ClientSubscriptions, type ToldClient } from '../lib/electrum/notify/client-subscriptions';
+import { ClientSubscriptions, type NotifiedClient } from '../lib/electrum/notify/client-subscriptions';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';
@@ -62,7 +63,8 @@ export class WalletServices {
   /** For other plugins. */
   readonly access: ScriptAccess;
   readonly answers: ScriptAnswers;
-  readonly notifier: ScriptNotifier;
+  readonly tips: TipNotifier;
+  readonly statuses: StatusNotifier;
   readonly esplora: HttpInterface;
   readonly passes: SettledPasses;
   readonly push: PushService;
@@ -96,8 +98,8 @@ export class WalletServices {
         distinctUntilChanged()
       ),
       methods = methodTable,
-      subscriptionsOf = (client: ToldClient, address: string): ClientSubscriptions =>
-        new ClientSubscriptions(notifier, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
+      subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
+        new ClientSubscriptions({ tips, statuses }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
       isOwn = isLoopback
     } = replaced;
     this.scripts = scripts;
@@ -105,9 +107,11 @@ export class WalletServices {
     this.#pool = pool;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
-    const passes = (this.passes = new SettledPasses({ node, reader: scripts.reader, logger }));
-    const notifier = (this.notifier = new ScriptNotifier({ scripts, pool, histories, passes, logger }));
-    this.access = new ScriptAccess({ scripts, answers, notifier });
+    const passes = (this.passes = new SettledPasses({ node, scripts, pool, logger }));
+    // In each pass clients are notified in this order.
+    const tips = (this.tips = new TipNotifier(passes));
+    const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
+    this.access = new ScriptAccess({ scripts, answers, statuses });
     const esplora = { ...answers, broadcast, maxUnspent };
     this.esplora = esploraInterface(serving, esplora, options);
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
@@ -115,7 +119,6 @@ export class WalletServices {
       context: esplora,
       scripts,
       passes,
-      notifier,
       sessions,
       outflow: responses,
       subscriptions,
@@ -167,8 +170,6 @@ export class WalletServices {
       () => {
         if (this.#isClosed) return;
         this.passes.open();
-        this.notifier.open();
-        this.push.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -190,8 +191,6 @@ export class WalletServices {
     // Ends the reading of a large pool.
     this.#pool.close();
     await this.#opening;
-    this.push.close();
-    this.notifier.close();
     await this.passes.close();
     await this.scripts.close();
   }

@@ -148,7 +148,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     fees: new PoolFees(node, pool),
     totals,
     coins: new ChainCoins(blocks, totals, cache),
-    histories: new ScriptHistories(pool, pooled, totals),
+    histories: new ScriptHistories(pooled, totals),
     trees: new BlockTrees(cache),
     headerTree: new HeaderTree(cache),
     sizes: new BlockSizes(blocks),

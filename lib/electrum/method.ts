@@ -28,10 +28,10 @@ export interface ElectrumClient extends Client {
 }
 
 export interface Subscriptions {
-  /** Tells the client of new tips from now on. `known`: the tip that the client is told in this turn. */
+  /** Notifies the client of new tips from now on. `known`: the tip that the client gets in this turn. */
   addHeaders(known: HeaderRecord): void;
   /**
-   * Tells the client from now on when the status changes. `name`: the hash as the client wrote it, for notifications. Gives the present
+   * Notifies the client from now on when the status changes. `name`: the hash as the client wrote it, for notifications. Gives the present
    * status; undefined when the script has no transactions. `worked`: called with the number of transactions that were read for it.
    * @throws ElectrumError when the client has too many subscriptions
    */

@@ -1,14 +1,14 @@
 // Access to scripts for other plugins of the node, without a connection.
 
 import { Observable } from 'rxjs';
-import { onceLive } from '../answers/status/once-live';
+import { onceLive } from '../answers/scripts/once-live';
 import { scriptHashOf } from '../bitcoin/hash';
 import { NO_CLIENT } from '../turns/client';
 import type { ScriptAnswers } from '../answers/answers';
 import type { ScriptHistory } from '../answers/status/history';
-import type { ScriptNotifier } from '../answers/status/script-notifier';
+import type { StatusNotifier } from '../answers/status/status-notifier';
 import type { StatusListener } from '../answers/status/subscribed-script';
-import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
+import type { ScriptReader, ScriptsState, ScriptTotals } from '../scripts/types';
 
 /** A transaction that pays to a script or spends from it. */
 export interface ScriptTransaction {
@@ -39,8 +39,8 @@ export interface ScriptStats {
 
 export interface ScriptAccessParts {
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
-  readonly answers: Pick<ScriptAnswers, 'coins' | 'totals' | 'histories'>;
-  readonly notifier: ScriptNotifier;
+  readonly answers: Pick<ScriptAnswers, 'coins' | 'histories'>;
+  readonly statuses: StatusNotifier;
 }
 
 /**
@@ -68,9 +68,9 @@ export class ScriptAccess {
 
   /** Coins of the chain in its order, then coins of the pool in no order. Without a limit. */
   coins(script: Buffer): Promise<UnspentOutput[]> {
-    return this.#read(script, async (history, snapshot, key) => {
-      const ofPool = await history.pooled.outputs(NO_CLIENT);
-      const ofChain = await this.#parts.answers.coins.of(key, Infinity, snapshot, NO_CLIENT);
+    return this.#read(script, async ({ script: hash, snapshot, pooled }) => {
+      const ofPool = await pooled.outputs(NO_CLIENT);
+      const ofChain = await this.#parts.answers.coins.of(hash, Infinity, snapshot, NO_CLIENT);
       return [
         ...ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index)),
         ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
@@ -80,9 +80,9 @@ export class ScriptAccess {
 
   /** A coin that is created in the chain and spent in the pool counts as spent in `pool`. */
   stats(script: Buffer): Promise<ScriptStats> {
-    return this.#read(script, async (history, snapshot, key) => {
-      const pool = await history.pooled.totals(NO_CLIENT);
-      return { chain: await this.#parts.answers.totals.of(key, snapshot, NO_CLIENT), pool };
+    return this.#read(script, async ({ script: hash, snapshot, pooled, totals }) => {
+      const pool = await pooled.totals(NO_CLIENT);
+      return { chain: await totals.of(hash, snapshot, NO_CLIENT), pool };
     });
   }
 
@@ -93,11 +93,11 @@ export class ScriptAccess {
   subscribe$(script: Buffer): Observable<Buffer | undefined> {
     const key = scriptHashOf(script).toString('latin1');
     return new Observable((subscriber) => {
-      const { notifier } = this.#parts;
-      const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
+      const { statuses } = this.#parts;
+      const emit = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
       const listener: StatusListener = {
         changed: ({ status }) => {
-          tell(status);
+          emit(status);
         },
         failed: (error) => {
           subscriber.error(error);
@@ -106,19 +106,19 @@ export class ScriptAccess {
       const begin = async (): Promise<void> => {
         const status = await onceLive(
           this.#parts.scripts,
-          () => notifier.add(key, listener, Infinity),
+          () => statuses.add(key, listener, Infinity),
           () => subscriber.closed
         );
-        if (subscriber.closed) notifier.delete(key, listener);
-        else if (status !== undefined) tell(status);
+        if (subscriber.closed) statuses.delete(key, listener);
+        else if (status !== undefined) emit(status);
       };
       begin().catch((error: unknown) => subscriber.error(error));
-      return () => notifier.delete(key, listener);
+      return () => statuses.delete(key, listener);
     });
   }
 
-  async #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
-    const key = scriptHashOf(script);
-    return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.answers.histories.at(key, snapshot), snapshot, key));
+  async #read<T>(script: Buffer, use: (history: ScriptHistory) => Promise<T>): Promise<T> {
+    const { scripts, answers } = this.#parts;
+    return scripts.reader.read((snapshot) => use(answers.histories.at(scriptHashOf(script), snapshot)));
   }
 }

@@ -101,7 +101,7 @@ describe('notifications while the chain moves', function () {
     for (const step of run.steps) {
       [headers, changed] = [[], {}];
       await take(step);
-      await all.untilTold();
+      await all.untilNotified();
       const name = `${step.step} ${step.submit ?? step.index ?? ''}`;
       expect(toDisplayHex(all.source.tip().hash), name).to.equal(step.tip);
       expect(step.step === 'blocks' ? headers.slice(-1) : headers, name).to.deep.equal(step.headers);

@@ -122,7 +122,7 @@ describe('notifications on random walks', () => {
             );
           }
           await stepping;
-          await all.untilTold();
+          await all.untilNotified();
           const statuses = await statusesOf(walk);
           for (const client of clients) {
             expect(client.told).to.deep.equal(statuses);

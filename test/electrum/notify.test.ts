@@ -50,11 +50,11 @@ describe('the status of a script with a transaction in the pool that spends an u
   it('changes when the parent is confirmed, and when it comes back', async () => {
     const waiting = await subscribe();
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.have.length(1);
     expect(told[0]).to.equal(await present());
     await walk.goBack('fork', 1);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.have.length(2);
     expect(told[1]).to.equal(`${nameOf(CHILD)} ${waiting ?? ''}`);
   });
@@ -62,7 +62,7 @@ describe('the status of a script with a transaction in the pool that spends an u
   it('changes when the chain is reset, which empties the pool', async () => {
     await subscribe();
     await walk.host.chain.reset(walk.host.chain.height - 1);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.have.length(1);
   });
 
@@ -76,14 +76,14 @@ describe('the status of a script with a transaction in the pool that spends an u
     const [one, other] = [await walk.mined([parent]), await walk.mined([])];
     const going: Promise<unknown>[] = [];
     const watching = all.scripts.watched.changes$.subscribe(({ type }) => {
-      // Both wait for the node's lock before the look does.
+      // Both wait for the node's lock before the pass does.
       if (type === 'connect' && going.length === 0) going.push(chain.reset(height), chain.add(other));
     });
     await chain.add(one);
     await all.untilLive();
     await Promise.all(going);
     watching.unsubscribe();
-    await all.untilTold();
+    await all.untilNotified();
     expect(going).to.have.length(2);
     const fresh = await NotifyingNode.beside(walk.host);
     const expected = await statusOf(fresh);
@@ -102,19 +102,19 @@ describe('the status of a script with a transaction in the pool that spends an u
     const heard: string[] = [];
     const whole = { changed: () => heard.push('status'), tipChanged: () => heard.push('tip'), failed: unfailing };
     for (const listener of [broken, whole]) {
-      await all.notifier.add(script, listener, 10);
+      await all.statuses.add(script, listener, 10);
       await all.index.reader.read(({ tip }) => {
-        all.notifier.addTips(listener, tip);
+        all.tips.add(listener, tip);
         return Promise.resolve();
       });
     }
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(heard).to.deep.equal(['tip', 'status']);
     expect(failures).to.deep.equal([fault, fault]);
     for (const listener of [broken, whole]) {
-      all.notifier.delete(script, listener);
-      all.notifier.deleteTips(listener);
+      all.statuses.delete(script, listener);
+      all.tips.delete(listener);
     }
   });
 
@@ -127,21 +127,21 @@ describe('the status of a script with a transaction in the pool that spends an u
     });
     for (const { client, name } of clients) await client.addScript(script, name);
     const [first] = clients;
-    expect(all.notifier.size).to.equal(1);
+    expect(all.statuses.size).to.equal(1);
     expect(first?.client.removeScript(script)).to.equal(true);
     expect(first?.client.removeScript(script)).to.equal(false);
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.deep.equal([upper]);
     for (const { client } of clients) client.close();
-    expect(all.notifier.size).to.equal(0);
+    expect(all.statuses.size).to.equal(0);
   });
 
   it('is answered in place of older notifications that were not sent yet, and so is the tip', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const withdrawn: string[] = [];
     const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about), failed: unfailing };
-    const client = new ClientSubscriptions(all.notifier, notified, all.memory.open('192.0.2.1'), { maxSubscriptions: 1, maxHistory: 10 });
+    const client = new ClientSubscriptions(all, notified, all.memory.open('192.0.2.1'), { maxSubscriptions: 1, maxHistory: 10 });
     await client.addScript(script, nameOf(CHILD));
     client.removeScript(script);
     all.index.reader.read(({ tip }) => {
@@ -166,7 +166,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     await subscribe();
     expect(await refused).to.be.instanceOf(HistoryTooLongError);
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.deep.equal([await present()]);
   });
 

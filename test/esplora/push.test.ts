@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { WebSocket } from 'ws';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
+import { holdReads } from '../support/held-reads';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
@@ -14,6 +16,7 @@ import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 import { gatedBy, ServedNode } from '../support/served-node';
 import { until } from '../support/until';
+import type { Subscription } from 'rxjs';
 import type { HostHash } from '../../lib/node/host';
 
 const { segwit } = bcoin.Network.get('regtest').deployments;
@@ -69,7 +72,7 @@ describe('mempool’s WebSocket', () => {
     for (const { socket } of clients.splice(0)) socket.terminate();
     // Everything that a client tracks is forgotten when it leaves.
     await until(() => served.wallets.sessions.count === 0);
-    expect([served.wallets.push.tracked, served.wallets.notifier.size]).to.deep.equal([0, 0]);
+    expect(served.wallets.push.tracked).to.equal(0);
   });
 
   const client = async (): Promise<PushClient> => {
@@ -222,6 +225,55 @@ describe('mempool’s WebSocket', () => {
     expect(served.wallets.push.tracked).to.equal(0);
   });
 
+  it('needs no status of a script that it tracks, and shares it with those who do', async () => {
+    const { node, scripts } = served;
+    const { access, statuses } = served.wallets;
+    const wallet = new KeyWallet();
+    const script = scriptAt(wallet.address);
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const own = await client();
+    await own.ask({ 'track-address': wallet.address });
+    expect(statuses.size).to.equal(0);
+    const blocks: unknown[] = [];
+    const watching = scripts.watched.changes$.subscribe(({ type }) => blocks.push(type));
+    let [from, value] = [(await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString(), PAID];
+    /** Mines a block with a transaction of the script that was not in the pool. */
+    const mineNext = async (): Promise<string> => {
+      const { txid, hex } = wallet.sends(from, value, wallet.address, value - 11_000);
+      [from, value] = [hex, value - 11_000];
+      await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(hex, 'hex'))]);
+      return txid;
+    };
+
+    const alone = await mineNext();
+    expect(txidsOf(await own.next('block-transactions'))).to.deep.equal([alone]);
+
+    let changes = 0;
+    const subscribe = async (): Promise<Subscription> => {
+      const subscription = access.subscribe$(script).subscribe(() => changes++);
+      await until(() => changes === 1);
+      return subscription;
+    };
+    (await subscribe()).unsubscribe();
+    expect(statuses.size).to.equal(0);
+    const after = await mineNext();
+    expect(txidsOf(await own.next('block-transactions'))).to.deep.equal([after]);
+
+    changes = 0;
+    const subscription = await subscribe();
+    await own.ask({ 'track-address': 'stop' });
+    await mineNext();
+    await until(() => changes === 2);
+    subscription.unsubscribe();
+    expect(blocks.splice(0)).to.deep.equal(['connect', 'connect', 'connect']);
+    // Nobody wants to know of the script any more.
+    await mineNext();
+    await until(() => scripts.state.phase === 'live' && scripts.state.height === node.chain.height);
+    expect(blocks).to.deep.equal([]);
+    watching.unsubscribe();
+  });
+
   it('tells several clients news of a long list', async () => {
     const { node } = served;
     const { address } = new KeyWallet();
@@ -264,6 +316,23 @@ describe('mempool’s WebSocket', () => {
     expect(served.wallets.push.tracked).to.equal(0);
   });
 
+  it('tells that a transaction is confirmed that the pool never had', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const { txid, hex } = wallet.sends(
+      (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString(),
+      PAID,
+      wallet.address,
+      20_000
+    );
+    const own = await client();
+    expect(await own.ask({ 'track-tx': txid })).to.deep.equal([]);
+    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(hex, 'hex'))]);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+  });
+
   it('tells which transaction of the chain replaced one of the pool', async () => {
     const { node } = served;
     const wallet = new KeyWallet();
@@ -272,7 +341,9 @@ describe('mempool’s WebSocket', () => {
     const hex = (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString();
     const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
     const own = await client();
-    await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address });
+    await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address, action: 'want', data: ['blocks'] });
+    await mine(node, 1);
+    await own.next('block');
     await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
     expect(await own.next('tx')).to.include({ txid: one?.txid });
     await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))]);
@@ -406,6 +477,62 @@ describe('mempool’s WebSocket', () => {
     expect(await refusedWith(url, { Origin: 'null' })).to.equal(403);
     const { status, headers } = await ask(served.port, { path: '/api/v1/ws' });
     expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
+  });
+});
+
+describe('a script whose history takes long to read, over mempool’s WebSocket', function () {
+  this.timeout(TIMEOUT_MS);
+  let served: ServedNode;
+  let faucet: Faucet;
+  let own: PushClient;
+  const { address } = new KeyWallet();
+  /** Lets the held read continue; undefined if none is held. */
+  let goOn: (() => void) | undefined;
+  let isHeld = false;
+
+  before(async () => {
+    const scriptStore = holdReads(new MemoryStore(), () => {
+      if (!isHeld) return undefined;
+      isHeld = false;
+      return new Promise((resolve) => (goOn = resolve));
+    });
+    served = await ServedNode.open({}, { scriptStore });
+    faucet = await Faucet.on(served.node, 5);
+  });
+  after(() => served.close());
+  beforeEach(async () => {
+    goOn = undefined;
+    isHeld = true;
+    own = await PushClient.connect(served.port);
+    own.send({ 'track-address': address }, { action: 'ping' });
+    await until(() => goOn !== undefined);
+  });
+  afterEach(async () => {
+    own.socket.terminate();
+    await until(() => served.wallets.sessions.count === 0);
+    expect(served.wallets.push.tracked).to.equal(0);
+  });
+
+  it('is updated by what happened meanwhile, even if a pass came too early', async () => {
+    const other = await PushClient.connect(served.port);
+    await other.ask({ 'track-address': new KeyWallet().address });
+    const txid = await faucet.pays(address, PAID);
+    // A block, of which the other client gets to know by the same pass.
+    await other.ask({ action: 'want', data: ['blocks'] });
+    await mine(served.node, 1);
+    await other.next('block');
+    goOn?.();
+    await own.next('pong');
+    expect(txidsOf(await own.next('block-transactions'))).to.deep.equal([txid]);
+    other.socket.terminate();
+  });
+
+  it('is no longer tracked when its client has gone meanwhile', async () => {
+    own.socket.terminate();
+    await until(() => served.wallets.sessions.count === 0);
+    expect(served.wallets.push.tracked).to.equal(1);
+    goOn?.();
+    await until(() => served.wallets.push.tracked === 0);
   });
 });
 

@@ -73,6 +73,46 @@ describe('the pool by script', () => {
     walk.expectRight();
   });
 
+  it('says that a script changes when a transaction enters or leaves that touches it, or the parent of one', async () => {
+    const changes: unknown[] = [];
+    const names = new Map(SCRIPTS.map(({ script }, kind) => [scriptHash(script).toString('latin1'), kind]));
+    const watching = walk.pool.changes$.subscribe((change) =>
+      changes.push(
+        change.type === 'clear'
+          ? 'clear'
+          : { [change.type]: change.transaction.txid, kinds: new Set(change.scripts.map((key) => names.get(key))) }
+      )
+    );
+    const parent = await send([1, 2]);
+    const child =
+      (await walk.send(
+        [0, 1].map((index) => ({ txid: parent, index })),
+        [3],
+        FEE
+      )) ?? expect.fail('coins');
+    const grandchild = await send([4], child);
+    expect(changes.splice(0)).to.deep.equal([
+      { enter: parent, kinds: new Set([0, 1, 2]) },
+      { enter: child, kinds: new Set([1, 2, 3]) },
+      { enter: grandchild, kinds: new Set([3, 4]) }
+    ]);
+    await walk.mineOnly([walk.host.mempool.getTX(walk.hostHash(parent)) as HostTransaction]);
+    expect(changes.splice(0)).to.deep.equal([{ leave: parent, kinds: new Set([0, 1, 2, 3]) }]);
+    await walk.goBack('fork', 1);
+    expect(changes.splice(0)).to.deep.equal([{ enter: parent, kinds: new Set([0, 1, 2, 3]) }]);
+    await walk.host.chain.reset(walk.host.chain.height - 1);
+    expect(changes.splice(0)).to.deep.equal(['clear']);
+    watching.unsubscribe();
+  });
+
+  it('has no part in keeping ancestors in memory of transactions that have left', async () => {
+    const child = await send([1], await send([1]));
+    const pooled = walk.pool.get(child) ?? expect.fail('a transaction of the pool');
+    expect(pooled.parents).to.have.length(1);
+    await mine(walk.host, 1);
+    expect([walk.pool.has(child), pooled.parents]).to.deep.equal([false, []]);
+  });
+
   it('loses transactions that conflict with a block, and their descendants', async () => {
     await send([1], await send([1]));
     await walk.mineConflict(0);

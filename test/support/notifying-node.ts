@@ -5,8 +5,9 @@ import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory'
 import { assembled, ServedNode, type Assembled } from './served-node';
 import { unfailing } from './unfailing';
 import type { ScriptHistories } from '../../lib/answers/status/history';
-import type { ScriptNotifier } from '../../lib/answers/status/script-notifier';
-import type { SettledPasses } from '../../lib/answers/status/settled-passes';
+import type { StatusNotifier } from '../../lib/answers/status/status-notifier';
+import type { SettledPasses } from '../../lib/answers/updates/settled-passes';
+import type { TipNotifier } from '../../lib/answers/updates/tip-notifier';
 import type { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
@@ -17,7 +18,8 @@ const LIMITS: SubscriptionLimits = { maxSubscriptions: 10_000, maxHistory: 80_00
 export class NotifyingNode extends ServedNode {
   /** For the subscriptions of all clients. */
   memory = new SubscriptionMemory(1 << 26);
-  readonly notifier: ScriptNotifier;
+  readonly tips: TipNotifier;
+  readonly statuses: StatusNotifier;
   readonly passes: SettledPasses;
   readonly pool: ScriptPool;
   readonly histories: ScriptHistories;
@@ -26,7 +28,7 @@ export class NotifyingNode extends ServedNode {
   private constructor(host: TestFullNode, made: Assembled) {
     super(host, made);
     this.#made = made;
-    ({ notifier: this.notifier, passes: this.passes } = made.wallets);
+    ({ tips: this.tips, statuses: this.statuses, passes: this.passes } = made.wallets);
     ({ pool: this.pool, histories: this.histories } = made.wallets.answers);
   }
 
@@ -44,15 +46,15 @@ export class NotifyingNode extends ServedNode {
     return this.#made.parts.close();
   }
 
-  client(told: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
+  client(notified: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
     const client = {
       notify: (method: string, params: string): void => {
-        told(method, JSON.parse(params) as unknown[]);
+        notified(method, JSON.parse(params) as unknown[]);
       },
       withdraw: () => undefined,
       failed: unfailing
     };
-    return new ClientSubscriptions(this.notifier, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
+    return new ClientSubscriptions(this, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
   }
 
   /** Waits until the indexes are at the node's tip. */
@@ -61,8 +63,8 @@ export class NotifyingNode extends ServedNode {
   }
 
   /** Waits until all listeners were notified. */
-  async untilTold(): Promise<void> {
+  async untilNotified(): Promise<void> {
     await this.settle();
-    await this.notifier.settled();
+    await this.passes.settled();
   }
 }

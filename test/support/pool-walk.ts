@@ -214,6 +214,10 @@ export class PoolWalk {
         spent: coins
       }))
     );
+    for (const { txid, transaction } of there) {
+      const parents = new Set(transaction.inputs.map((input) => hex(input.txid)).filter((parent) => names.has(parent)));
+      expect(pool.get(Buffer.from(txid, 'hex'))?.parents.map((parent) => hex(parent.txid))).to.have.members([...parents]);
+    }
     for (const [txid, transaction] of this.#known) {
       expect(pool.has(transaction.txid)).to.equal(names.has(txid));
       transaction.outputs.forEach((_, index) => {

@@ -10,6 +10,14 @@ import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { EsploraCoin } from '../../views/esplora/coins';
 
+/** The height that the Electrum protocol gives to a transaction of the pool. -1: it spends an unconfirmed output. */
+type PooledHeight = 0 | -1;
+
+export interface PooledEntry {
+  readonly transaction: PooledTransaction;
+  readonly height: PooledHeight;
+}
+
 /** The outputs of a script that some transactions of the pool create and spend. */
 export interface PooledOutputs {
   readonly totals: ScriptTotals;
@@ -48,6 +56,8 @@ export class PooledScripts {
 export class PooledScript {
   readonly #script: Buffer;
   readonly #history: readonly PooledTransaction[];
+  /** The parents in the pool, of transactions that have any. */
+  readonly #parents: ReadonlyMap<PooledTransaction, readonly PooledTransaction[]>;
   readonly #totals: ScriptTotals;
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
@@ -55,6 +65,8 @@ export class PooledScript {
   constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
+    const spending = this.#history.filter(({ parents }) => parents.length > 0);
+    this.#parents = new Map(spending.map((transaction) => [transaction, transaction.parents]));
     this.#totals = pool.totals(script);
     this.#confirmed = confirmed;
   }
@@ -64,6 +76,12 @@ export class PooledScript {
     if (this.#history.length === 0) return this.#history;
     const confirmed = await this.#confirmed();
     return this.#history.filter(({ txid }) => !confirmed.has(keyOf(txid)));
+  }
+
+  /** The unconfirmed transactions with their heights, in the order in which they entered the pool. */
+  async entries(client: Client): Promise<PooledEntry[]> {
+    if (this.#history.length === 0) return [];
+    return runInSlices(entriesOf(this.#history, this.#parents, await this.#confirmed()), client);
   }
 
   /** The totals of the unconfirmed transactions. */
@@ -80,6 +98,21 @@ export class PooledScript {
   #outputsOf(transactions: readonly PooledTransaction[], client: Client): Promise<PooledOutputs> {
     return runInSlices(outputsOf(transactions, this.#script), client);
   }
+}
+
+function* entriesOf(
+  history: readonly PooledTransaction[],
+  parents: ReadonlyMap<PooledTransaction, readonly PooledTransaction[]>,
+  confirmed: ReadonlySet<string>
+): Generator<void, PooledEntry[]> {
+  const isConfirmed = ({ txid }: PooledTransaction): boolean => confirmed.has(keyOf(txid));
+  const entries: PooledEntry[] = [];
+  for (const transaction of history) {
+    const waitsForNone = parents.get(transaction)?.every(isConfirmed) ?? true;
+    if (!isConfirmed(transaction)) entries.push({ transaction, height: waitsForNone ? 0 : -1 });
+    yield;
+  }
+  return entries;
 }
 
 const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;

@@ -4,14 +4,15 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { toDisplayHex } from '../../bitcoin/hash';
+import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { NO_CLIENT } from '../../turns/client';
 import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
-import type { RowPlace, ScriptSnapshot } from '../../scripts/types';
-import type { PooledEntry, ScriptHistory } from './history';
+import type { RowPlace } from '../../scripts/types';
+import type { PooledEntry } from '../scripts/pooled-script';
+import type { ScriptHistory } from './history';
 
 /** Bytes of the cache, and of an entry besides its text. */
 const MOST_KEPT_BYTES = 10_000_000;
@@ -26,13 +27,11 @@ const FIRST_BIP34_VERSION = 2;
 export interface Status {
   /** 32 bytes as a latin1 string; empty for a script without transactions. */
   readonly text: string;
-  /** Whether the pool has transactions of the script. `waits`: one of them spends an unconfirmed output. */
-  readonly pool: 'none' | 'some' | 'waits';
   /** Transactions that were read to find it. */
   readonly work: number;
 }
 
-/** All rows of a script that blocks after `since` newRows, up to the tip of the state that is looked at. */
+/** All rows of a script in blocks after `since`, up to the tip of the state. */
 export interface NewRows {
   readonly since: BlockPoint;
   /** Whether the script had no rows up to `since`. */
@@ -60,19 +59,20 @@ export class Statuses {
   });
 
   /**
-   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `newRows`: if known, saves reading the rows.
+   * The status at the moment of the history. `newRows`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
-  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, newRows?: NewRows): Promise<Status> {
-    const { hash, added } = await this.#confirmed(key, history, snapshot, most, newRows);
+  async of(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
+    const { hash, added } = await this.#confirmed(history, most, newRows);
     const pooled = await history.unconfirmed(NO_CLIENT);
-    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none', work: added };
+    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), work: added };
     const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
-    // Transactions at height -1 come last.
-    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some', work: added + pooled.length };
+    return { text: all.digest(), work: added + pooled.length };
   }
 
-  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, newRows?: NewRows): Promise<Continued> {
+  async #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
+    const key = keyOf(history.script);
+    const { index } = history.snapshot;
     const kept = this.#kept.get(key) ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);
     const { tip } = index;
     if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
@@ -95,7 +95,7 @@ async function begun(history: ScriptHistory, { hash: blockHash, height }: Header
   return { hash, block: { hash: blockHash, height }, added };
 }
 
-/** Rows after the block of the cached hash: those that blocks brought, if they begin at that block, or else read from the index. */
+/** Rows after the block of the cached hash: those that came with the blocks, if they begin at that block, or else read from the index. */
 function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, newRows: NewRows | undefined): Pages {
   if (newRows?.since.hash.equals(block.hash) === true) return [newRows.rows];
   return history.confirmed(most, NO_CLIENT, { height: block.height, index: MAX_TRANSACTIONS - 1 });

@@ -2,7 +2,7 @@
 
 import type { BlockPoint } from '../../node/types';
 import type { RowPlace } from '../../scripts/types';
-import type { Listener } from './listener';
+import type { Listener } from '../updates/listener';
 import type { NewRows } from './statuses';
 
 /** Rows that are kept until the next pass. If there are more, the next pass reads the index. */
@@ -21,15 +21,15 @@ export interface StatusListener extends Listener {
   changed(change: StatusChange): void;
 }
 
-/** What a listener was told, and the pass that found it. */
-export interface Told {
+/** A status that a listener knows, and the pass that found it. */
+export interface KnownStatus {
   readonly status: string;
   readonly pass: number;
 }
 
 export class SubscribedScript {
   readonly key: string;
-  /** What listeners were told last; undefined: nothing yet. */
+  /** What listeners know, but for those in `#own`; undefined: nothing yet. */
   status: string | undefined;
   /** Number of subscriptions that are being answered. */
   pending = 0;
@@ -39,10 +39,11 @@ export class SubscribedScript {
   since: BlockPoint | undefined;
   /** Whether the script had no transaction up to that block, nor in the pool. */
   wasEmpty = false;
-  /** The rows that blocks above `since` newRows. */
+  /** The rows in blocks above `since`. */
   rows: readonly RowPlace[] = NO_ROWS;
   #listeners: StatusListener | Set<StatusListener> | undefined;
-  #told: Map<StatusListener, Told> | undefined;
+  /** Listeners that know something else, since they have asked for it. */
+  #own: Map<StatusListener, KnownStatus> | undefined;
 
   constructor(key: string) {
     this.key = key;
@@ -83,7 +84,7 @@ export class SubscribedScript {
   }
 
   delete(listener: StatusListener): void {
-    this.#told?.delete(listener);
+    this.#own?.delete(listener);
     if (this.#listeners === listener) this.#listeners = undefined;
     if (!(this.#listeners instanceof Set)) return;
     this.#listeners.delete(listener);
@@ -91,31 +92,31 @@ export class SubscribedScript {
   }
 
   /**
-   * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next pass. Returns the
-   * status that the listener is told in this turn: `found`, or what the others were told after a later pass.
+   * To be called when a listener has asked and `found` was found for it; the other listeners are notified by the next pass. Returns the
+   * status that the listener gets in this turn: `found`, or what the others know from a later pass.
    */
-  answered(listener: StatusListener, found: Told): string {
+  answered(listener: StatusListener, found: KnownStatus): string {
     if (this.status === undefined) [this.status, this.pass] = [found.status, found.pass];
     // The same status from a later pass is not the same knowledge: a pass that is under way may still find another one.
     const isKnown = this.pass >= found.pass;
-    if (isKnown) this.#told?.delete(listener);
-    else (this.#told ??= new Map()).set(listener, found);
+    if (isKnown) this.#own?.delete(listener);
+    else (this.#own ??= new Map()).set(listener, found);
     return isKnown ? this.status : found.status;
   }
 
-  /** Takes over the status that a pass has found, and returns the listeners that are to be told. */
+  /** Takes over the status that a pass has found, and returns the listeners that are to be notified of it. */
   settle(status: string, pass: number): readonly StatusListener[] {
     // All listeners were answered with something newer.
     if (pass < this.pass) return [];
-    const [before, told] = [this.status, this.#told];
-    [this.status, this.pass, this.#told] = [status, pass, undefined];
+    const [before, answered] = [this.status, this.#own];
+    [this.status, this.pass, this.#own] = [status, pass, undefined];
     const all = this.#listeners instanceof Set ? [...this.#listeners] : this.#listeners === undefined ? [] : [this.#listeners];
     return all.filter((listener) => {
-      const own = told?.get(listener);
+      const own = answered?.get(listener);
       if (own === undefined) return before !== status;
       if (own.pass <= pass) return own.status !== status;
-      // It was told something newer: the script has changed since, and there will be another pass.
-      (this.#told ??= new Map()).set(listener, own);
+      // It got something newer: the script has changed since, and there will be another pass.
+      (this.#own ??= new Map()).set(listener, own);
       return false;
     });
   }

@@ -8,25 +8,18 @@ import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { ChainCoin } from '../../answers/scripts/coins';
-import type { PooledEntry, ScriptHistory } from '../../answers/status/history';
-import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { PooledEntry } from '../../answers/scripts/pooled-script';
+import type { ScriptHistory } from '../../answers/status/history';
+import type { ScriptRow } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 
 const ITEMS_PER_SLICE = 64;
 const COIN_TEXT_LENGTH = 140;
 
-/** The script that is asked about, in one state of chain and pool. */
-interface AskedScript {
-  /** Its SHA-256. */
-  readonly script: Buffer;
-  readonly snapshot: ScriptSnapshot;
-  readonly history: ScriptHistory;
-}
-
-type ScriptAnswer = (asked: AskedScript, client: ElectrumClient) => Promise<string | Buffer>;
+type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Promise<string | Buffer>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, maxHistory, totals } = context;
+  const { scripts, histories, maxHistory } = context;
 
   const asking = (answer: ScriptAnswer): Method => ({
     parameters: ['scripthash'],
@@ -34,18 +27,18 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     isHeavy: true,
     answer: async (values, client) => {
       const { script } = readScriptHash(values[0]);
-      return scripts.read((snapshot) => answer({ script, snapshot, history: histories.at(script, snapshot) }, client));
+      return scripts.read((snapshot) => answer(histories.at(script, snapshot), client));
     }
   });
 
   return {
-    'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, history }, client) => {
-      const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), history.pooled.totals(client)]);
+    'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, pooled, totals }, client) => {
+      const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), pooled.totals(client)]);
       client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
       const confirmed = chain.funded.value - chain.spent.value;
       return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
     }),
-    'blockchain.scripthash.get_history': asking(async ({ history }, client) => {
+    'blockchain.scripthash.get_history': asking(async (history, client) => {
       const entries = await history.unconfirmed(client);
       client.charge(entries.length * ROW_POINTS);
       const writer = new JsonWriter();
@@ -60,7 +53,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       writer.ascii(']');
       return writer.toBuffer();
     }),
-    'blockchain.scripthash.get_mempool': asking(async ({ history }, client) => {
+    'blockchain.scripthash.get_mempool': asking(async (history, client) => {
       const entries = await history.unconfirmed(client);
       client.charge(entries.length * ROW_POINTS);
       if (entries.length > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
@@ -70,8 +63,8 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       writer.ascii(']');
       return writer.toBuffer();
     }),
-    'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, history }, client) => {
-      const ofPool = await history.pooled.outputs(client);
+    'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, pooled }, client) => {
+      const ofPool = await pooled.outputs(client);
       const coins = await context.coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
       client.charge((coins.length + ofPool.coins.length) * COIN_POINTS);
       const unspent = coins.filter(({ txid, index }) => !ofPool.spends(txid, index));

@@ -3,18 +3,25 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import { CODES, ElectrumError } from '../errors';
-import type { ScriptNotifier, TipListener } from '../../answers/status/script-notifier';
+import type { StatusNotifier } from '../../answers/status/status-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
+import type { TipListener, TipNotifier } from '../../answers/updates/tip-notifier';
 import type { HeaderRecord } from '../../index/types';
 import type { Subscriptions } from '../method';
 
+/** What clients can subscribe to. */
+export interface Notifiers {
+  readonly tips: TipNotifier;
+  readonly statuses: StatusNotifier;
+}
+
 /** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
-export interface ToldClient {
+export interface NotifiedClient {
   /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
   notify(method: string, params: string, about: string): void;
   /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
-  /** The client was not told of something. */
+  /** The client was not notified of something. */
   failed(error: unknown): void;
 }
 
@@ -28,19 +35,19 @@ export interface SubscriptionLimits {
 }
 
 export class ClientSubscriptions implements Subscriptions, StatusListener, TipListener {
-  readonly #notifier: ScriptNotifier;
-  readonly #client: ToldClient;
+  readonly #notifiers: Notifiers;
+  readonly #client: NotifiedClient;
   readonly #limits: SubscriptionLimits;
   readonly #memory: ClientSubscriptionMemory;
   /** The client's name for each script, by the script's SHA-256, one character a byte; undefined for a hash in lower case. */
   readonly #names = new Map<string, string | undefined>();
-  /** Scripts whose subscription is being answered, each with the change that the client is told afterwards. */
+  /** Scripts whose subscription is being answered, each with the change of which the client is notified afterwards. */
   readonly #answering = new Map<string, StatusChange | undefined>();
   #hasTips = false;
   #isClosed = false;
 
-  constructor(notifier: ScriptNotifier, client: ToldClient, memory: ClientSubscriptionMemory, limits: SubscriptionLimits) {
-    this.#notifier = notifier;
+  constructor(notifiers: Notifiers, client: NotifiedClient, memory: ClientSubscriptionMemory, limits: SubscriptionLimits) {
+    this.#notifiers = notifiers;
     this.#client = client;
     this.#memory = memory;
     this.#limits = limits;
@@ -53,7 +60,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   addHeaders(known: HeaderRecord): void {
     if (this.#isClosed) return;
     this.#hasTips = true;
-    this.#notifier.addTips(this, known);
+    this.#notifiers.tips.add(this, known);
     this.#client.withdraw(TIPS);
   }
 
@@ -67,12 +74,12 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
     this.#answering.set(key, undefined);
     try {
-      const status = await this.#notifier.add(key, this, maxHistory, worked);
+      const status = await this.#notifiers.statuses.add(key, this, maxHistory, worked);
       // A change that came meanwhile is older than this status.
       this.#answering.set(key, undefined);
       this.#client.withdraw(key);
       // The client has gone or unsubscribed meanwhile.
-      if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
+      if (this.#isClosed || !this.#names.has(key)) this.#notifiers.statuses.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');
     } catch (error) {
       if (isNew) this.#forget(key);
@@ -85,7 +92,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
 
   removeScript(script: Buffer): boolean {
     const key = script.toString('latin1');
-    this.#notifier.delete(key, this);
+    this.#notifiers.statuses.delete(key, this);
     this.#client.withdraw(key);
     return this.#forget(key);
   }
@@ -94,14 +101,14 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   close(): void {
     this.#isClosed = true;
     this.#memory.close();
-    this.#notifier.deleteTips(this);
-    this.#notifier.leave(this.#names.keys(), this);
+    this.#notifiers.tips.delete(this);
+    this.#notifiers.statuses.leave(this.#names.keys(), this);
   }
 
   changed(change: StatusChange): void {
     if (this.#isClosed) return;
     if (this.#answering.has(change.script)) this.#answering.set(change.script, change);
-    else this.#tell(change);
+    else this.#notify(change);
   }
 
   tipChanged({ header, height }: HeaderRecord): void {
@@ -131,10 +138,10 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   #release(key: string): void {
     const change = this.#answering.get(key);
     this.#answering.delete(key);
-    if (change !== undefined && !this.#isClosed && this.#names.has(key)) this.#tell(change);
+    if (change !== undefined && !this.#isClosed && this.#names.has(key)) this.#notify(change);
   }
 
-  #tell({ script, status }: StatusChange): void {
+  #notify({ script, status }: StatusChange): void {
     const name = this.#names.get(script) ?? toDisplayHex(Buffer.from(script, 'latin1'));
     const text = status === '' ? null : Buffer.from(status, 'latin1').toString('hex');
     this.#client.notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]), script);

@@ -47,7 +47,7 @@ export interface Notified {
   notify(method: string, params: string, about: string): void;
   /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
-  /** The client was not told of something. */
+  /** The client was not notified of something. */
   failed(error: unknown): void;
 }
 
@@ -142,7 +142,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     if (this.isGone) return;
     this.withdraw(about);
     const text = notification(method, params);
-    if (!this.canBeTold(this.#notificationBytes)) {
+    if (!this.canBeNotified(this.#notificationBytes)) {
       this.destroy();
       return;
     }

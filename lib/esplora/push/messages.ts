@@ -1,4 +1,4 @@
-// Messages of mempool's WebSocket: JSON objects with a field for each piece of news.
+// Messages of mempool's WebSocket: JSON objects with a field for each update.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 

@@ -1,54 +1,37 @@
-// One client of mempool's WebSocket: its requests, and what it is told. Its messages are handled one after the other, so that the answer
+// One client of mempool's WebSocket: its requests, and what it is sent. Its messages are handled one after the other, so that the answer
 // to a ping means that everything before the ping is in effect.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { onceLive } from '../../answers/status/once-live';
-import { HistoryTooLongError } from '../../scripts/errors';
-import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
+import { onceLive } from '../../answers/scripts/once-live';
 import { refusalOf } from '../../server/refusal';
 import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
-import { objectOf, partsOf, piecesOf, type Field } from './messages';
-import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
+import { objectOf, partsOf, type Field } from './messages';
+import { readRequest, type PushRequest } from './request';
+import { TrackedLists, type TrackingClient } from './tracked-lists';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { Account } from '../../server/bounds/cost';
+import type { ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
-import type { BlockListener, BlockNews } from './block-news';
-import type { News, ScriptListener, ScriptNews } from './script-news';
-import type { StatsListener, StatsNews } from './stats-news';
-import type { TransactionListener, TransactionNews } from './transaction-news';
-
-/** mempool's limit, for each kind of list. */
-const MOST_TRACKED = 100;
+import type { BlockListener, BlockUpdates } from './block-updates';
+import type { ScriptUpdate, ScriptUpdates } from './script-updates';
+import type { StatsListener, StatsUpdates } from './stats-updates';
+import type { TransactionListener, TransactionUpdates } from './transaction-updates';
 
 /** The cost of reading and writing a message, in points. */
 const REQUEST_POINTS = 1;
-/** The cost of reading a name. */
-const NAME_POINTS = 0.1;
-/** The cost of tracking a script: its history is read. */
-const TRACK_POINTS = 3;
-
-const KINDS = ['address', 'addresses', 'scripts'] as const;
-type Kind = (typeof KINDS)[number];
-
-const ERROR_FIELDS = { address: 'track-address-error', addresses: 'track-addresses-error', scripts: 'track-scriptpubkeys-error' } as const;
-
-/** What the entries of a list are called in errors. */
-const NOUNS = { address: 'addresses', addresses: 'addresses', scripts: 'scriptpubkeys' } as const;
-
-const NONE: NamedScripts = new Map();
 
 export interface PushSessionParts {
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
-  readonly blockNews: BlockNews;
-  readonly statsNews: StatsNews;
-  readonly scriptNews: ScriptNews;
-  readonly transactionNews: TransactionNews;
+  readonly blockUpdates: BlockUpdates;
+  readonly statsUpdates: StatsUpdates;
+  readonly scriptUpdates: ScriptUpdates;
+  readonly transactionUpdates: TransactionUpdates;
   /** The prefixes of accepted addresses. */
   readonly prefixes: readonly AddressPrefixes[];
   /** The most scripts that one client may track. */
@@ -66,22 +49,19 @@ export interface PushClient {
   readonly account: Account;
 }
 
-export class PushSession extends ClientSession implements BlockListener, StatsListener, ScriptListener, TransactionListener {
+export class PushSession extends ClientSession implements BlockListener, StatsListener, TrackingClient, TransactionListener {
   readonly #parts: PushSessionParts;
-  readonly #memory: ClientSubscriptionMemory;
-  readonly #lists: Record<Kind, NamedScripts> = { address: NONE, addresses: NONE, scripts: NONE };
-  /** The scripts that are tracked for this client. */
-  readonly #tracked = new Set<string>();
+  readonly #lists: TrackedLists;
   #transaction: Buffer | undefined;
   readonly #wants = { blocks: false, stats: false };
-  /** News that came while an answer is being made. They are sent after the answer, which may describe the state before them. */
+  /** Updates that came while an answer is being made. They are sent after the answer, which may describe the state before them. */
   #newer: Buffer[] | undefined;
   #isAtWork = false;
 
   constructor(parts: PushSessionParts, { connection, memory, account }: PushClient, onClose: (session: ClientSession) => void) {
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
-    this.#memory = memory;
+    this.#lists = new TrackedLists(this, parts.scriptUpdates, memory, parts.maxSubscriptions);
     connection.open(this);
     connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
@@ -90,18 +70,13 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
 
   get isIdle(): boolean {
     const { blocks, stats } = this.#wants;
-    const isSubscribed = blocks || stats || this.#transaction !== undefined || this.#tracked.size > 0;
+    const isSubscribed = blocks || stats || this.#transaction !== undefined || this.#lists.size > 0;
     return !isSubscribed && !this.#isAtWork && this.connection.unreadBytes === 0;
-  }
-
-  /** The longest list that is read. */
-  get #mostTracked(): number {
-    return Math.min(MOST_TRACKED, this.#parts.maxSubscriptions);
   }
 
   protected take(message: Buffer): void {
     this.charge(REQUEST_POINTS);
-    const request = this.account.isOverdrawn ? undefined : readRequest(message.toString(), this.#parts.prefixes, this.#mostTracked);
+    const request = this.account.isOverdrawn ? undefined : readRequest(message.toString(), this.#parts.prefixes, this.#lists.most);
     if (request === undefined) {
       this.end();
       return;
@@ -121,79 +96,60 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     this.#wake();
   }
 
-  blockNews(message: Buffer): void {
-    this.#tellNewer(message);
+  chainChanged(message: Buffer): void {
+    this.#sendAfterAnswer(message);
   }
 
-  statsNews(message: Buffer): void {
-    this.#tell([message]);
+  statsChanged(message: Buffer): void {
+    this.#send([message]);
   }
 
-  transactionNews(message: Buffer): void {
-    this.#tellNewer(message);
+  transactionUpdated(message: Buffer): void {
+    this.#sendAfterAnswer(message);
   }
 
-  scriptNews(script: string, { pooled, confirmed, removed }: News): void {
-    const { address, addresses, scripts } = this.#lists;
-    const fields: Field[] = [];
-    if (address.has(script)) {
-      if (removed !== undefined) fields.push(['address-removed-transactions', removed]);
-      if (pooled !== undefined) fields.push(['address-transactions', pooled]);
-      if (confirmed !== undefined) fields.push(['block-transactions', confirmed]);
-    }
-    const lists = [
-      ['multi-address-transactions', addresses.get(script)],
-      ['multi-scriptpubkey-transactions', scripts.get(script)]
-    ] as const;
-    for (const [field, name] of lists) {
-      if (name === undefined) continue;
-      const news = piecesOf([
-        ['mempool', pooled ?? '[]'],
-        ['confirmed', confirmed ?? '[]'],
-        ['removed', removed ?? '[]']
-      ]);
-      fields.push([field, piecesOf([[name, news]])]);
-    }
-    if (fields.length > 0) this.#tell(partsOf(fields));
+  scriptUpdated(script: string, update: ScriptUpdate): void {
+    const fields = this.#lists.fieldsOf(script, update);
+    if (fields.length > 0) this.#send(partsOf(fields));
   }
 
   /** Never rejects. */
   async #answer(request: PushRequest): Promise<void> {
     const newer = (this.#newer = [] as Buffer[]);
     try {
-      if (request.action === 'init') this.#tell([objectOf(await this.#greeting())]);
+      if (request.action === 'init') this.#send([objectOf(await this.#greeting())]);
       const fields = [
         ...(await this.#want(request.want)),
-        ...(await this.#trackLists(request)),
+        ...(await this.#lists.take(request)),
         ...(request.action === 'ping' ? [['pong', 'true'] as const] : [])
       ];
       await this.#trackTransaction(request.transaction);
-      if (fields.length > 0) this.#tell([objectOf(fields)]);
+      if (fields.length > 0) this.#send([objectOf(fields)]);
     } catch (error) {
       // The client has to connect again to repeat a request that cannot be answered now.
       if (!this.isGone) refusalOf(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
     this.#newer = undefined;
-    for (const message of newer) this.#tell([message]);
+    for (const message of newer) this.#send([message]);
   }
 
   async #greeting(): Promise<Field[]> {
-    const { blockNews, statsNews } = this.#parts;
-    const blocks = await this.#read(({ index }) => blockNews.latest(index));
-    return [['blocks', blocks], ...(await statsNews.fields())];
+    const { blockUpdates, statsUpdates } = this.#parts;
+    const blocks = await this.#read(({ index }) => blockUpdates.latest(index));
+    return [['blocks', blocks], ...(await statsUpdates.fields())];
   }
 
   async #want(want: PushRequest['want']): Promise<Field[]> {
     if (want === undefined) return [];
-    const { blockNews, statsNews } = this.#parts;
+    const { blockUpdates, statsUpdates } = this.#parts;
     const fields: Field[] = [];
-    if (want.blocks && !this.#wants.blocks) fields.push(['blocks', await this.#read(({ index }) => blockNews.add(this, index))]);
-    else if (!want.blocks) blockNews.delete(this);
+    if (want.blocks && !this.#wants.blocks) fields.push(['blocks', await this.#read(({ index }) => blockUpdates.add(this, index))]);
+    else if (!want.blocks) blockUpdates.delete(this);
     if (want.stats && !this.#wants.stats) {
-      statsNews.add(this);
-      fields.push(...(await statsNews.fields()));
-    } else if (!want.stats) statsNews.delete(this);
+      statsUpdates.add(this);
+      fields.push(...(await statsUpdates.fields()));
+    } else if (!want.stats) statsUpdates.delete(this);
     Object.assign(this.#wants, want);
     if (this.isGone) this.#forget();
     return fields;
@@ -201,60 +157,13 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
 
   async #trackTransaction(txid: PushRequest['transaction']): Promise<void> {
     if (txid === undefined) return;
-    const { transactionNews } = this.#parts;
-    if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
+    const { transactionUpdates } = this.#parts;
+    if (this.#transaction !== undefined) transactionUpdates.untrack(this.#transaction, this);
     this.#transaction = txid ?? undefined;
     if (txid === null) return;
-    const message = await this.#read((snapshot) => transactionNews.track(txid, this, snapshot));
+    const message = await this.#read((snapshot) => transactionUpdates.track(txid, this, snapshot));
     if (this.isGone) this.#forget();
-    else if (message !== undefined) this.#tell([message]);
-  }
-
-  async #trackLists(request: PushRequest): Promise<Field[]> {
-    const fields: Field[] = [];
-    for (const kind of KINDS) {
-      const tracking = request[kind];
-      const fault = tracking && (await this.#track(kind, tracking));
-      if (fault !== undefined) fields.push([ERROR_FIELDS[kind], JSON.stringify(fault)]);
-    }
-    return fields;
-  }
-
-  /** Gives the error, if there is one. The list is empty then, unless the only error is that some entries could not be read. */
-  async #track(kind: Kind, { entries, scripts, unreadable }: Tracking): Promise<string | undefined> {
-    const { scriptNews } = this.#parts;
-    const most = this.#mostTracked;
-    const isTooMuch = entries > most;
-    this.#lists[kind] = scripts;
-    let fault = isTooMuch
-      ? `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`
-      : unreadable && `cannot be read: ${unreadable}`;
-    this.charge(Math.min(entries, most) * NAME_POINTS);
-    try {
-      for (const script of this.#lists[kind].keys()) {
-        if (this.#tracked.has(script) || this.isGone) continue;
-        this.charge(TRACK_POINTS);
-        this.#memory.take();
-        await scriptNews.track(script, this).catch((error: unknown) => {
-          this.#memory.giveBack();
-          throw error;
-        });
-        this.#tracked.add(script);
-      }
-    } catch (error) {
-      const known = faultOf(error);
-      if (known === undefined) throw error;
-      this.#lists[kind] = NONE;
-      fault = known;
-    }
-    if (this.isGone) this.#forget();
-    for (const script of this.#tracked) {
-      if (KINDS.some((one) => this.#lists[one].has(script))) continue;
-      scriptNews.untrack(script, this);
-      this.#tracked.delete(script);
-      this.#memory.giveBack();
-    }
-    return fault;
+    else if (message !== undefined) this.#send([message]);
   }
 
   /** @throws ClientGoneError also when the index was closed */
@@ -266,14 +175,14 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     return found.answer;
   }
 
-  #tellNewer(message: Buffer): void {
-    if (this.#newer === undefined) this.#tell([message]);
+  #sendAfterAnswer(message: Buffer): void {
+    if (this.#newer === undefined) this.#send([message]);
     else this.#newer.push(message);
   }
 
-  #tell(message: readonly Buffer[]): void {
+  #send(message: readonly Buffer[]): void {
     if (this.isGone) return;
-    if (!this.canBeTold()) {
+    if (!this.canBeNotified()) {
       this.destroy();
       return;
     }
@@ -290,21 +199,12 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     this.#forget();
   }
 
-  /** Stops everything that the client is told. */
+  /** Stops all updates for the client. */
   #forget(): void {
-    const { blockNews, statsNews, scriptNews, transactionNews } = this.#parts;
-    blockNews.delete(this);
-    statsNews.delete(this);
-    for (const kind of KINDS) this.#lists[kind] = NONE;
-    for (const script of this.#tracked) scriptNews.untrack(script, this);
-    this.#tracked.clear();
-    this.#memory.close();
-    if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
+    const { blockUpdates, statsUpdates, transactionUpdates } = this.#parts;
+    blockUpdates.delete(this);
+    statsUpdates.delete(this);
+    this.#lists.clear();
+    if (this.#transaction !== undefined) transactionUpdates.untrack(this.#transaction, this);
   }
-}
-
-/** What a client is told if a list cannot be tracked; undefined if the reason is not in the list. */
-function faultOf(error: unknown): string | undefined {
-  if (error instanceof HistoryTooLongError) return 'history too large';
-  return error instanceof TooManySubscriptionsError ? error.message : undefined;
 }

@@ -20,7 +20,7 @@ export interface Tracking {
 /** Fields are undefined if the request does not have them. */
 export interface PushRequest {
   readonly action: 'init' | 'ping' | undefined;
-  /** What the client wants to be told from now on. */
+  /** The updates that the client wants from now on. */
   readonly want: { readonly blocks: boolean; readonly stats: boolean } | undefined;
   /** Null: stop tracking. */
   readonly transaction: Buffer | null | undefined;

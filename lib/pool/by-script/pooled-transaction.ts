@@ -8,7 +8,9 @@ const WEIGHT_PER_VBYTE = 4;
 const VALUE_LENGTH = 8;
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** Immutable, and readable even after the transaction has left the pool. */
+export const NO_PARENTS: readonly PooledTransaction[] = [];
+
+/** Readable even after the transaction has left the pool. Nothing but its parents changes. */
 export class PooledTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included. */
@@ -16,6 +18,11 @@ export class PooledTransaction {
   readonly fee: number;
   /** As in a block (BIP141). */
   readonly weight: number;
+  /**
+   * The transactions from which it spends and which are in the pool too: while there are any, it has an unconfirmed parent. The pool puts
+   * another list in place of this one, and never changes a list: whoever has one knows the parents of that moment.
+   */
+  parents = NO_PARENTS;
   /** The spent outputs, packed: a latin1 string has a third of the overhead of a Buffer. */
   readonly #spent: string;
 

@@ -1,5 +1,5 @@
 // The node's pool by script: what its transactions fund and spend, which transaction spends an output, and fees. It follows the events of
-// the pool, which contain the coins that a transaction spends. Bytes and spenders, which are rarely needed, are looked up in the node.
+// the pool, which contain the coins that a transaction spends. Spenders, which are rarely needed, are looked up in the node.
 //
 // A transaction may be in pool and index at once for a moment, but is always in one of them. In answers from both it counts as confirmed.
 
@@ -9,15 +9,22 @@ import { keyOf } from '../../bitcoin/hash';
 import { listen } from '../../node/events';
 import { Slice } from '../../turns/slices';
 import { summaryOf, type PoolSummary } from '../summary';
-import { PooledTransaction } from './pooled-transaction';
-import { PoolScripts, type PooledTotals } from './scripts';
+import { NO_PARENTS, PooledTransaction } from './pooled-transaction';
+import { PoolScripts, scriptsOf, type PooledTotals } from './scripts';
 import type { Subscription } from 'rxjs';
+import type { ScannedInput } from '../../bitcoin/transaction';
 import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
 
 const MOST_RECENT = 10;
 
-/** Scripts that transactions touch, each as its SHA-256 in a latin1 string; `all`: every script that the pool may have touched. */
-export type TouchedScripts = Iterable<string> | 'all';
+/**
+ * `scripts`: those whose part of the pool changes, each as its SHA-256 in a latin1 string: those of the transaction, and of all that spend
+ * from it, since their parents are others now.
+ */
+export type PoolChange =
+  | { readonly type: 'enter' | 'leave'; readonly transaction: PooledTransaction; readonly scripts: readonly string[] }
+  /** All transactions have left, and some may have entered since. */
+  | { readonly type: 'clear' };
 
 /** A transaction that entered the pool lately. */
 export interface RecentTransaction {
@@ -28,11 +35,10 @@ export interface RecentTransaction {
   readonly value: number;
 }
 
-/** A txid as a key of the maps here: a latin1 string. */
+/** The key of a transaction in maps is its txid as a latin1 string. */
 export class ScriptPool {
-  /** The scripts of each transaction that enters or leaves; subscribers must read them in the same turn of the event loop. */
-  readonly touched$: Observable<TouchedScripts>;
-  readonly #touched = new Subject<TouchedScripts>();
+  readonly changes$: Observable<PoolChange>;
+  readonly #changes = new Subject<PoolChange>();
   readonly #pool: PoolSource;
   readonly #failed: (error: unknown) => void;
   /** The pool's transactions, in the order in which they entered. */
@@ -44,13 +50,12 @@ export class ScriptPool {
   #revision = 0;
   #subscription: Subscription | undefined;
   #isLoading = false;
-  #departures = 0;
 
   /** `failed` gets the error for a transaction that cannot be read, which is left out. */
   constructor(pool: PoolSource, failed: (error: unknown) => void) {
     this.#pool = pool;
     this.#failed = failed;
-    this.touched$ = this.#touched.asObservable();
+    this.changes$ = this.#changes.asObservable();
   }
 
   /** Resolves once all transactions that the pool already had are taken in. @throws what the node throws when it cannot read coins */
@@ -72,11 +77,6 @@ export class ScriptPool {
   /** A number that is different after every change. */
   get revision(): number {
     return this.#revision;
-  }
-
-  /** How often transactions have left. */
-  get departures(): number {
-    return this.#departures;
   }
 
   get size(): number {
@@ -123,27 +123,30 @@ export class ScriptPool {
   }
 
   #follow(event: PoolEvent): void {
-    if (event.type === 'add') this.#come(event);
-    else if (event.type === 'remove') this.#go(keyOf(event.txid));
+    if (event.type === 'add') this.#add(event);
+    else if (event.type === 'remove') this.#leave(keyOf(event.txid));
     else this.#keepWhatIsLeft();
   }
 
-  #come(transaction: PoolTransaction): void {
+  #add(transaction: PoolTransaction): void {
     const key = keyOf(transaction.txid);
     this.#waiting.delete(key);
     if (this.#isLoading) this.#waiting.set(key, transaction);
     else this.#enter(key, transaction);
   }
 
-  #go(key: string): void {
+  #leave(key: string): void {
     this.#waiting.delete(key);
     const transaction = this.#transactions.get(key);
     if (transaction === undefined) return;
     this.#transactions.delete(key);
-    this.#departures++;
-    const touched = this.#scripts.remove(transaction);
     this.#revision++;
-    this.#touched.next(touched);
+    const children = this.#childrenOf(transaction.txid, transaction.transaction.outputs.length);
+    for (const child of children) child.parents = child.parents.filter((parent) => parent !== transaction);
+    // It may be kept, but not all that it has ever descended from.
+    transaction.parents = NO_PARENTS;
+    const scripts = [...this.#scripts.remove(transaction), ...children.flatMap(scriptsOf)];
+    this.#changes.next({ type: 'leave', transaction, scripts });
   }
 
   /** The node's pool is emptied before the event is emitted: new transactions may have entered since. */
@@ -153,7 +156,7 @@ export class ScriptPool {
     const kept = [...this.#transactions].filter(([key]) => left.has(key));
     this.#empty();
     for (const [key, transaction] of kept) this.#put(key, transaction);
-    this.#touched.next('all');
+    this.#changes.next({ type: 'clear' });
   }
 
   /** Takes in the waiting transactions, and gives up the event loop every millisecond. */
@@ -184,24 +187,50 @@ export class ScriptPool {
   }
 
   #enter(key: string, entering: PoolTransaction): void {
-    this.#go(key);
+    this.#leave(key);
     const transaction = new PooledTransaction(entering);
-    this.#touched.next(this.#put(key, transaction));
+    this.#changes.next({ type: 'enter', transaction, scripts: this.#put(key, transaction) });
     const { txid, fee, vsize } = transaction;
     const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
     const before = this.#recent.filter((recent) => !recent.txid.equals(txid));
     this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
   }
 
-  /** Returns the scripts that it touches. */
-  #put(key: string, transaction: PooledTransaction): Iterable<string> {
+  /** Returns the scripts whose part of the pool changes. */
+  #put(key: string, transaction: PooledTransaction): string[] {
+    const { inputs, outputs } = transaction.transaction;
+    transaction.parents = this.#parentsOf(inputs);
     this.#transactions.set(key, transaction);
     this.#revision++;
-    return this.#scripts.add(transaction);
+    // There are none but for a transaction that comes back from a block.
+    const children = this.#childrenOf(transaction.txid, outputs.length);
+    for (const child of children) child.parents = [...child.parents, transaction];
+    return [...this.#scripts.add(transaction), ...children.flatMap(scriptsOf)];
+  }
+
+  #parentsOf(inputs: readonly ScannedInput[]): readonly PooledTransaction[] {
+    const parents = new Set<PooledTransaction>();
+    let last: Buffer | undefined;
+    for (const { txid } of inputs) {
+      // Outputs of one transaction are often spent together.
+      if (last?.equals(txid) === true) continue;
+      last = txid;
+      const parent = this.get(txid);
+      if (parent !== undefined) parents.add(parent);
+    }
+    return parents.size === 0 ? NO_PARENTS : [...parents];
+  }
+
+  #childrenOf(txid: Buffer, outputs: number): PooledTransaction[] {
+    const children = new Set<PooledTransaction>();
+    for (let index = 0; index < outputs; index++) {
+      const child = this.spender(txid, index)?.transaction;
+      if (child !== undefined) children.add(child);
+    }
+    return [...children];
   }
 
   #empty(): void {
-    this.#departures++;
     this.#transactions.clear();
     this.#scripts.clear();
     this.#revision++;

@@ -71,7 +71,7 @@ export abstract class ClientSession implements ConnectionUser {
     this.#parts.onClose(this);
   }
 
-  /** The client has to connect again, since it was not told of something. */
+  /** The client has to connect again, since it was not notified of something. */
   failed(error: unknown): void {
     this.#parts.logger.error(`a client could not be told: ${detailsOf(error)}`);
     this.destroy();
@@ -92,8 +92,8 @@ export abstract class ClientSession implements ConnectionUser {
     this.charge(bytes / BYTES_PER_POINT);
   }
 
-  /** Whether the client has read enough for being told more; `waiting`: bytes of notifications that were not sent yet. */
-  protected canBeTold(waiting = 0): boolean {
+  /** Whether the client has read enough to be notified of more; `waiting`: bytes of notifications that were not sent yet. */
+  protected canBeNotified(waiting = 0): boolean {
     const most = this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES;
     return this.connection.unreadBytes + waiting <= most;
   }

@@ -46,7 +46,7 @@ describe('the confirmed part of a history', () => {
   });
   beforeEach(() => {
     const pool = new ScriptPool(new BcoinNode(host).pool, unfailing);
-    histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
+    histories = new ScriptHistories(new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
   });
 
   interface Read {

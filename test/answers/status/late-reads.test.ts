@@ -58,7 +58,7 @@ describe('a status whose history takes long to read', () => {
       letGo?.();
       letGo = undefined;
       known.push((await asking)?.toString('hex'));
-      await all.untilTold();
+      await all.untilNotified();
       // Notifications that are ready by then come after the answer.
       await setImmediate();
     };
@@ -83,35 +83,35 @@ describe('a status whose history takes long to read', () => {
     return status?.toString('hex');
   }
 
-  it('includes what a block brought meanwhile, also after the next block', async () => {
+  it('includes the rows of a block that connects meanwhile, also after the next block', async () => {
     const goOn = await subscribe();
     await walk.mineOnly([payment()]);
-    await all.untilTold();
+    await all.untilNotified();
     await goOn();
     expect(known).to.deep.equal([await present()]);
     await walk.mineOnly([payment()]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(known.slice(1)).to.deep.equal([await present()]);
   });
 
-  it('is told again when the parent of a transaction of the pool was confirmed meanwhile', async () => {
+  it('is notified again when the parent of a transaction of the pool was confirmed meanwhile', async () => {
     const parent = await sendBoth();
     const goOn = await subscribe();
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     await goOn();
     expect(known).to.have.length.within(1, 2);
     expect(known.at(-1)).to.equal(await present());
   });
 
-  it('does not hide a transaction with an unconfirmed parent that came meanwhile', async () => {
+  it('does not hide a transaction with an unconfirmed parent that entered meanwhile', async () => {
     const goOn = await subscribe();
     const parent = await sendBoth();
-    await all.untilTold();
+    await all.untilNotified();
     await goOn();
     expect(known).to.deep.equal([await present()]);
     await walk.mineOnly([parent]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(known.slice(1)).to.deep.equal([await present()]);
   });
 
@@ -123,35 +123,81 @@ describe('a status whose history takes long to read', () => {
     expect((await asking)?.toString('hex')).to.equal(await present());
   });
 
+  /** The status of the script, asked for as soon as the index has a block, whose transactions the pool still has. */
+  async function askAtBlock(transactions: readonly HostTransaction[]): Promise<string | undefined> {
+    const asking: Promise<Buffer | undefined>[] = [];
+    const watching = all.scripts.watched.changes$.subscribe(() => asking.push(all.client(() => undefined).addScript(SCRIPT, NAME)));
+    await walk.mineOnly(transactions);
+    watching.unsubscribe();
+    expect(asking).to.have.length(1);
+    return (await asking[0])?.toString('hex');
+  }
+
+  it('is not given to a client that asks when a block has confirmed a parent meanwhile, of which the pool does not know yet', async () => {
+    const parent = await sendBoth();
+    const goOn = await subscribe();
+    const answer = await askAtBlock([parent]);
+    await goOn();
+    expect(answer).to.equal(await present());
+    expect(known.at(-1)).to.equal(answer);
+  });
+
+  it('is not given from memory either then', async () => {
+    const parent = await sendBoth();
+    await all.client((_, [, status]) => known.push(status as string)).addScript(SCRIPT, NAME);
+    await all.untilNotified();
+    const answer = await askAtBlock([parent]);
+    await all.untilNotified();
+    expect(known).to.deep.equal([answer]);
+    expect(answer).to.equal(await present());
+  });
+
+  it('is given from memory again after the pass that follows a block', async () => {
+    await sendBoth();
+    await all.client(() => undefined).addScript(SCRIPT, NAME);
+    await walk.mineOnly([]);
+    await all.untilNotified();
+    const read: number[] = [];
+    await all.client(() => undefined).addScript(SCRIPT, NAME, (count) => read.push(count));
+    expect(read).to.deep.equal([]);
+  });
+
+  it('is given from memory if a block has just come that does not concern the script', async () => {
+    await all.client(() => undefined).addScript(SCRIPT, NAME);
+    reads = 0;
+    await askAtBlock([]);
+    expect(reads).to.equal(0);
+  });
+
   it('is read once for all who ask, and not again for a block that does not touch the script', async () => {
     const goOn = await subscribe();
     const asking = all.client(() => undefined).addScript(SCRIPT, NAME);
     await walk.mineOnly([]);
-    await all.untilTold();
+    await all.untilNotified();
     await goOn();
     expect((await asking)?.toString('hex')).to.equal(await present());
     expect(reads).to.equal(1);
   });
 
-  /** Subscribes, and lets a look at the script wait that a payment in the pool has caused. */
-  async function lookLong(): Promise<() => Promise<void>> {
+  /** Subscribes, and holds the pass that a payment in the pool has caused. */
+  async function passLong(): Promise<() => Promise<void>> {
     await all.client((_, [, status]) => known.push(status as string)).addScript(SCRIPT, NAME);
-    // The look has to read which transactions this block confirmed.
+    // The pass has to read which transactions this block confirmed.
     await walk.mineOnly([]);
-    await all.untilTold();
+    await all.untilNotified();
     isHeld = true;
     await walk.host.mempool.addTX(payment());
     while (letGo === undefined) await setImmediate();
     return async () => {
       letGo?.();
       letGo = undefined;
-      await all.untilTold();
+      await all.untilNotified();
       await setImmediate();
     };
   }
 
-  it('is not given in place of the present one to a client that asks during the look', async () => {
-    const goOn = await lookLong();
+  it('is not given in place of the present one to a client that asks during the pass', async () => {
+    const goOn = await passLong();
     const later: unknown[] = [];
     const asking = all.client((_, [, status]) => later.push(status)).addScript(SCRIPT, NAME);
     await goOn();
@@ -159,8 +205,8 @@ describe('a status whose history takes long to read', () => {
     expect(later).to.deep.equal([]);
   });
 
-  it('is not told to a client that asked when the script was as before again', async () => {
-    const goOn = await lookLong();
+  it('is no notification to a client that asked when the script was as before again', async () => {
+    const goOn = await passLong();
     const later: unknown[] = [];
     // This empties the pool.
     await walk.host.chain.reset(walk.host.chain.height - 1);

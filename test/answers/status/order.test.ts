@@ -67,7 +67,7 @@ describe('a client is never told anything older than what it knows', () => {
     const watching = all.index.blocks$.subscribe(() => void askTip(client).then((answer) => known.push(answer)));
     await walk.mineOnly([]);
     watching.unsubscribe();
-    await all.untilTold();
+    await all.untilNotified();
     expect(known).to.deep.equal([height, height + 1]);
   });
 
@@ -81,9 +81,9 @@ describe('a client is never told anything older than what it knows', () => {
     await ask();
     const { height } = walk.host.chain;
     await walk.mineOnly([]);
-    await all.untilTold();
+    await all.untilNotified();
     await going;
-    await all.untilTold();
+    await all.untilNotified();
     expect(known).to.deep.equal([height, height + 2]);
   });
 
@@ -101,9 +101,9 @@ describe('a client is never told anything older than what it knows', () => {
     };
     const first = await askStatus(last);
     await pay();
-    await all.untilTold();
+    await all.untilNotified();
     await going;
-    await all.untilTold();
+    await all.untilNotified();
     expect(known).to.deep.equal([await askStatus(clientThat(() => undefined))]);
     expect(known).not.to.include(first);
   });
@@ -123,7 +123,7 @@ describe('a client is never told anything older than what it knows', () => {
     for (const client of [asker, leaver]) await client.addScript(other, toDisplayHex(other));
     for (const client of [first, asker, leaver]) await askStatus(client);
     await pay();
-    await all.untilTold();
+    await all.untilNotified();
     await asking;
     const present = await askStatus(clientThat(() => undefined));
     expect(known).to.deep.equal([present, present]);
@@ -143,9 +143,9 @@ describe('a client is never told anything older than what it knows', () => {
       await askTip(listener);
     }
     await walk.mineOnly([payment()]);
-    await all.untilTold();
+    await all.untilNotified();
     await asking;
-    await all.untilTold();
+    await all.untilNotified();
     // The change is told after the answer.
     await setImmediate();
     expect(known).to.deep.equal([await askStatus(clientThat(() => undefined))]);

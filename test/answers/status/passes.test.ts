@@ -58,7 +58,7 @@ describe('the notifier', () => {
       scripts
     );
     await walk.host.mempool.addTX(paymentTo(scripts));
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.have.length(MANY).and.have.members(names);
   });
 
@@ -69,7 +69,7 @@ describe('the notifier', () => {
     });
     await subscribe(client, scripts);
     await walk.host.mempool.addTX(paymentTo(scripts));
-    await all.untilTold();
+    await all.untilNotified();
     expect(told).to.have.length(MANY).and.have.members(names);
   });
 
@@ -84,11 +84,11 @@ describe('the notifier', () => {
     });
     for (let i = 0; i < MANY_LISTENERS; i++) await subscribe(all.client(tell), [popular]);
     await walk.host.mempool.addTX(paymentTo([popular]));
-    await all.untilTold();
+    await all.untilNotified();
     expect(Math.max(...turns.splice(0, Infinity, 0))).to.equal(32);
     await subscribe(all.client(tell), others);
     await walk.host.mempool.addTX(paymentTo(others));
-    await all.untilTold();
+    await all.untilNotified();
     clearImmediate(next);
     expect(Math.max(...turns)).to.equal(READ_TOGETHER);
   });
@@ -104,7 +104,7 @@ describe('the notifier', () => {
     });
     await subscribe(client, scripts);
     await walk.host.mempool.addTX(paymentTo(scripts));
-    await all.untilTold();
+    await all.untilNotified();
     expect(all.log.lines).to.include('warning Clients were not told of changes: a client that fails.');
     expect(told).to.have.length(MANY).and.have.members(names);
   });
@@ -115,12 +115,12 @@ describe('the notifier', () => {
     const statusFrom = (client: ClientSubscriptions): Promise<Buffer | undefined> => client.addScript(scriptHash(script), name);
     await statusFrom(all.client((_, [, status]) => told.push(status)));
     await walk.mineOnly([paymentTo([script])]);
-    await all.untilTold();
+    await all.untilNotified();
     expect(told.splice(0)).to.have.length(1);
     // The pool takes the transaction before the index hears that the chain is shorter, which the node does not announce.
     const { chain, mempool } = walk.host;
     await Promise.all([chain.replay(chain.height), mempool.addTX(paymentTo([script]))]);
-    await all.untilTold();
+    await all.untilNotified();
     const present = await statusFrom(all.client(() => undefined));
     expect(told).to.deep.equal([present?.toString('hex')]);
   });
@@ -136,7 +136,7 @@ describe('the notifier', () => {
       scripts.slice(0, 3 * READ_TOGETHER)
     );
     await walk.mineOnly([paymentTo(scripts)]);
-    await all.untilTold();
+    await all.untilNotified();
     await closing;
     expect(told).to.deep.equal(names.slice(0, READ_TOGETHER));
   });
@@ -148,9 +148,9 @@ describe('the notifier', () => {
         client,
         Array.from({ length: MANY }, () => randomBytes(20))
       );
-    expect(all.notifier.size).to.equal(3 * MANY);
+    expect(all.statuses.size).to.equal(3 * MANY);
     for (const client of clients) client.close();
-    expect(all.notifier.size).to.equal(3 * MANY - LEFT_IN_TURN);
-    await until(() => all.notifier.size === 0);
+    expect(all.statuses.size).to.equal(3 * MANY - LEFT_IN_TURN);
+    await until(() => all.statuses.size === 0);
   });
 });

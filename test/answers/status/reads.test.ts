@@ -31,7 +31,7 @@ describe('the notifier reads from the index by script', () => {
     all = await NotifyingNode.beside(walk.host, store);
     told = 0;
     client = all.client(() => told++);
-    // Without it nothing would be looked at.
+    // Without it there would be no pass.
     await subscribe(randomBytes(20));
     coins = (await walk.spendable()).filter((coin) => walk.coin(coin).script.equals(scriptOf(PAYER)));
   });
@@ -60,10 +60,10 @@ describe('the notifier reads from the index by script', () => {
   /** How many times something was read for what `happens`. */
   async function readFor(happens: () => Promise<unknown>): Promise<number> {
     const reads = (): number => store.calls['snapshot.range'] + store.calls['snapshot.load'];
-    await all.untilTold();
+    await all.untilNotified();
     const before = reads();
     await happens();
-    await all.untilTold();
+    await all.untilNotified();
     return reads() - before;
   }
 
@@ -72,7 +72,7 @@ describe('the notifier reads from the index by script', () => {
     const address = bcoin.KeyRing.generate().getAddress();
     const [mined] = await mine(walk.host, 1, undefined, address);
     const [reward] = scanBlock(mined?.toRaw() ?? Buffer.alloc(0)).transactions[0]?.outputs ?? [];
-    await all.untilTold();
+    await all.untilNotified();
     for (const script of [scriptOf(CHILD), unused, reward?.script ?? expect.fail('an output')]) await subscribe(script);
     const paying = bcoin.TX.fromRaw(madeTransaction([coin()], [{ value: 1_000, script: unused }], 0));
     expect(await readFor(() => walk.mineOnly([payment(), paying]))).to.equal(0);
@@ -91,7 +91,7 @@ describe('the notifier reads from the index by script', () => {
     await subscribe(scriptOf(CHILD));
     await sent(coin(), CHILD);
     const asking: Promise<unknown>[] = [];
-    const watching = all.pool.touched$.subscribe(() => {
+    const watching = all.pool.changes$.subscribe(() => {
       asking.push(all.client(() => undefined).addScript(scriptHash(scriptOf(CHILD)), 'a name'));
     });
     expect(await readFor(() => sent(coin(), CHILD).then(() => Promise.all(asking)))).to.equal(0);
@@ -122,15 +122,15 @@ describe('the notifier reads from the index by script', () => {
     expect(await readFor(() => walk.goBack('fork', 1))).to.equal(0);
   });
 
-  it('nothing for a script whose last subscriber leaves before a look at it', async () => {
+  it('nothing for a script whose last subscriber leaves before a pass', async () => {
     await subscribe(scriptOf(CHILD));
-    const watching = all.pool.touched$.subscribe(() => client.removeScript(scriptHash(scriptOf(CHILD))));
+    const watching = all.pool.changes$.subscribe(() => client.removeScript(scriptHash(scriptOf(CHILD))));
     expect(await readFor(() => sent(coin(), CHILD))).to.equal(0);
     watching.unsubscribe();
     expect(told).to.equal(0);
   });
 
-  it('nothing for a script whose last subscriber leaves during a look at it', async () => {
+  it('nothing for a script whose last subscriber leaves during a pass', async () => {
     const { parent } = await sendBoth();
     await subscribe(scriptOf(CHILD));
     const other = all.client(() => client.removeScript(scriptHash(scriptOf(CHILD))));

@@ -51,7 +51,7 @@ describe('the status of a script while the index by script is rebuilt', () => {
 
   it('has a block only once that nobody was told of before', async () => {
     const script = await reward();
-    await all.untilTold();
+    await all.untilNotified();
     await statusFrom(all, script);
     const meeting: Promise<unknown>[] = [];
     const watching = all.scripts.watched.changes$.subscribe(({ type }) => {
@@ -59,7 +59,7 @@ describe('the status of a script while the index by script is rebuilt', () => {
     });
     await reward();
     await Promise.all(meeting);
-    await all.untilTold();
+    await all.untilNotified();
     watching.unsubscribe();
     // That clients are told later needs no line.
     expect(all.log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([
@@ -70,7 +70,7 @@ describe('the status of a script while the index by script is rebuilt', () => {
 
   it('no longer has a block that was disconnected meanwhile', async () => {
     const script = await reward();
-    await all.untilTold();
+    await all.untilNotified();
     await statusFrom(all, script);
     const meeting: Promise<unknown>[] = [];
     const watching = all.index.blocks$.subscribe(({ type }) => {
@@ -78,7 +78,7 @@ describe('the status of a script while the index by script is rebuilt', () => {
     });
     await walk.goBack('fork', 1);
     await Promise.all(meeting);
-    await all.untilTold();
+    await all.untilNotified();
     watching.unsubscribe();
     expect(meeting).to.have.length(1);
     expect(told).to.deep.equal([null]);

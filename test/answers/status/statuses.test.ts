@@ -44,7 +44,7 @@ describe('the status of a script', () => {
     host = await openRegtestNode();
     // Without transactions.
     const pool = new ScriptPool(new BcoinNode(host).pool, unfailing);
-    histories = new ScriptHistories(pool, new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
+    histories = new ScriptHistories(new PooledScripts(pool), new ChainTotals(new AnswerCache(1 << 20)));
   });
   after(() => host.close());
   beforeEach(async () => {
@@ -53,15 +53,15 @@ describe('the status of a script', () => {
   afterEach(() => index.close());
 
   const statusAt = (snapshot: ScriptSnapshot, script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
-    statuses.of(script.toString('latin1'), histories.at(script, snapshot), snapshot, Infinity, newRows);
+    statuses.of(histories.at(script, snapshot), Infinity, newRows);
   const statusOf = (script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
     index.read((snapshot) => statusAt(snapshot, script, statuses, newRows));
 
-  it('is that of its history, wherever the cached part ends, and after whichever block rows were brought', async () => {
+  it('is that of its history, wherever the cached part ends, and after whichever block there are new rows', async () => {
     const [model, other] = [new ScriptModel(madeChain(PLANS)), new ScriptModel(madeChain(OTHER_PLANS, 1))];
     const scripts = [...model.scripts, sha256(Buffer.from('nobody'))];
     const rowsOf = (script: Buffer, of: ScriptModel): ReturnType<ScriptModel['history']> => of.rows.get(script.toString('hex')) ?? [];
-    const broughtSince = (script: Buffer, since: Block): NewRows => {
+    const newRowsSince = (script: Buffer, since: Block): NewRows => {
       const [of, height] = since === ELSEWHERE ? [other, FORKED] : [model, since];
       return {
         since: of.blocks[height]?.point ?? expect.fail('a block'),
@@ -70,8 +70,8 @@ describe('the status of a script', () => {
       };
     };
     const cachedAt: readonly (Block | undefined)[] = [undefined, ELSEWHERE, ...numbers(0, BLOCKS)];
-    const broughtAfter: readonly (Block | undefined)[] = [undefined, ELSEWHERE, ...numbers(0, BLOCKS)];
-    const ways = cachedAt.flatMap((cached) => broughtAfter.map((since) => ({ cached, since, statuses: new Statuses() })));
+    const rowsAfter: readonly (Block | undefined)[] = [undefined, ELSEWHERE, ...numbers(0, BLOCKS)];
+    const ways = cachedAt.flatMap((cached) => rowsAfter.map((since) => ({ cached, since, statuses: new Statuses() })));
     const cache = async (at: Block): Promise<void> => {
       for (const { cached, statuses } of ways) if (cached === at) for (const script of scripts) await statusOf(script, statuses);
     };
@@ -88,16 +88,17 @@ describe('the status of a script', () => {
       const text = model.history(script).map(({ txid, position }) => `${toDisplayHex(txid)}:${position.height}:`);
       const expected = text.length === 0 ? '' : hash('sha256', text.join(''), 'binary');
       for (const { cached, since, statuses } of ways) {
-        const newRows = since === undefined ? undefined : broughtSince(script, since);
+        const newRows = since === undefined ? undefined : newRowsSince(script, since);
         const status = await statusOf(script, statuses, newRows);
-        expect(status.text === expected, `${script.toString('hex')}: cached at ${String(cached)}, brought since ${String(since)}`).to.equal(
-          true
-        );
+        expect(
+          status.text === expected,
+          `${script.toString('hex')}: cached at ${String(cached)}, new rows since ${String(since)}`
+        ).to.equal(true);
       }
     }
     // There are coinbases of one txid, and scripts without transactions at first.
     expect(scripts.some((script) => model.history(script).length < rowsOf(script, model).length)).to.equal(true);
-    expect(scripts.some((script) => broughtSince(script, 1).wasEmpty && rowsOf(script, model).length > 0)).to.equal(true);
+    expect(scripts.some((script) => newRowsSince(script, 1).wasEmpty && rowsOf(script, model).length > 0)).to.equal(true);
   });
 
   it('is found without reading while its confirmed part is cached, in ten megabytes, for scripts with transactions', async () => {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { SubscribedScript, type StatusListener, type Told } from '../../../lib/answers/status/subscribed-script';
+import { SubscribedScript, type StatusListener, type KnownStatus } from '../../../lib/answers/status/subscribed-script';
 import { testScale, testSeed } from '../../support/scale';
 import { unfailing } from '../../support/unfailing';
 import type { RowPlace } from '../../../lib/scripts/types';
@@ -39,12 +39,12 @@ describe('a script with subscribers', () => {
       fc.property(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) => {
         const subscribed = new SubscribedScript('script');
         const listeners = Array.from({ length: LISTENERS }, (): StatusListener => ({ changed: () => undefined, failed: unfailing }));
-        const known = new Map<StatusListener, Told>();
-        const asked: { readonly by: StatusListener; readonly found: Told }[] = [];
+        const known = new Map<StatusListener, KnownStatus>();
+        const asked: { readonly by: StatusListener; readonly found: KnownStatus }[] = [];
         let present = '';
-        let looks = 0;
-        let looking: Told | undefined;
-        const found = (): Told => ({ status: present, pass: ++looks });
+        let passes = 0;
+        let passing: KnownStatus | undefined;
+        const found = (): KnownStatus => ({ status: present, pass: ++passes });
         for (const one of steps) {
           if (one.do === 'change') present = one.status;
           else if (one.do === 'ask') asked.push({ by: listeners[one.listener] as StatusListener, found: found() });
@@ -60,10 +60,10 @@ describe('a script with subscribers', () => {
             const isLater = subscribed.pass > answered.found.pass;
             expect(status).to.equal(isLater ? subscribed.status : answered.found.status);
             known.set(answered.by, { status, pass: isLater ? subscribed.pass : answered.found.pass });
-          } else if (looking === undefined) looking = found();
+          } else if (passing === undefined) passing = found();
           else {
-            const { status, pass } = looking;
-            looking = undefined;
+            const { status, pass } = passing;
+            passing = undefined;
             const due = [...known].filter(([, own]) => own.pass < pass && own.status !== status);
             expect(subscribed.settle(status, pass)).to.have.members(due.map(([by]) => by));
             for (const [by, own] of known) if (own.pass < pass) known.set(by, { status, pass });

@@ -1,33 +1,39 @@
-// Tells of new blocks, each once and in order. New listeners, and all listeners after a reorganization, get the last blocks of the chain.
+// Notifies listeners of new blocks, of each once and in order. New listeners, and all listeners after a reorganization, get the last blocks
+// of the chain.
 
-import { tell, type Listener } from '../../answers/status/listener';
+import { notify, type Listener } from '../../answers/updates/listener';
 import { NO_CLIENT } from '../../turns/client';
 import { JsonWriter } from '../../views/json-writer';
 import { writeBlock } from '../blocks';
 import { arrayOf, objectOf } from './messages';
+import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
+import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
 import type { Ancestry } from './ancestry';
 
-/** As many as mempool sends. If more blocks are new at once, only the last ones are told. */
+/** As many as mempool sends. If more blocks are new at once, listeners get only the last ones. */
 const MOST_BLOCKS = 8;
 
 export interface BlockListener extends Listener {
-  blockNews(message: Buffer): void;
+  chainChanged(message: Buffer): void;
 }
 
-export class BlockNews {
-  readonly #context: Pick<EsploraContext, 'blocks' | 'sizes'>;
+type BlockContext = Pick<EsploraContext, 'blocks' | 'sizes'>;
+
+export class BlockUpdates implements Notifier {
+  readonly #context: BlockContext;
   readonly #ancestry: Ancestry;
-  /** Each with the last block that it knows. A listener that is added while others are told of a block may know that block already. */
+  /** Each with the last block that it knows. A listener that is added while others are notified of a block may know it already. */
   readonly #listeners = new Map<BlockListener, BlockPoint>();
   /** The last blocks, by the tip object of the state. */
   readonly #latest = new WeakMap<BlockPoint, Promise<Buffer>>();
 
-  constructor(context: Pick<EsploraContext, 'blocks' | 'sizes'>, ancestry: Ancestry) {
+  constructor(context: BlockContext, ancestry: Ancestry, passes: SettledPasses) {
     this.#context = context;
     this.#ancestry = ancestry;
+    passes.add(this);
   }
 
   get size(): number {
@@ -56,37 +62,39 @@ export class BlockNews {
     return made;
   }
 
-  /** Tells how the chain has changed since the last time. Listeners that are added meanwhile know this state or a later one. */
-  async tellChanges(index: IndexSnapshot): Promise<void> {
+  /** Listeners that are added later know this state or a newer one. */
+  collect({ index }: ScriptSnapshot): () => Promise<void> {
     const { tip } = index;
     const behind = new Set([...this.#listeners.values()].filter(({ hash }) => !hash.equals(tip.hash)));
     const ways = [...behind].map((known) => ({ known, fork: this.#ancestry.forkHeight(known, index) }));
     this.#ancestry.remember(index);
-    for (const { known, fork } of ways) await this.#lead(known, fork, index);
+    return async () => {
+      for (const { known, fork } of ways) await this.#lead(known, fork, index);
+    };
   }
 
-  /** Tells listeners that know this very block object of everything up to the tip. `fork`: the last height in common with that block. */
+  /** Notifies listeners that know this very block object of everything up to the tip. `fork`: the last height in common with that block. */
   async #lead(from: BlockPoint, fork: number, index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     let known = from;
-    const tellOf = (height: number, message: Buffer): void => {
+    const notifyOf = (height: number, message: Buffer): void => {
       // At the tip all listeners get the same block object again.
       const next = height === tip.height ? tip : (index.headerAt(height) ?? tip); // below the tip there is one at each height
       for (const [listener, point] of this.#listeners) {
         if (point !== known) continue;
         this.#listeners.set(listener, next);
-        tell(listener, (one) => {
-          one.blockNews(message);
+        notify(listener, (one) => {
+          one.chainChanged(message);
         });
       }
       known = next;
     };
     if (tip.height - fork > MOST_BLOCKS) {
-      tellOf(tip.height, objectOf([['blocks', await this.latest(index)]]));
+      notifyOf(tip.height, objectOf([['blocks', await this.latest(index)]]));
       return;
     }
-    if (fork !== from.height) tellOf(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
-    for (let height = fork + 1; height <= tip.height; height++) tellOf(height, objectOf([['block', await this.#block(height, index)]]));
+    if (fork !== from.height) notifyOf(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
+    for (let height = fork + 1; height <= tip.height; height++) notifyOf(height, objectOf([['block', await this.#block(height, index)]]));
   }
 
   async #upTo(top: number, index: IndexSnapshot): Promise<Buffer> {

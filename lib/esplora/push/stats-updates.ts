@@ -1,7 +1,7 @@
-// Tells listeners the pool's size and recommended fees: every two seconds if the pool has changed, as mempool does.
+// Notifies listeners of the pool's size and recommended fees: every two seconds if the pool has changed, as mempool does.
 
 import { recommendedFees } from '../../answers/pool/recommended-fees';
-import { tell, type Listener } from '../../answers/status/listener';
+import { notify, type Listener } from '../../answers/updates/listener';
 import { mempoolInfoJson } from '../../pool/info';
 import { objectOf, type Field } from './messages';
 import type { EsploraContext } from '../endpoint';
@@ -9,16 +9,19 @@ import type { EsploraContext } from '../endpoint';
 const EVERY_MS = 2_000;
 
 export interface StatsListener extends Listener {
-  statsNews(message: Buffer): void;
+  statsChanged(message: Buffer): void;
 }
 
-export class StatsNews {
-  readonly #context: Pick<EsploraContext, 'node' | 'pool' | 'fees'>;
+type StatsContext = Pick<EsploraContext, 'node' | 'pool' | 'fees'>;
+
+export class StatsUpdates {
+  readonly #context: StatsContext;
   readonly #listeners = new Set<StatsListener>();
-  #told = -1;
+  /** The revision of the pool of which listeners know. */
+  #known = -1;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: Pick<EsploraContext, 'node' | 'pool' | 'fees'>) {
+  constructor(context: StatsContext) {
     this.#context = context;
   }
 
@@ -26,9 +29,9 @@ export class StatsNews {
   add(listener: StatsListener): void {
     this.#listeners.add(listener);
     if (this.#timer !== undefined) return;
-    this.#told = this.#context.pool.revision;
-    // If it fails, the next pass tells the change.
-    this.#timer = setInterval(() => void this.tellChanges().catch(() => undefined), EVERY_MS).unref();
+    this.#known = this.#context.pool.revision;
+    // If it fails, the next time may do.
+    this.#timer = setInterval(() => void this.#notifyAll().catch(() => undefined), EVERY_MS).unref();
   }
 
   delete(listener: StatsListener): void {
@@ -48,20 +51,20 @@ export class StatsNews {
     ];
   }
 
-  /** Tells the listeners if the pool has changed since the last time. */
-  async tellChanges(): Promise<void> {
+  /** If the pool has changed since the last time. */
+  async #notifyAll(): Promise<void> {
     const { revision } = this.#context.pool;
-    if (this.#listeners.size === 0 || revision === this.#told) return;
-    const before = this.#told;
-    this.#told = revision;
+    if (this.#listeners.size === 0 || revision === this.#known) return;
+    const before = this.#known;
+    this.#known = revision;
     const fields = await this.fields().catch((error: unknown) => {
-      this.#told = before;
+      this.#known = before;
       throw error;
     });
     const message = objectOf(fields);
     for (const listener of this.#listeners)
-      tell(listener, (one) => {
-        one.statsNews(message);
+      notify(listener, (one) => {
+        one.statsChanged(message);
       });
   }
 }

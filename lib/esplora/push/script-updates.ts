@@ -1,26 +1,25 @@
-// News of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. The notifier says only that
-// something has changed. What has changed is found by comparing with the last pass, once for all listeners of the script.
+// Updates of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. Whatever touches a script has it
+// compared with what its listeners know, once for all of them.
 
 import { setImmediate } from 'node:timers/promises';
-import { tell } from '../../answers/status/listener';
-import { onceLive } from '../../answers/status/once-live';
+import { onceLive } from '../../answers/scripts/once-live';
 import { placeIfKnown } from '../../answers/transactions/transactions';
+import { touchedIn, type Change } from '../../answers/updates/changes';
+import { notify, type Listener } from '../../answers/updates/listener';
+import { Pending } from '../../answers/updates/pending';
 import { keyOf } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { ScriptsUnavailableError } from '../../scripts/errors';
+import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
 import { arrayOf } from './messages';
 import type { Observable } from 'rxjs';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
-import type { ScriptHistories } from '../../answers/status/history';
-import type { Listener } from '../../answers/status/listener';
-import type { ScriptNotifier } from '../../answers/status/script-notifier';
-import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
-import type { Transactions } from '../../answers/transactions/transactions';
+import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Position } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { EsploraContext } from '../endpoint';
 import type { Ancestry } from './ancestry';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn of the event loop. */
@@ -29,11 +28,11 @@ const MOST_IN_PASS = 64;
 /** Transactions of each kind in one message. */
 const PAGE_SIZE = 25;
 
-/** Listeners that are told in one turn of the event loop. */
-const TOLD_IN_TURN = 16;
+/** Listeners that are notified in one turn of the event loop. */
+const NOTIFIED_IN_TURN = 16;
 
 /** Transactions: each a JSON array, the same for all listeners, or undefined for none. */
-export interface News {
+export interface ScriptUpdate {
   readonly pooled: Buffer | undefined;
   readonly confirmed: Buffer | undefined;
   /** Transactions that left the pool unconfirmed. */
@@ -42,19 +41,16 @@ export interface News {
 
 export interface ScriptListener extends Listener {
   /** `script`: its SHA-256, one character a byte. */
-  scriptNews(script: string, news: News): void;
+  scriptUpdated(script: string, update: ScriptUpdate): void;
 }
 
-export interface ScriptNewsParts {
+export interface ScriptUpdatesParts {
+  readonly context: Pick<EsploraContext, 'pooled' | 'totals' | 'transactions'>;
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
-  readonly notifier: ScriptNotifier;
-  readonly histories: ScriptHistories;
-  readonly transactions: Transactions;
+  readonly passes: SettledPasses;
   readonly ancestry: Ancestry;
   /** The most transactions of a script that can be tracked. */
   readonly maxHistory: number;
-  /** Asks for a pass. */
-  readonly wake: () => void;
 }
 
 /** What the listeners of a script know of it. */
@@ -75,18 +71,20 @@ class TrackedScript {
 }
 
 interface Collected {
-  readonly tracked: TrackedScript;
   readonly before: Seen;
   readonly pooled: PooledScript;
 }
 
-export class ScriptNews implements StatusListener {
-  readonly #parts: ScriptNewsParts;
+export class ScriptUpdates implements Notifier {
+  readonly #parts: ScriptUpdatesParts;
   readonly #tracked = new Map<string, TrackedScript>();
-  readonly #dirty = new Set<TrackedScript>();
+  /** Those that were touched since they were compared. */
+  readonly #pending: Pending<TrackedScript>;
 
-  constructor(parts: ScriptNewsParts) {
+  constructor(parts: ScriptUpdatesParts) {
     this.#parts = parts;
+    this.#pending = new Pending(MOST_IN_PASS, parts.passes);
+    parts.passes.add(this);
   }
 
   /** Scripts that are tracked. */
@@ -94,13 +92,16 @@ export class ScriptNews implements StatusListener {
     return this.#tracked.size;
   }
 
+  watches(script: string): boolean {
+    return this.#tracked.has(script);
+  }
+
   /**
-   * Once this resolves the listener is told. `script`: its SHA-256, one character a byte.
+   * Once this resolves the listener is notified. `script`: its SHA-256, one character a byte.
    * @throws HistoryTooLongError; ScriptsUnavailableError once the index is closed
    */
   async track(script: string, listener: ScriptListener): Promise<void> {
-    const tracked = this.#tracked.get(script) ?? new TrackedScript(script);
-    this.#tracked.set(script, tracked);
+    const tracked = this.#tracked.get(script) ?? this.#enter(script);
     tracked.pending++;
     try {
       await (tracked.beginning ??= this.#begin(tracked));
@@ -120,104 +121,91 @@ export class ScriptNews implements StatusListener {
     if (tracked !== undefined) this.#leave(tracked);
   }
 
-  /** Its listeners are told after the next change. */
-  failed(): void {
-    this.#parts.wake();
+  changed(change: Change): void {
+    for (const tracked of touchedIn(this.#tracked, change)) this.#pending.add(tracked);
   }
 
-  changed({ script }: StatusChange): void {
-    const tracked = this.#tracked.get(script);
-    if (tracked === undefined) return;
-    this.#dirty.add(tracked);
-    this.#parts.wake();
-  }
-
-  /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
   collect(snapshot: ScriptSnapshot): () => Promise<void> {
-    const collected: Collected[] = [];
-    for (const tracked of this.#dirty) {
-      const { seen: before, key } = tracked;
-      // `#begin` asks for another pass when it is done.
-      if (before === undefined) continue;
-      if (collected.length === MOST_IN_PASS) {
-        this.#parts.wake();
-        break;
-      }
-      this.#dirty.delete(tracked);
-      collected.push({ tracked, before, pooled: this.#pooledAt(key, snapshot) });
-    }
-    return async () => {
-      this.#parts.ancestry.remember(snapshot.index);
-      try {
-        for (let next = collected[0]; next !== undefined; next = collected[0]) {
-          await this.#tell(next, snapshot);
-          collected.shift();
+    return this.#pending.collect(
+      ({ key, seen }): Collected | undefined => seen && { before: seen, pooled: this.#pooledAt(key, snapshot) },
+      async (all) => {
+        this.#parts.ancestry.remember(snapshot.index);
+        for (const [tracked, collected] of all) {
+          // `#begin` asks for another pass when it is done.
+          if (collected === undefined) continue;
+          await this.#compare(tracked, collected, snapshot);
+          this.#pending.handled(tracked);
         }
-      } finally {
-        // After an error: what was not told stays dirty.
-        for (const { tracked } of collected) if (this.#tracked.has(tracked.key)) this.#dirty.add(tracked);
       }
-    };
+    );
   }
 
-  async #begin(tracked: TrackedScript): Promise<void> {
-    const { scripts, notifier, ancestry, maxHistory } = this.#parts;
-    const begin = async (): Promise<Seen> => {
-      await notifier.add(tracked.key, this, maxHistory);
-      return scripts.reader.read(async (snapshot) => {
-        const pooled = this.#pooledAt(tracked.key, snapshot);
-        ancestry.remember(snapshot.index);
-        return { pool: byTxid(await pooled.transactions()), block: snapshot.index.tip };
-      });
-    };
-    tracked.seen = await onceLive(scripts, begin, () => false);
-    if (tracked.seen === undefined) throw new ScriptsUnavailableError('the index by script was closed');
-    if (this.#dirty.has(tracked)) this.#parts.wake();
+  #enter(script: string): TrackedScript {
+    const tracked = new TrackedScript(script);
+    this.#tracked.set(script, tracked);
+    this.#parts.passes.watch(script);
+    return tracked;
   }
 
   #leave(tracked: TrackedScript): void {
     if (tracked.listeners.size > 0 || tracked.pending > 0 || this.#tracked.get(tracked.key) !== tracked) return;
     this.#tracked.delete(tracked.key);
-    this.#dirty.delete(tracked);
-    this.#parts.notifier.delete(tracked.key, this);
+    this.#pending.delete(tracked);
+    this.#parts.passes.unwatch(tracked.key);
+  }
+
+  async #begin(tracked: TrackedScript): Promise<void> {
+    const { scripts, context, ancestry, passes, maxHistory } = this.#parts;
+    const script = Buffer.from(tracked.key, 'latin1');
+    const read = (): Promise<Seen> =>
+      scripts.reader.read(async (snapshot) => {
+        const pooled = this.#pooledAt(tracked.key, snapshot);
+        const { transactions } = await context.totals.of(script, snapshot, NO_CLIENT);
+        if (transactions > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
+        ancestry.remember(snapshot.index);
+        return { pool: byTxid(await pooled.transactions()), block: snapshot.index.tip };
+      });
+    tracked.seen = await onceLive(scripts, read, () => false);
+    if (tracked.seen === undefined) throw new ScriptsUnavailableError('the index by script was closed');
+    if (this.#pending.has(tracked)) passes.wake();
   }
 
   #pooledAt(key: string, snapshot: ScriptSnapshot): PooledScript {
-    return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot).pooled;
+    return this.#parts.context.pooled.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  async #tell({ tracked, before, pooled }: Collected, snapshot: ScriptSnapshot): Promise<void> {
+  async #compare(tracked: TrackedScript, { before, pooled }: Collected, snapshot: ScriptSnapshot): Promise<void> {
     const { index } = snapshot;
     const pool = byTxid(await pooled.transactions());
-    const came = [...pool.values()].filter(({ txid }) => !before.pool.has(keyOf(txid)));
+    const entered = [...pool.values()].filter(({ txid }) => !before.pool.has(keyOf(txid)));
     const left = [...before.pool.values()].filter(({ txid }) => !pool.has(keyOf(txid)) && placeIfKnown(txid, index) === undefined);
     let beyond: Position = { height: this.#parts.ancestry.forkHeight(before.block, index), index: MAX_TRANSACTIONS - 1 };
     for (;;) {
       const rows = await snapshot.history(Buffer.from(tracked.key, 'latin1'), { beyond, limit: PAGE_SIZE, ascending: true });
-      await this.#tellAll(tracked, {
+      await this.#notifyAll(tracked, {
         removed: listOf(await this.#texts(left.splice(0, PAGE_SIZE))),
-        pooled: listOf(await this.#texts(came.splice(0, PAGE_SIZE))),
-        confirmed: listOf(await this.#parts.transactions.confirmed(rows, index, NO_CLIENT))
+        pooled: listOf(await this.#texts(entered.splice(0, PAGE_SIZE))),
+        confirmed: listOf(await this.#parts.context.transactions.confirmed(rows, index, NO_CLIENT))
       });
       beyond = rows.at(-1)?.position ?? beyond;
-      if (rows.length < PAGE_SIZE && came.length + left.length === 0) break;
+      if (rows.length < PAGE_SIZE && entered.length + left.length === 0) break;
     }
     tracked.seen = { pool, block: index.tip };
   }
 
-  async #tellAll({ key, listeners }: TrackedScript, news: News): Promise<void> {
-    if (news.removed === undefined && news.pooled === undefined && news.confirmed === undefined) return;
+  async #notifyAll({ key, listeners }: TrackedScript, update: ScriptUpdate): Promise<void> {
+    if (update.removed === undefined && update.pooled === undefined && update.confirmed === undefined) return;
     let count = 0;
     for (const listener of listeners) {
-      tell(listener, (one) => {
-        one.scriptNews(key, news);
+      notify(listener, (one) => {
+        one.scriptUpdated(key, update);
       });
-      if (++count % TOLD_IN_TURN === 0) await setImmediate();
+      if (++count % NOTIFIED_IN_TURN === 0) await setImmediate();
     }
   }
 
   #texts(list: readonly PooledTransaction[]): Promise<Buffer[]> {
-    return Promise.all(list.map((transaction) => this.#parts.transactions.unconfirmed(transaction, NO_CLIENT)));
+    return Promise.all(list.map((transaction) => this.#parts.context.transactions.unconfirmed(transaction, NO_CLIENT)));
   }
 }
 

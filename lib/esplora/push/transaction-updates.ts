@@ -1,15 +1,16 @@
-// News of tracked transactions: they enter the pool, are confirmed or replaced, or their outputs are spent.
+// Updates of tracked transactions: they enter the pool, are confirmed or replaced, or their outputs are spent.
 
-import { tell, type Listener } from '../../answers/status/listener';
 import { placeIfKnown } from '../../answers/transactions/transactions';
+import { notify, type Listener } from '../../answers/updates/listener';
+import { Pending } from '../../answers/updates/pending';
 import { keyOf } from '../../bitcoin/hash';
-import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
 import { hashText, objectOf } from './messages';
 import type { Spend } from '../../answers/transactions/spends';
+import type { Change } from '../../answers/updates/changes';
+import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
-import type { PoolEvent } from '../../node/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
@@ -18,7 +19,7 @@ import type { EsploraContext } from '../endpoint';
 const MOST_IN_PASS = 64;
 
 export interface TransactionListener extends Listener {
-  transactionNews(message: Buffer): void;
+  transactionUpdated(message: Buffer): void;
 }
 
 /** `pooled`: in the pool and not in the chain. */
@@ -35,38 +36,41 @@ class TrackedTransaction {
   standing: Standing = 'unknown';
   /** As the pool last had it; undefined if it never did. */
   pooled: PooledTransaction | undefined;
-  /** Transactions of the pool that spend its outputs, not told yet. */
+  /** Transactions of the pool that spend its outputs, of which listeners were not notified yet. */
   readonly spenders: Spender[] = [];
 
   constructor(readonly txid: Buffer) {}
 }
 
-export type TransactionNewsContext = Pick<EsploraContext, 'pool' | 'transactions' | 'spends'>;
+type TransactionContext = Pick<EsploraContext, 'pool' | 'transactions' | 'spends'>;
 
-export class TransactionNews {
-  readonly #context: TransactionNewsContext;
-  readonly #wake: () => void;
+export class TransactionUpdates implements Notifier {
+  readonly #context: TransactionContext;
   readonly #tracked = new Map<string, TrackedTransaction>();
-  readonly #dirty = new Set<TrackedTransaction>();
+  /** Those that may stand differently by now, or are spent by others. */
+  readonly #pending: Pending<TrackedTransaction>;
+  /** The hash of the tip at the last pass. */
+  #tip: Buffer | undefined;
 
-  /** `wake`: asks for a pass. */
-  constructor(context: TransactionNewsContext, wake: () => void) {
+  constructor(context: TransactionContext, passes: SettledPasses) {
     this.#context = context;
-    this.#wake = wake;
+    this.#pending = new Pending(MOST_IN_PASS, passes);
+    passes.add(this);
   }
 
+  /** Transactions that are tracked. */
   get size(): number {
     return this.#tracked.size;
   }
 
-  /** From now on the listener is told. Gives the message about the present standing; undefined: neither chain nor pool has it. */
+  /** From now on the listener is notified. Gives the message about the present standing; undefined: neither chain nor pool has it. */
   async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
     const { pooled } = tracked;
     const standing = this.#standingOf(tracked, snapshot.index);
-    // Listeners that were there before are told by the next pass.
+    // Listeners that were there before are notified by the next pass.
     if (tracked.listeners.size === 0) tracked.standing = standing;
-    else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#touch(tracked);
+    else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#pending.add(tracked);
     this.#tracked.set(keyOf(txid), tracked);
     tracked.listeners.add(listener);
     return standing === 'unknown' ? undefined : this.#message(tracked, standing);
@@ -76,60 +80,38 @@ export class TransactionNews {
     const tracked = this.#tracked.get(keyOf(txid));
     if (tracked?.listeners.delete(listener) !== true || tracked.listeners.size > 0) return;
     this.#tracked.delete(keyOf(txid));
-    this.#dirty.delete(tracked);
+    this.#pending.delete(tracked);
   }
 
-  /** Takes in a change of the pool. */
-  follow(event: PoolEvent): void {
-    if (this.#tracked.size === 0) return;
-    if (event.type === 'clear') this.touchAll();
-    else {
-      const tracked = this.#tracked.get(keyOf(event.txid));
-      if (tracked !== undefined) this.#touch(tracked);
-      if (event.type === 'add') this.#findSpent(event.txid, scanWholeTransaction(event.raw));
-    }
+  changed(change: Change): void {
+    if (change.type !== 'enter' && change.type !== 'leave') return;
+    const tracked = this.#tracked.get(keyOf(change.transaction.txid));
+    if (tracked !== undefined) this.#pending.add(tracked);
+    if (change.type === 'enter') this.#findSpent(change.transaction);
   }
 
-  /** To be called when a block was connected or disconnected. */
-  touchAll(): void {
-    for (const tracked of this.#tracked.values()) this.#touch(tracked);
-  }
-
-  /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
   collect(snapshot: ScriptSnapshot): () => Promise<void> {
-    const collected: { readonly tracked: TrackedTransaction; readonly standing: Standing }[] = [];
-    for (const tracked of this.#dirty) {
-      if (collected.length === MOST_IN_PASS) {
-        this.#wake();
-        break;
-      }
-      this.#dirty.delete(tracked);
-      collected.push({ tracked, standing: this.#standingOf(tracked, snapshot.index) });
-    }
-    return async () => {
-      try {
-        for (let next = collected[0]; next !== undefined; next = collected[0]) {
-          await this.#tell(next.tracked, next.standing, snapshot);
-          collected.shift();
+    const { tip } = snapshot.index;
+    // A block may have confirmed any of them.
+    if (this.#tip?.equals(tip.hash) !== true) for (const tracked of this.#tracked.values()) this.#pending.include(tracked);
+    this.#tip = tip.hash;
+    return this.#pending.collect(
+      (tracked) => this.#standingOf(tracked, snapshot.index),
+      async (all) => {
+        for (const [tracked, standing] of all) {
+          await this.#notifyAll(tracked, standing, snapshot);
+          this.#pending.handled(tracked);
         }
-      } finally {
-        // After an error: what was not told stays dirty.
-        for (const { tracked } of collected) if (tracked.listeners.size > 0) this.#dirty.add(tracked);
       }
-    };
+    );
   }
 
-  #touch(tracked: TrackedTransaction): void {
-    this.#dirty.add(tracked);
-    this.#wake();
-  }
-
-  #findSpent(txid: Buffer, { inputs }: ScannedTransaction): void {
+  #findSpent({ txid, transaction: { inputs } }: PooledTransaction): void {
     for (const [input, { txid: spent, index }] of inputs.entries()) {
       const tracked = this.#tracked.get(keyOf(spent));
       if (tracked === undefined) continue;
       tracked.spenders.push({ output: index, txid, input });
-      this.#touch(tracked);
+      this.#pending.add(tracked);
     }
   }
 
@@ -141,7 +123,7 @@ export class TransactionNews {
     return pooled === undefined ? 'unknown' : 'pooled';
   }
 
-  async #tell(tracked: TrackedTransaction, standing: Standing, snapshot: ScriptSnapshot): Promise<void> {
+  async #notifyAll(tracked: TrackedTransaction, standing: Standing, snapshot: ScriptSnapshot): Promise<void> {
     const { listeners, spenders, standing: before } = tracked;
     const messages: Buffer[] = [];
     const spent = spenders.splice(0).filter(({ txid }) => this.#context.pool.has(txid));
@@ -153,8 +135,8 @@ export class TransactionNews {
     if (spent.length > 0) messages.push(spentMessage(spent));
     for (const message of messages)
       for (const listener of listeners)
-        tell(listener, (one) => {
-          one.transactionNews(message);
+        notify(listener, (one) => {
+          one.transactionUpdated(message);
         });
   }
 

@@ -1,0 +1,244 @@
+// Notifies listeners of scripts whose status has changed. There is one notifier for all clients, so that a status is computed once, however
+// many clients are subscribed to the script.
+//
+// Blocks and the pool say which scripts they touch. These are collected by the next pass, with index and pool read in one turn of the event
+// loop. Listeners that know another status than the one that is found are notified of it.
+
+import { setImmediate } from 'node:timers/promises';
+import { isOfChain, touchedIn, type Change } from '../updates/changes';
+import { notify } from '../updates/listener';
+import { Pending } from '../updates/pending';
+import { Statuses, type NewRows, type Status } from './statuses';
+import { SubscribedScript, type KnownStatus, type StatusListener } from './subscribed-script';
+import type { ScriptPool } from '../../pool/by-script/script-pool';
+import type { ScriptReader, ScriptsChange, ScriptSnapshot } from '../../scripts/types';
+import type { Notifier, SettledPasses } from '../updates/settled-passes';
+import type { ScriptHistories, ScriptHistory } from './history';
+
+/** Scripts in one pass: their parts of the pool are taken in one turn. */
+const MOST_IN_PASS = 512;
+/** Scripts that are read at the same time. */
+const AT_ONCE = 8;
+/** Listeners that are notified in one turn: for each a write to its connection follows, of some 40 µs. */
+const NOTIFIED_IN_TURN = 32;
+/** Subscriptions that are ended in one turn: less than a millisecond. */
+const LEFT_IN_TURN = 512;
+
+export interface StatusNotifierParts {
+  readonly passes: SettledPasses;
+  readonly reader: ScriptReader;
+  readonly pool: Pick<ScriptPool, 'totals'>;
+  readonly histories: ScriptHistories;
+}
+
+/** A status, and the pass that found it. */
+interface Found {
+  readonly pass: number;
+  readonly status: Status;
+}
+
+/** A status that is being found for new subscribers. */
+interface Answer {
+  /** The most transactions that are read for it. */
+  readonly most: number;
+  readonly found: Promise<Found>;
+}
+
+/** What is read of a script in the turn of a pass. */
+interface Collected {
+  readonly history: ScriptHistory;
+  readonly newRows: NewRows | undefined;
+}
+
+export class StatusNotifier implements Notifier {
+  readonly #parts: StatusNotifierParts;
+  readonly #statuses = new Statuses();
+  /** The scripts with subscribers, and those for whose first subscriber a status is being found. */
+  readonly #scripts = new Map<string, SubscribedScript>();
+  /** Those whose status may be another one than listeners know. It is then no answer to a new subscriber either. */
+  readonly #pending: Pending<SubscribedScript>;
+  /** Statuses that are being found for new subscribers. All who ask share one, until something changes. */
+  readonly #answers = new Map<SubscribedScript, Answer>();
+  /** The script whose listeners are being notified, and those whose turn is to come: not of those who leave or get an answer meanwhile. */
+  #notifying: { readonly subscribed: SubscribedScript; readonly due: Set<StatusListener> } | undefined;
+  /** Subscriptions that are to be ended. */
+  readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
+  /** How many passes there were. Finding a status for new subscribers counts as a pass. */
+  #passCount = 0;
+  /** How many there were when the chain moved last, and when changes were collected last. */
+  #lastMove = 0;
+  #lastCollected = 0;
+
+  constructor(parts: StatusNotifierParts) {
+    this.#parts = parts;
+    this.#pending = new Pending(MOST_IN_PASS, parts.passes);
+    parts.passes.add(this);
+  }
+
+  /** Number of scripts with subscribers. */
+  get size(): number {
+    return this.#scripts.size;
+  }
+
+  watches(script: string): boolean {
+    return this.#scripts.has(script);
+  }
+
+  /**
+   * Subscribes the listener to changes of the status, and returns the present one: 32 bytes as a latin1 string, empty for a script without
+   * transactions. `script`: its SHA-256 as a latin1 string. `most`: the longest history that is read. `worked` is called with the number of
+   * transactions that were read, unless the status was known already.
+   * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
+   */
+  async add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): Promise<string> {
+    const subscribed = this.#scripts.get(script) ?? this.#enter(script);
+    const known = this.#knownOf(subscribed);
+    if (known !== undefined) return this.#addAnswered(subscribed, listener, known);
+    subscribed.pending++;
+    try {
+      const { pass, status } = await this.#answer(subscribed, most);
+      worked?.(status.work);
+      return this.#addAnswered(subscribed, listener, { status: status.text, pass });
+    } finally {
+      subscribed.pending--;
+      this.#leave(subscribed);
+    }
+  }
+
+  /** Ends a subscription, if there is one. */
+  delete(script: string, listener: StatusListener): void {
+    const subscribed = this.#scripts.get(script);
+    if (subscribed === undefined) return;
+    subscribed.delete(listener);
+    if (this.#notifying?.subscribed === subscribed) this.#notifying.due.delete(listener);
+    this.#leave(subscribed);
+  }
+
+  /**
+   * Ends subscriptions a few in each turn, since a client may have tens of thousands, and thousands of clients may leave at once. The
+   * listener must ignore what it is notified of meanwhile.
+   */
+  leave(scripts: Iterable<string>, listener: StatusListener): void {
+    if (this.#leaving.push({ scripts, listener }) === 1) void this.#letLeave();
+  }
+
+  /** Never rejects. */
+  async #letLeave(): Promise<void> {
+    let count = 0;
+    for (let next = this.#leaving[0]; next !== undefined; next = this.#leaving[0]) {
+      for (const script of next.scripts) {
+        this.delete(script, next.listener);
+        if (++count % LEFT_IN_TURN === 0) await setImmediate();
+      }
+      this.#leaving.shift();
+    }
+  }
+
+  #enter(script: string): SubscribedScript {
+    const subscribed = new SubscribedScript(script);
+    this.#scripts.set(script, subscribed);
+    this.#parts.passes.watch(script);
+    return subscribed;
+  }
+
+  #leave(subscribed: SubscribedScript): void {
+    if (!subscribed.isLeft) return;
+    this.#scripts.delete(subscribed.key);
+    this.#pending.delete(subscribed);
+    this.#parts.passes.unwatch(subscribed.key);
+  }
+
+  /** What listeners know, unless something may have changed since. */
+  #knownOf(subscribed: SubscribedScript): KnownStatus | undefined {
+    const { key, status, pass } = subscribed;
+    if (status === undefined || this.#pending.has(subscribed)) return undefined;
+    // A block changes heights in the pool at once, but the pool says so only when it drops the block's transactions.
+    const isMoving = Math.max(pass, this.#lastCollected) <= this.#lastMove;
+    if (isMoving && this.#parts.pool.totals(Buffer.from(key, 'latin1')).transactions > 0) return undefined;
+    return { status, pass };
+  }
+
+  /** The status at this turn, even if the node has not settled: listeners are notified of later changes as usual. */
+  #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
+    const before = this.#answers.get(subscribed);
+    if (before !== undefined && before.most >= most) return before.found;
+    const found = this.#parts.reader.read(async (snapshot) => {
+      const pass = ++this.#passCount;
+      const collected = { history: this.#historyOf(subscribed, snapshot), newRows: undefined };
+      return { pass, status: await this.#statusOf(subscribed, collected, pass, most) };
+    });
+    this.#answers.set(subscribed, { most, found });
+    const forget = (): void => {
+      if (this.#answers.get(subscribed)?.found === found) this.#answers.delete(subscribed);
+    };
+    found.then(forget, forget);
+    return found;
+  }
+
+  /** Adds the listener, and returns the status that it gets in this turn: the one found for it, or a later one that others know. */
+  #addAnswered(subscribed: SubscribedScript, listener: StatusListener, found: KnownStatus): string {
+    subscribed.add(listener);
+    // The answer is at least as new as what it would be notified of with the others.
+    if (this.#notifying?.subscribed === subscribed) this.#notifying.due.delete(listener);
+    return subscribed.answered(listener, found);
+  }
+
+  changed(change: Change): void {
+    if (isOfChain(change)) this.#chainMoved(change);
+    for (const subscribed of touchedIn(this.#scripts, change)) {
+      this.#pending.add(subscribed);
+      this.#answers.delete(subscribed);
+    }
+  }
+
+  #chainMoved(change: ScriptsChange): void {
+    this.#lastMove = this.#passCount;
+    // As in `#knownOf`: their heights may be those before the block.
+    this.#answers.clear();
+    if (change.type === 'connect') for (const [script, rows] of change.rows) this.#scripts.get(script)?.addRows(change.block, rows);
+    else for (const subscribed of touchedIn(this.#scripts, change)) subscribed.forget();
+  }
+
+  collect(snapshot: ScriptSnapshot): () => Promise<void> {
+    const pass = (this.#lastCollected = ++this.#passCount);
+    return this.#pending.collect(
+      (subscribed): Collected => ({ history: this.#historyOf(subscribed, snapshot), newRows: subscribed.newRows }),
+      (collected) => this.#notifyAll(collected, pass)
+    );
+  }
+
+  async #notifyAll(all: readonly (readonly [SubscribedScript, Collected])[], pass: number): Promise<void> {
+    let count = 0;
+    for (let start = 0; start < all.length && this.#parts.passes.isOpen; start += AT_ONCE) {
+      if (start > 0) await setImmediate();
+      const some = all.slice(start, start + AT_ONCE);
+      const found = await Promise.all(
+        some.map(async ([subscribed, collected]) => [subscribed, await this.#statusOf(subscribed, collected, pass, Infinity)] as const)
+      );
+      for (const [subscribed, { text: status }] of found) {
+        this.#pending.handled(subscribed);
+        const { due } = (this.#notifying = { subscribed, due: new Set(subscribed.settle(status, pass)) });
+        for (const listener of due) {
+          notify(listener, (one) => {
+            one.changed({ script: subscribed.key, status });
+          });
+          if (++count % NOTIFIED_IN_TURN === 0) await setImmediate();
+        }
+        this.#notifying = undefined;
+      }
+    }
+  }
+
+  /** To be called in the turn of the pass. */
+  #historyOf({ key }: SubscribedScript, snapshot: ScriptSnapshot): ScriptHistory {
+    return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
+  }
+
+  async #statusOf(subscribed: SubscribedScript, { history, newRows }: Collected, pass: number, most: number): Promise<Status> {
+    const status = await this.#statuses.of(history, most, newRows);
+    // If a block has moved since, some of its rows may be missing.
+    if (pass > this.#lastMove) subscribed.readUpTo(history.snapshot.index.tip, status.text === '');
+    else subscribed.forget();
+    return status;
+  }
+}
