@@ -20,7 +20,7 @@ export interface ScriptRow {
 }
 
 /** The transaction of a row. */
-export type RowPlace = Pick<ScriptRow, 'position' | 'txid'>;
+export type RowTransaction = Pick<ScriptRow, 'position' | 'txid'>;
 
 /** What all transactions of a chain, or of the pool, did with a script. */
 export interface ScriptTotals {
@@ -101,7 +101,7 @@ export interface ScriptReader {
 /** What happened to the scripts that are watched. A script is its SHA-256, as a latin1 string. */
 export type ScriptsChange =
   /** A block was connected, with these rows of watched scripts, in the order of its transactions. */
-  | { readonly type: 'connect'; readonly block: BlockPoint; readonly rows: ReadonlyMap<string, readonly RowPlace[]> }
+  | { readonly type: 'connect'; readonly block: BlockPoint; readonly rows: ReadonlyMap<string, readonly RowTransaction[]> }
   /** A block with rows of these scripts was disconnected. */
   | { readonly type: 'disconnect'; readonly scripts: ReadonlySet<string> }
   /** The index was opened or rebuilt: any watched script may have changed. */

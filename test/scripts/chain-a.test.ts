@@ -50,7 +50,7 @@ function spentByPool(): Set<string> {
   );
 }
 
-function placeOf(snapshot: ScriptSnapshot, txid: string): Position | undefined {
+function positionOf(snapshot: ScriptSnapshot, txid: string): Position | undefined {
   const place = snapshot.index.position(fromDisplayHex(txid));
   return place && { height: place.block.height, index: place.index };
 }
@@ -119,7 +119,7 @@ describe('the index by script of chain A', function () {
 
   it('has every page of every history, wherever it begins', () =>
     each(/^\/scripthash\/(\w+)\/txs\/chain(?:\/(\w+))?#txids$/, async (snapshot, json, [script = '', last]) => {
-      const beyond = last === undefined ? undefined : placeOf(snapshot, last);
+      const beyond = last === undefined ? undefined : positionOf(snapshot, last);
       const rows = await snapshot.history(Buffer.from(script, 'hex'), { beyond, limit: PAGE });
       expect(rows.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(json);
     }));
@@ -137,7 +137,7 @@ describe('the index by script of chain A', function () {
         ({ txid, vout, value, status }) => !found.includes(`${txid}:${vout} ${value} ${status.block_height ?? 0}`)
       );
       for (const { txid, vout } of missing) {
-        const { height = 0, index = 0 } = placeOf(snapshot, txid) ?? {};
+        const { height = 0, index = 0 } = positionOf(snapshot, txid) ?? {};
         expect(scanned[height]?.transactions[index]?.outputs[vout]?.scriptLength).to.be.greaterThan(10_000);
         unspendable++;
       }
@@ -161,15 +161,15 @@ describe('the index by script of chain A', function () {
     await each(
       /^\/tx\/(\w+)\/outspends$/,
       async (snapshot, json, [txid = '']) => {
-        const place = placeOf(snapshot, txid);
-        const scripts = place && scanned[place.height]?.transactions[place.index]?.outputs.map(({ script }) => sha256(script));
+        const position = positionOf(snapshot, txid);
+        const scripts = position && scanned[position.height]?.transactions[position.index]?.outputs.map(({ script }) => sha256(script));
         for (const [output, { txid: spender, vin, status }] of (json as Outspend[]).entries()) {
           const expected = status?.confirmed === true ? `${String(spender)} ${String(vin)} ${String(status.block_height)}` : 'none';
           let found = 'none';
-          if (place !== undefined && scripts !== undefined)
+          if (position !== undefined && scripts !== undefined)
             for await (const position of snapshot.spenders(scripts[output] as Buffer, {
               txid: fromDisplayHex(txid),
-              position: place,
+              position: position,
               indexes: [output]
             })) {
               read++;

@@ -6,7 +6,7 @@ import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { madeChain, plannedBlock } from '../support/made-chains';
 import { ScriptModel } from '../support/script-model';
-import type { RowPlace, ScriptsChange } from '../../lib/scripts/types';
+import type { RowTransaction, ScriptsChange } from '../../lib/scripts/types';
 
 const [PLANS = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength: 14 }), { seed: 18, numRuns: 1 });
 
@@ -17,10 +17,10 @@ describe('watched scripts', () => {
   /** Every other script. */
   const watched = all.filter((_, i) => i % 2 === 0);
 
-  const rowsAt = (at: number): Map<string, RowPlace[]> =>
+  const rowsAt = (at: number): Map<string, RowTransaction[]> =>
     new Map(
       watched
-        .map((script): [string, RowPlace[]] => {
+        .map((script): [string, RowTransaction[]] => {
           const rows = model.rows.get(Buffer.from(script, 'latin1').toString('hex')) ?? [];
           return [script, rows.filter(({ position }) => position.height === at).map(({ position, txid }) => ({ position, txid }))];
         })

@@ -53,7 +53,7 @@ export class ScriptModel {
   /** The same chain for a writer, with the outputs that each block spends. */
   readonly blocks: ScriptBlock[] = [];
   readonly #unspent = new Map<string, ModelOutput>();
-  readonly #lastPlaces = new Map<string, string>();
+  readonly #lastPositions = new Map<string, string>();
 
   constructor(chain: readonly Buffer[] = []) {
     for (const raw of chain) this.add(raw);
@@ -65,7 +65,7 @@ export class ScriptModel {
     const spent: ModelOutput[][] = [];
     for (const [index, { txid, isCoinbase, inputs, outputs }] of transactions.entries()) {
       const position = { height, index };
-      this.#lastPlaces.set(txid.toString('hex'), `${height}/${index}`);
+      this.#lastPositions.set(txid.toString('hex'), `${height}/${index}`);
       const taken = (isCoinbase ? [] : inputs).map((input) => this.#take(input.txid, input.index));
       spent.push(taken);
       for (const output of taken) this.#row(output.hash, txid, position, 'spent', output.value);
@@ -88,7 +88,7 @@ export class ScriptModel {
 
   history(script: Buffer): ScriptRow[] {
     return this.#rowsOf(script).filter(
-      ({ txid, position: { height, index } }) => this.#lastPlaces.get(txid.toString('hex')) === `${height}/${index}`
+      ({ txid, position: { height, index } }) => this.#lastPositions.get(txid.toString('hex')) === `${height}/${index}`
     );
   }
 

@@ -10,7 +10,7 @@ import { NO_CLIENT } from '../../turns/client';
 import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
-import type { RowPlace } from '../../scripts/types';
+import type { RowTransaction } from '../../scripts/types';
 import type { PooledEntry } from '../scripts/pooled-script';
 import type { ScriptHistory } from './history';
 
@@ -36,10 +36,10 @@ export interface NewRows {
   readonly since: BlockPoint;
   /** Whether the script had no rows up to `since`. */
   readonly wasEmpty: boolean;
-  readonly rows: readonly RowPlace[];
+  readonly rows: readonly RowTransaction[];
 }
 
-type Pages = Iterable<readonly RowPlace[]> | AsyncIterable<readonly RowPlace[]>;
+type Pages = Iterable<readonly RowTransaction[]> | AsyncIterable<readonly RowTransaction[]>;
 
 /** The hash of the history up to a block. */
 interface Confirmed {
@@ -119,7 +119,7 @@ function versionAt(height: number, index: IndexSnapshot): number {
 
 const entryText = (txid: Buffer, height: number): string => `${toDisplayHex(txid)}:${height}:`;
 
-const rowText = ({ txid, position }: RowPlace): string => entryText(txid, position.height);
+const rowText = ({ txid, position }: RowTransaction): string => entryText(txid, position.height);
 
 async function plus<T>(before: TextHash, entries: readonly T[], textOf: (entry: T) => string): Promise<TextHash> {
   let hash = before;

@@ -1,13 +1,13 @@
 // A script with subscribers. There may be hundreds of thousands of such scripts. Most have one subscriber, which needs no set.
 
 import type { BlockPoint } from '../../node/types';
-import type { RowPlace } from '../../scripts/types';
+import type { RowTransaction } from '../../scripts/types';
 import type { Listener } from '../updates/listener';
 import type { NewRows } from './statuses';
 
 /** Rows that are kept until the next pass. If there are more, the next pass reads the index. */
 const MOST_ROWS = 64;
-const NO_ROWS: readonly RowPlace[] = [];
+const NO_ROWS: readonly RowTransaction[] = [];
 
 /** A script has another status. */
 export interface StatusChange {
@@ -40,7 +40,7 @@ export class SubscribedScript {
   /** Whether the script had no transaction up to that block, nor in the pool. */
   wasEmpty = false;
   /** The rows in blocks above `since`. */
-  rows: readonly RowPlace[] = NO_ROWS;
+  rows: readonly RowTransaction[] = NO_ROWS;
   #listeners: StatusListener | Set<StatusListener> | undefined;
   /** Listeners that know something else, since they have asked for it. */
   #own: Map<StatusListener, KnownStatus> | undefined;
@@ -60,7 +60,7 @@ export class SubscribedScript {
   }
 
   /** To be called when a block was connected, which may already have been there when the confirmed part was read. */
-  addRows({ height }: BlockPoint, rows: readonly RowPlace[]): void {
+  addRows({ height }: BlockPoint, rows: readonly RowTransaction[]): void {
     if (this.since === undefined || height <= this.since.height) return;
     if (this.rows.length + rows.length > MOST_ROWS) this.forget();
     else this.rows = [...this.rows, ...rows];

@@ -10,7 +10,7 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { MadeOnce } from '../../server/cache/made-once';
 import { Slice, nextTurn } from '../../turns/slices';
 import { unlessGone } from '../scripts/totals';
-import { confirmationAt, placeOf, type Confirmation, type Transactions } from './transactions';
+import { confirmationAt, positionOf, type Confirmation, type Transactions } from './transactions';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
@@ -78,7 +78,7 @@ export class Spends {
   /** The spend of one output, which need not exist. @throws HistoryTooLongError */
   async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Client): Promise<Spend> {
     // Pool and snapshot must be of one moment: both are read before anything waits.
-    const position = placeOf(txid, snapshot.index);
+    const position = positionOf(txid, snapshot.index);
     const pooled = this.#inPool(txid, index);
     if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;
     const placed = { txid, position };
@@ -109,14 +109,14 @@ export class Spends {
     const { scripts, pool, transactions } = this.#parts;
     // The number of outputs must be known before pool and snapshot are read together.
     const outputs = await scripts.read(async (snapshot) => {
-      const position = placeOf(txid, snapshot.index);
+      const position = positionOf(txid, snapshot.index);
       if (position === undefined) return pool.get(txid)?.transaction.outputs;
       return (await transactions.at({ txid, position }, snapshot.index, client)).outputs;
     });
     return (
       outputs &&
       scripts.read(async (snapshot) => {
-        const position = placeOf(txid, snapshot.index);
+        const position = positionOf(txid, snapshot.index);
         const pooled = outputs.map((_, n) => this.#inPool(txid, n));
         if (position === undefined) return pooled;
         const unspent = new Set((await snapshot.index.coinsOf(txid, position)).map(({ index }) => index));

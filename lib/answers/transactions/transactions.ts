@@ -44,15 +44,15 @@ export function confirmationAt(height: number, index: IndexSnapshot): Confirmati
 }
 
 /** The position of a transaction of the chain. @throws NotYetKnownError */
-export function placeOf(txid: Buffer, index: IndexSnapshot): Position | undefined {
+export function positionOf(txid: Buffer, index: IndexSnapshot): Position | undefined {
   const found = index.position(txid);
   return found && { height: found.block.height, index: found.index };
 }
 
-/** As `placeOf`, but undefined if the index does not know yet. New transactions are always known. */
+/** As `positionOf`, but undefined if the index does not know yet. New transactions are always known. */
 export function placeIfKnown(txid: Buffer, index: IndexSnapshot): Position | undefined {
   try {
-    return placeOf(txid, index);
+    return positionOf(txid, index);
   } catch (error) {
     if (error instanceof NotYetKnownError) return undefined;
     throw error;

@@ -66,12 +66,12 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       answer: ([id, at], client) => {
         const [txid, height] = [readTxid(id), readCount(at)];
         return scripts.read(async (snapshot) => {
-          const place = snapshot.index.position(txid);
-          const tree = place?.block.height === height ? await treeAt(height, snapshot, client) : undefined;
+          const position = snapshot.index.position(txid);
+          const tree = position?.block.height === height ? await treeAt(height, snapshot, client) : undefined;
           // The index has only short hashes of txids: on a collision the position is that of another transaction.
-          if (place === undefined || tree?.txid(place.index).equals(txid) !== true)
+          if (position === undefined || tree?.txid(position.index).equals(txid) !== true)
             throw badRequest(`tx ${toDisplayHex(txid)} not in block at height ${grouped(height)}`);
-          return `{"block_height":${height},"merkle":${branchText(tree, place.index)},"pos":${place.index}}`;
+          return `{"block_height":${height},"merkle":${branchText(tree, position.index)},"pos":${position.index}}`;
         });
       }
     },

@@ -1,6 +1,6 @@
 // Proofs that a transaction is in the active chain.
 
-import { placeOf } from '../../answers/transactions/transactions';
+import { positionOf } from '../../answers/transactions/transactions';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
@@ -23,7 +23,7 @@ function proofEndpoint({ scripts, trees }: EsploraContext, form: ProofForm): End
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
       const { index } = snapshot;
-      const position = placeOf(txid, index);
+      const position = positionOf(txid, index);
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
       const tree = await trees.of(block, snapshot, request);

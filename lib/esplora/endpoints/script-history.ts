@@ -1,6 +1,6 @@
 // The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
 
-import { placeOf } from '../../answers/transactions/transactions';
+import { positionOf } from '../../answers/transactions/transactions';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt } from '../reply';
@@ -23,11 +23,11 @@ export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer 
     const { index } = snapshot;
     const most = readMost(request);
     const cursor = findHash(request.query('after_txid') ?? '');
-    const place = cursor && placeOf(cursor, index);
-    if (cursor !== undefined && place === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
-    const ofPool = place === undefined ? behind(cursor, await pooled.transactions()).slice(0, most ?? OF_POOL) : [];
+    const position = cursor && positionOf(cursor, index);
+    if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+    const ofPool = position === undefined ? behind(cursor, await pooled.transactions()).slice(0, most ?? OF_POOL) : [];
     const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
-    const rows = await rowsBehind(place && cursor, hash, snapshot, limit);
+    const rows = await rowsBehind(position && cursor, hash, snapshot, limit);
     const texts = await Promise.all([
       ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
       transactions.confirmed(rows, index, request)
@@ -70,9 +70,9 @@ function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]):
 async function rowsBehind(cursor: Buffer | undefined, script: Buffer, snapshot: ScriptSnapshot, limit: number): Promise<ScriptRow[]> {
   if (limit === 0) return [];
   if (cursor === undefined) return snapshot.history(script, { limit });
-  const place = placeOf(cursor, snapshot.index);
-  if (place === undefined) return [];
-  const [first, ...rows] = await snapshot.history(script, { beyond: after(place), limit: limit + 1 });
+  const position = positionOf(cursor, snapshot.index);
+  if (position === undefined) return [];
+  const [first, ...rows] = await snapshot.history(script, { beyond: after(position), limit: limit + 1 });
   return first?.txid.equals(cursor) === true ? rows : [];
 }
 

@@ -1,6 +1,6 @@
 // A transaction of the active chain or the pool: as JSON, its status, its bytes.
 
-import { confirmationAt, placeOf } from '../../answers/transactions/transactions';
+import { confirmationAt, positionOf } from '../../answers/transactions/transactions';
 import { writeStatus } from '../../views/esplora/status';
 import { JsonWriter } from '../../views/json-writer';
 import { transactionNotFound } from '../errors';
@@ -46,7 +46,7 @@ function transactionEndpoint({ scripts, pool, node }: EsploraContext, forms: For
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
       // The pool is read in the turn of the snapshot: a transaction that is being confirmed is in at least one of the two.
-      const position = placeOf(txid, snapshot.index);
+      const position = positionOf(txid, snapshot.index);
       if (position !== undefined) {
         const reply = await forms.confirmed({ txid, position }, snapshot, request);
         return replyAt(reply, snapshot.index.tip, position.height, node.pruned);
@@ -63,7 +63,7 @@ function statusEndpoint({ scripts }: EsploraContext): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(({ index }) => {
-      const height = placeOf(txid, index)?.height;
+      const height = positionOf(txid, index)?.height;
       const writer = new JsonWriter();
       writeStatus(writer, height === undefined ? undefined : confirmationAt(height, index));
       return Promise.resolve(replyAt(jsonReply(writer.toBuffer()), index.tip, height));

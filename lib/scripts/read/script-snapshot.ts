@@ -65,7 +65,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     for (let from = beyond; page.length < limit;) {
       const wanted = Math.min(TXIDS_AT_ONCE, limit - page.length);
       const found = await firstOf(walk(this.#records, this.#hasher.hash(script), from, wanted), wanted);
-      page.push(...(await this.#lastPlaces(script, found)));
+      page.push(...(await this.#lastPositions(script, found)));
       from = found.at(-1)?.position;
       if (found.length < wanted) break;
     }
@@ -156,7 +156,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /** The rows with their txids, except those whose txid is in the chain again later (before BIP30). @throws DamagedIndexError */
-  async #lastPlaces(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
+  async #lastPositions(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
     const found: ScriptRow[] = [];
     for (const [i, { position, funded, spent }] of rows.entries()) {

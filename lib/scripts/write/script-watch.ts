@@ -6,7 +6,7 @@ import { Subject, type Observable } from 'rxjs';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/txids';
 import type { ScriptRows } from '../scan/rows';
-import type { RowPlace, ScriptsChange, WatchedScripts } from '../types';
+import type { RowTransaction, ScriptsChange, WatchedScripts } from '../types';
 
 /** Look-ups in one turn of the event loop: less than a millisecond. */
 const AT_ONCE = 1_024;
@@ -50,14 +50,14 @@ export class ScriptWatch implements WatchedScripts {
   /** To be called when the block of the rows is in the store. */
   async connected({ point, hashes, indexes, txids }: ScriptRows): Promise<void> {
     if (this.#scripts.size === 0) return;
-    const rows = new Map<string, RowPlace[]>();
+    const rows = new Map<string, RowTransaction[]>();
     await this.#find(hashes, (script, row) => {
       const index = indexes[row] as number; // one for each
       const txid = txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH);
       const known = rows.get(script);
-      const place = { position: { height: point.height, index }, txid };
-      if (known === undefined) rows.set(script, [place]);
-      else known.push(place);
+      const found = { position: { height: point.height, index }, txid };
+      if (known === undefined) rows.set(script, [found]);
+      else known.push(found);
     });
     this.#changes.next({ type: 'connect', block: point, rows });
   }

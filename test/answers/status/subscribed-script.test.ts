@@ -7,7 +7,7 @@ import { describe, it } from 'mocha';
 import { SubscribedScript, type StatusListener, type KnownStatus } from '../../../lib/answers/status/subscribed-script';
 import { testScale, testSeed } from '../../support/scale';
 import { unfailing } from '../../support/unfailing';
-import type { RowPlace } from '../../../lib/scripts/types';
+import type { RowTransaction } from '../../../lib/scripts/types';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -96,7 +96,7 @@ describe('a script with subscribers', () => {
   });
 
   it('keeps the rows of blocks above the one up to which it was read, and gives them up when there are more than 64', () => {
-    const rowsAt = (height: number, count: number): RowPlace[] =>
+    const rowsAt = (height: number, count: number): RowTransaction[] =>
       Array.from({ length: count }, (_, index) => ({ position: { height, index }, txid: Buffer.alloc(32) }));
     const blockAt = (height: number): { hash: Buffer; height: number } => ({ hash: Buffer.alloc(32, height), height });
     const subscribed = new SubscribedScript('script');
