@@ -167,15 +167,15 @@ describe('the index by script of chain A', function () {
           const expected = status?.confirmed === true ? `${String(spender)} ${String(vin)} ${String(status.block_height)}` : 'none';
           let found = 'none';
           if (position !== undefined && scripts !== undefined)
-            for await (const position of snapshot.spenders(scripts[output] as Buffer, {
+            for await (const spending of snapshot.spenders(scripts[output] as Buffer, {
               txid: fromDisplayHex(txid),
-              position: position,
+              position,
               indexes: [output]
             })) {
               read++;
-              const input = inputsAt(position).get(`${txid}:${output}`);
+              const input = inputsAt(spending).get(`${txid}:${output}`);
               if (input === undefined) continue;
-              found = `${toDisplayHex((await snapshot.txidAt(position)) as Buffer)} ${input} ${position.height}`;
+              found = `${toDisplayHex((await snapshot.txidAt(spending)) as Buffer)} ${input} ${spending.height}`;
               break;
             }
           expect(found, `${txid}:${output}`).to.equal(expected);
