@@ -10,7 +10,7 @@ const TWO_TO_32 = 0x1_0000_0000;
 
 export const NO_PARENTS: readonly PooledTransaction[] = [];
 
-/** Readable even after the transaction has left the pool. Nothing but its parents changes. */
+/** Readable even after the transaction has left the pool. Nothing but its parents changes once it is in the pool. */
 export class PooledTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included. */
@@ -23,6 +23,11 @@ export class PooledTransaction {
    * another list in place of this one, and never changes a list: whoever has one knows the parents of that moment.
    */
   parents = NO_PARENTS;
+  /**
+   * The scripts that it touches, each as its SHA-256 in a latin1 string. They are not computed when a parent enters or leaves, since a parent
+   * may have thousands of children.
+   */
+  scripts: readonly string[] = [];
   /** The spent outputs, packed: a latin1 string has a third of the overhead of a Buffer. */
   readonly #spent: string;
 

@@ -10,7 +10,7 @@ import { listen } from '../../node/events';
 import { Slice } from '../../turns/slices';
 import { summaryOf, type PoolSummary } from '../summary';
 import { NO_PARENTS, PooledTransaction } from './pooled-transaction';
-import { PoolScripts, scriptsOf, type PooledTotals } from './scripts';
+import { PoolScripts, type PooledTotals } from './scripts';
 import type { Subscription } from 'rxjs';
 import type { ScannedInput } from '../../bitcoin/transaction';
 import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
@@ -145,8 +145,8 @@ export class ScriptPool {
     for (const child of children) child.parents = child.parents.filter((parent) => parent !== transaction);
     // It may be kept, but not all that it has ever descended from.
     transaction.parents = NO_PARENTS;
-    const scripts = [...this.#scripts.remove(transaction), ...children.flatMap(scriptsOf)];
-    this.#changes.next({ type: 'leave', transaction, scripts });
+    this.#scripts.remove(transaction);
+    this.#changes.next({ type: 'leave', transaction, scripts: scriptsOfAll(transaction, children) });
   }
 
   /** The node's pool is emptied before the event is emitted: new transactions may have entered since. */
@@ -205,7 +205,8 @@ export class ScriptPool {
     // There are none but for a transaction that comes back from a block.
     const children = this.#childrenOf(transaction.txid, outputs.length);
     for (const child of children) child.parents = [...child.parents, transaction];
-    return [...this.#scripts.add(transaction), ...children.flatMap(scriptsOf)];
+    this.#scripts.add(transaction);
+    return scriptsOfAll(transaction, children);
   }
 
   #parentsOf(inputs: readonly ScannedInput[]): readonly PooledTransaction[] {
@@ -236,3 +237,6 @@ export class ScriptPool {
     this.#revision++;
   }
 }
+
+const scriptsOfAll = (transaction: PooledTransaction, children: readonly PooledTransaction[]): string[] =>
+  [transaction, ...children].flatMap(({ scripts }) => scripts);

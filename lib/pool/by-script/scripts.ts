@@ -45,9 +45,6 @@ class Touch {
 /** The script's SHA-256 as a latin1 string. */
 const keyOf = (script: Buffer): string => hash('sha256', script, 'binary');
 
-/** The keys of the scripts that a transaction touches. */
-export const scriptsOf = (transaction: PooledTransaction): string[] => [...touches(transaction).keys()];
-
 /** The touches of a transaction, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: no client asks for them. */
 function touches(transaction: PooledTransaction): Map<string, Touch> {
   const found = new Map<string, Touch>();
@@ -141,21 +138,19 @@ class ScriptMap {
 export class PoolScripts {
   readonly #scripts = new ScriptMap();
 
-  /** Returns the keys of the scripts that it touches. */
-  add(transaction: PooledTransaction): string[] {
+  /** Remembers in the transaction which scripts it touches. */
+  add(transaction: PooledTransaction): void {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {
       const known = this.#scripts.get(key);
       if (known === undefined) this.#scripts.set(key, touch);
       else (known instanceof SharedScript ? known : this.#share(key, known)).add(touch);
     }
-    return [...touched.keys()];
+    transaction.scripts = [...touched.keys()];
   }
 
-  /** Returns the keys of the scripts that it touches. */
-  remove(transaction: PooledTransaction): string[] {
-    const touched = touches(transaction);
-    for (const [key, touch] of touched) {
+  remove(transaction: PooledTransaction): void {
+    for (const [key, touch] of touches(transaction)) {
       const known = this.#scripts.get(key);
       if (known instanceof SharedScript) {
         known.remove(touch);
@@ -165,7 +160,6 @@ export class PoolScripts {
         this.#scripts.delete(key);
       }
     }
-    return [...touched.keys()];
   }
 
   clear(): void {
