@@ -41,7 +41,14 @@ export class Turns {
   readonly #begin = (): void => {
     if (this.#isBeginning || this.#next !== undefined) return;
     this.#isBeginning = true;
-    const end = performance.now() + TURN_MS;
+    try {
+      this.#beginSome(performance.now() + TURN_MS);
+    } finally {
+      this.#isBeginning = false;
+    }
+  };
+
+  #beginSome(end: number): void {
     // The loop reaches elements that are added to the set meanwhile.
     for (const taker of this.#waiting) {
       if (this.#running >= this.#most) break;
@@ -58,8 +65,7 @@ export class Turns {
       }
       if (taker.hasWork(this.#lane)) this.#waiting.add(taker);
     }
-    this.#isBeginning = false;
-  };
+  }
 
   readonly #goOn = (): void => {
     this.#next = undefined;
