@@ -80,6 +80,8 @@ export class WalkedMainIndex implements WalkedIndex {
   expectHonest(): Promise<boolean> {
     const tip = this.tip;
     if (tip === undefined) return Promise.resolve(false);
+    const { state } = this;
+    if (state.phase === 'live') expect(tip.height, 'the height of which readers of a live index are answered').to.equal(state.height);
     const chain = this.#parts.chainTo(tip.hash);
     const { coins, locations, headers } = modelOf(chain);
     const filters = this.#filters.of(chain);
