@@ -52,6 +52,16 @@ interface RequestHandling {
   handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown>;
 }
 
+/** @koa/router asks every context for both, to compare hosts and to write lines for debugging: Koa would parse headers and target. */
+const ASKED_BY_ROUTERS: PropertyDescriptorMap = {
+  host: { value: '' },
+  path: {
+    get(this: HttpContext) {
+      return this.newRouterPath ?? this.request.path;
+    }
+  }
+};
+
 /** The application that Koa's own replies are written by. */
 const watching = Koa.prototype as unknown as RequestHandling;
 
@@ -60,6 +70,7 @@ export class HttpApp {
   readonly #interfaces: HttpInterface[] = [];
 
   constructor(logger: Pick<ServerLogger, 'debug'>) {
+    Object.defineProperties(this.#app.context, ASKED_BY_ROUTERS);
     this.#app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   }
 
