@@ -50,14 +50,6 @@ export class ScriptIndexer {
     this.#options = options;
     const { store, index, node } = options;
     this.state$ = this.#state.asObservable();
-    const reader = new PairReader({
-      store,
-      index: index.reader,
-      onDamage: (error) => {
-        this.#sync.reportDamage(error);
-      }
-    });
-    this.reader = reader;
     const watch = new ScriptWatch();
     this.watched = watch;
     const writer = new ScriptWriter({
@@ -66,6 +58,15 @@ export class ScriptIndexer {
       undoDepth: options.undoDepth,
       watch
     });
+    const reader = new PairReader({
+      store,
+      changes: writer.changes,
+      index: index.reader,
+      onDamage: (error) => {
+        this.#sync.reportDamage(error);
+      }
+    });
+    this.reader = reader;
     this.#sync = new ScriptSync({ failurePauseMs: FAILURE_PAUSE_MS, ...options, writer, reader, onState: this.#say });
   }
 

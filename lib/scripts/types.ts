@@ -67,6 +67,13 @@ export interface WalkOptions {
 /** The index by script and the main index at the same block. */
 export interface ScriptSnapshot {
   readonly index: IndexSnapshot;
+  /** For `hasSameRows` of later snapshots. */
+  readonly stamp: number;
+  /**
+   * Whether the script has the same rows here as in the snapshot with that stamp; false also if that is not known. What was made from the
+   * rows of one is then right for both.
+   */
+  hasSameRows(script: Buffer, stamp: number): boolean;
   /** Rows of the history. A txid that is in the chain twice (before BIP30) appears once, at its last position. */
   history(script: Buffer, page: HistoryPage): Promise<ScriptRow[]>;
   /** `beyond`: counts only rows above this position. @throws HistoryTooLongError for more rows than `most`. */

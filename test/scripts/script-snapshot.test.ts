@@ -4,6 +4,7 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
+import { LastChanges } from '../../lib/scripts/records/last-changes';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { caught } from '../support/caught';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
@@ -139,7 +140,7 @@ describe('a snapshot of the index by script', () => {
     const records = index.store.snapshot();
     expect(StoredScriptSnapshot.tipOf(records)).to.equal(undefined);
     // It must fail before it reads the main index.
-    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'], (work) => work)).to.throw(ScriptsUnavailableError);
+    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'], new LastChanges(), (work) => work)).to.throw(ScriptsUnavailableError);
     records.close();
     await index.close();
   });

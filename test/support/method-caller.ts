@@ -53,7 +53,10 @@ export class MethodCaller {
 
   readonly #gate: ServedNode['serving']['gate'];
 
-  constructor({ answers, serving }: ServedNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+  constructor(
+    { answers, serving }: Pick<ServedNode, 'answers' | 'serving'>,
+    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}
+  ) {
     this.#gate = serving.gate;
     this.table = methodTable({
       ...answers,

@@ -67,7 +67,7 @@ export class ScriptIndex {
     return this.#reader.read(async (index) => {
       const records = this.store.snapshot();
       try {
-        return await use(new StoredScriptSnapshot(records, index, (work) => work));
+        return await use(new StoredScriptSnapshot(records, index, this.writer.changes, (work) => work));
       } finally {
         records.close();
       }

@@ -8,11 +8,13 @@ import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { FaultyStore } from './faulty-store';
+import { expectSame } from './expect-same';
 import { expectScriptAnswers } from './script-answers';
 import { expectFilledAndFollowed } from './script-filling';
 import { ScriptModel } from './script-model';
 import { phaseAtRest, type WalkedIndex, type WalkedParts } from './walked-index';
 import type { ChainIndex } from '../../lib/index/types';
+import type { ScriptSnapshot } from '../../lib/scripts/types';
 
 /** So small that filling takes many files, pieces and steps. */
 const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortBytes: 4_096 };
@@ -24,6 +26,8 @@ export class WalkedScripts implements WalkedIndex {
   scrubMs = 0;
   readonly #parts: WalkedParts;
   #indexer: ScriptIndexer | undefined;
+  /** Histories by script, and by the stamps of the snapshots that had them. */
+  #seen = new Map<string, Map<number, string>>();
 
   /** In memory it is never filled. */
   constructor(parts: WalkedParts) {
@@ -47,6 +51,7 @@ export class WalkedScripts implements WalkedIndex {
   open(index: ChainIndex): void {
     const { folder: path } = this;
     const { node, log: logger, undoDepth } = this.#parts;
+    this.#seen = new Map();
     const filling = path === undefined ? undefined : { path, filesPath: `${path}-filling`, sizes: SIZES };
     this.#indexer = new ScriptIndexer({ store: this.store, index, node, logger, undoDepth, filling, scrubMs: this.scrubMs });
     this.#indexer.open();
@@ -69,7 +74,7 @@ export class WalkedScripts implements WalkedIndex {
     await this.indexer.reader.read(async (snapshot) => {
       expect(snapshot.index.tip).to.deep.include(this.#parts.node.tip());
       // Until the index has all positions it cannot tell which of two coinbases with one txid is the last.
-      if (snapshot.index.backfilling === undefined) await expectScriptAnswers(snapshot, model);
+      if (snapshot.index.backfilling === undefined) await this.#expectAnswers(snapshot, model);
     });
     await expectFilledAndFollowed(this.store, model.blocks);
   }
@@ -77,11 +82,23 @@ export class WalkedScripts implements WalkedIndex {
   async expectHonest(): Promise<boolean> {
     const { chainTo } = this.#parts;
     try {
-      await this.indexer.reader.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chainTo(snapshot.index.tip.hash))));
+      await this.indexer.reader.read((snapshot) => this.#expectAnswers(snapshot, new ScriptModel(chainTo(snapshot.index.tip.hash))));
       return true;
     } catch (error) {
       if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
       return false;
+    }
+  }
+
+  /** Rows are called the same as in an earlier snapshot only if they are. */
+  async #expectAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
+    await expectScriptAnswers(snapshot, model);
+    for (const script of new Set([...model.scripts.map((hash) => hash.toString('hex')), ...this.#seen.keys()])) {
+      const hash = Buffer.from(script, 'hex');
+      const history = JSON.stringify(model.history(hash));
+      const seen = this.#seen.get(script) ?? new Map<number, string>();
+      for (const [stamp, before] of seen) if (snapshot.hasSameRows(hash, stamp)) expectSame(history, before);
+      this.#seen.set(script, seen.set(snapshot.stamp, history));
     }
   }
 }

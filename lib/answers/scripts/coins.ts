@@ -15,6 +15,8 @@ import type { RawBlocks } from '../blocks/raw-blocks';
 export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
 interface FoundCoins {
+  /** Of the snapshot in which they were searched. */
+  readonly stamp: number;
   /** How many coins were asked for. */
   readonly most: number;
   /** Undefined: there are more. */
@@ -29,7 +31,7 @@ const BYTES_PER_COIN = 256;
 export class ChainCoins {
   readonly #blocks: RawBlocks;
   readonly #totals: ChainTotals;
-  /** By tip and script: wallets ask for the same coins until the next block. */
+  /** By script; right until its rows change. */
   readonly #cached: CacheSection<CachedCoins>;
   readonly #reading = new MadeOnce<FoundCoins>();
 
@@ -41,13 +43,21 @@ export class ChainCoins {
 
   /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, HttpError 503 */
   async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
-    const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}`;
-    const known = this.#cached.get(key);
-    const found = known !== undefined && isEnough(known, most) ? known : await this.#found(key, script, most, snapshot, client);
-    if (found !== known) this.#cached.setIfAskedBefore(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
+    const key = keyOf(script);
+    const cached = this.#cached.get(key);
+    const isRight = cached !== undefined && isEnough(cached, most) && snapshot.hasSameRows(script, cached.stamp);
+    const found = isRight ? cached : await this.#found(`${keyOf(snapshot.index.tip.hash)}${key}`, script, most, snapshot, client);
+    if (!isRight) this.#cached.setIfAskedBefore(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
     const { coins } = found;
     if (coins === undefined || coins.length > most) throw tooMany(most);
     return coins;
+  }
+
+  /** The coins if they are cached and still right, and no more than `most`. `script`: its SHA-256. */
+  known(script: Buffer, most: number, snapshot: ScriptSnapshot): readonly ChainCoin[] | undefined {
+    const cached = this.#cached.get(keyOf(script));
+    if (cached?.coins === undefined || cached.coins.length > most || !snapshot.hasSameRows(script, cached.stamp)) return undefined;
+    return cached.coins;
   }
 
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
@@ -59,10 +69,11 @@ export class ChainCoins {
   }
 
   async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+    const { stamp } = snapshot;
     try {
-      return { most, coins: await this.#search(script, most, snapshot, client) };
+      return { stamp, most, coins: await this.#search(script, most, snapshot, client) };
     } catch (error) {
-      if (error instanceof TooManyCoinsError) return { most, coins: undefined };
+      if (error instanceof TooManyCoinsError) return { stamp, most, coins: undefined };
       throw error;
     }
   }

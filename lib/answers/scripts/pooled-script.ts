@@ -71,6 +71,11 @@ export class PooledScript {
     this.#confirmed = confirmed;
   }
 
+  /** Whether no transaction of the pool has to do with the script. */
+  get isEmpty(): boolean {
+    return this.#history.length === 0;
+  }
+
   /** The unconfirmed transactions, in the order in which they entered the pool. */
   async transactions(): Promise<readonly PooledTransaction[]> {
     if (this.#history.length === 0) return this.#history;

@@ -1,5 +1,5 @@
-// Totals of a script over all transactions of the chain. Counting a long history takes long, so totals are cached with the block up to
-// which they count: later only transactions after that block are counted. Clients that ask at the same time share one count.
+// Totals of a script over all transactions of the chain. They are cached with the block up to which they count: until the script's rows
+// change nothing is counted, and then only transactions after that block. Clients that ask at the same time share one count.
 
 import { keyOf } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
@@ -15,9 +15,6 @@ import type { Client } from '../../turns/client';
 /** The most transactions that are counted for one answer. */
 const MOST_TRANSACTIONS = 1_000_000;
 
-/** Totals of no more transactions are not cached: counting them again costs next to nothing. */
-const FEW_TRANSACTIONS = 256;
-
 /** Totals of more transactions are cached at once, others when they are asked for a second time. */
 const MANY_TRANSACTIONS = 10_000;
 
@@ -25,6 +22,8 @@ interface CachedTotals extends Cached {
   /** Undefined: there are too many transactions. */
   readonly totals: ScriptTotals | undefined;
   readonly block: BlockPoint;
+  /** Of the snapshot in which they were counted. */
+  readonly stamp: number;
 }
 
 const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
@@ -44,6 +43,12 @@ export class ChainTotals {
     this.#cached = cache.section('script-totals');
   }
 
+  /** The totals if they are cached and still right. `script`: its SHA-256. */
+  known(script: Buffer, snapshot: ScriptSnapshot): ScriptTotals | undefined {
+    const cached = this.#cached.get(keyOf(script));
+    return cached !== undefined && snapshot.hasSameRows(script, cached.stamp) ? cached.totals : undefined;
+  }
+
   /** `script`: its SHA-256. @throws HistoryTooLongError */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
     const block = snapshot.index.tip;
@@ -54,15 +59,18 @@ export class ChainTotals {
 
   async #count(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
     const key = keyOf(script);
-    const { tip: block } = snapshot.index;
+    const {
+      stamp,
+      index: { tip: block }
+    } = snapshot;
     const totals = await this.#upToTip(script, snapshot, client).catch((error: unknown) => {
       if (!(error instanceof HistoryTooLongError)) throw error;
       return undefined;
     });
-    const entry = { totals, block, byteLength: 0 };
+    const entry = { totals, block, stamp, byteLength: 0 };
     // "Too many" is cached too: a history does not get shorter.
     if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(key, entry);
-    else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.setIfAskedBefore(key, () => entry);
+    else this.#cached.setIfAskedBefore(key, () => entry);
     if (totals === undefined)
       throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
     return totals;
@@ -72,6 +80,7 @@ export class ChainTotals {
   async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
     const cached = this.#cached.get(keyOf(script));
+    if (cached !== undefined && snapshot.hasSameRows(script, cached.stamp)) return cached.totals;
     // Nothing is cached, or the totals count up to a block that is no longer in the chain.
     if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
       return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });

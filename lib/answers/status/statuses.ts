@@ -47,13 +47,18 @@ interface Confirmed {
   readonly block: BlockPoint;
 }
 
+interface Kept extends Confirmed {
+  /** Of the snapshot in which it was made. */
+  readonly stamp: number;
+}
+
 /** With the number of transactions that were added to the cached hash. */
 interface Continued extends Confirmed {
   readonly added: number;
 }
 
 export class Statuses {
-  readonly #kept = new LRUCache<string, Confirmed>({
+  readonly #kept = new LRUCache<string, Kept>({
     maxSize: MOST_KEPT_BYTES,
     sizeCalculation: ({ hash }) => ENTRY_BYTES + hash.bytes
   });
@@ -71,19 +76,28 @@ export class Statuses {
   }
 
   async #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
-    const key = keyOf(history.script);
-    const { index } = history.snapshot;
-    const kept = this.#kept.get(key) ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);
-    const { tip } = index;
-    if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
-    // If not, its block was disconnected in a reorganization, or this is an older state.
-    const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
+    const { script, snapshot } = history;
+    const key = keyOf(script);
+    const kept = this.#kept.get(key);
     const confirmed =
-      (isGood && (await continued(kept, pagesAbove(kept, history, most, newRows), index))) || (await begun(history, tip, most));
+      kept !== undefined && snapshot.hasSameRows(script, kept.stamp)
+        ? { hash: kept.hash, block: snapshot.index.tip, added: 0 }
+        : await upToTip(kept, history, most, newRows);
     const { hash, block } = confirmed;
-    if (!hash.isEmpty) this.#kept.set(key, { hash, block });
+    if (!hash.isEmpty) this.#kept.set(key, { hash, block, stamp: snapshot.stamp });
     return confirmed;
   }
+}
+
+/** The hash of the history, continued from `kept` if that is possible. */
+async function upToTip(kept: Confirmed | undefined, history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
+  const { index } = history.snapshot;
+  const { tip } = index;
+  const known = kept ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);
+  if (known?.block.hash.equals(tip.hash) === true) return { ...known, added: 0 };
+  // If not, its block was disconnected in a reorganization, or this is an older state.
+  const isGood = known !== undefined && index.heightOf(known.block.hash) !== undefined;
+  return (isGood && (await continued(known, pagesAbove(known, history, most, newRows), index))) || (await begun(history, tip, most));
 }
 
 async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Continued> {

@@ -1,76 +1,70 @@
 // What transactions did with a script, and its coins.
 
 import { compareDisplayed } from '../../bitcoin/hash';
-import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
-import { runInSlices } from '../../turns/slices';
+import { TooManyCoinsError } from '../../scripts/errors';
+import { runAtOnce, runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
+import { beginItem, HistoryTexts } from './history-texts';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { ChainCoin } from '../../answers/scripts/coins';
-import type { PooledEntry } from '../../answers/scripts/pooled-script';
 import type { ScriptHistory } from '../../answers/status/history';
-import type { ScriptRow } from '../../scripts/types';
-import type { ElectrumClient, Method, MethodContext } from '../method';
+import type { ScriptTotals } from '../../scripts/types';
+import type { ElectrumClient, Method, MethodContext, Result } from '../method';
 
 const ITEMS_PER_SLICE = 64;
 const COIN_TEXT_LENGTH = 140;
 
-type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Promise<string | Buffer>;
+type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Result | Promise<Result>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, maxHistory } = context;
+  const { scripts, histories, totals, coins, maxHistory } = context;
+  const texts = new HistoryTexts(context.cache, maxHistory);
 
   const asking = (answer: ScriptAnswer): Method => ({
     parameters: ['scripthash'],
     required: 1,
     isHeavy: true,
-    answer: async (values, client) => {
+    answer: (values, client) => {
       const { script } = readScriptHash(values[0]);
       return scripts.read((snapshot) => answer(histories.at(script, snapshot), client));
     }
   });
 
+  const balance = (chain: ScriptTotals, pool: ScriptTotals, client: ElectrumClient): string => {
+    client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
+    const confirmed = chain.funded.value - chain.spent.value;
+    return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
+  };
+
+  const countedBalance = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
+    const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), pooled.totals(client)]);
+    return balance(chain, pool, client);
+  };
+
+  const searchedCoins = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
+    const ofPool = await pooled.outputs(client);
+    const ofChain = await coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
+    client.charge((ofChain.length + ofPool.coins.length) * COIN_POINTS);
+    const unspent = ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index));
+    const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
+    if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
+    return runInSlices(coinsText(unspent, made), client);
+  };
+
   return {
-    'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, pooled, totals }, client) => {
-      const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), pooled.totals(client)]);
-      client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
-      const confirmed = chain.funded.value - chain.spent.value;
-      return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
+    'blockchain.scripthash.get_balance': asking((history, client) => {
+      const known = history.pooled.isEmpty ? totals.known(history.script, history.snapshot) : undefined;
+      return known === undefined ? countedBalance(history, client) : balance(known, NOTHING, client);
     }),
-    'blockchain.scripthash.get_history': asking(async (history, client) => {
-      const entries = await history.unconfirmed(client);
-      client.charge(entries.length * ROW_POINTS);
-      const writer = new JsonWriter();
-      writer.ascii('[');
-      const most = maxHistory - entries.length;
-      if (most < 0) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
-      for await (const rows of history.confirmed(most, client)) {
-        client.charge(rows.length * ROW_POINTS);
-        writeRows(writer, rows);
-      }
-      await runInSlices(writeEntries(writer, entries), client);
-      writer.ascii(']');
-      return writer.toBuffer();
-    }),
-    'blockchain.scripthash.get_mempool': asking(async (history, client) => {
-      const entries = await history.unconfirmed(client);
-      client.charge(entries.length * ROW_POINTS);
-      if (entries.length > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
-      const writer = new JsonWriter(entries.length * COIN_TEXT_LENGTH + 2);
-      writer.ascii('[');
-      await runInSlices(writeEntries(writer, entries), client);
-      writer.ascii(']');
-      return writer.toBuffer();
-    }),
-    'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, pooled }, client) => {
-      const ofPool = await pooled.outputs(client);
-      const coins = await context.coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
-      client.charge((coins.length + ofPool.coins.length) * COIN_POINTS);
-      const unspent = coins.filter(({ txid, index }) => !ofPool.spends(txid, index));
-      const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
-      if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
-      return runInSlices(coinsText(unspent, made), client);
+    'blockchain.scripthash.get_history': asking((history, client) => texts.of(history, client)),
+    'blockchain.scripthash.get_mempool': asking((history, client) => texts.ofPool(history, client)),
+    'blockchain.scripthash.listunspent': asking((history, client) => {
+      const known = history.pooled.isEmpty ? coins.known(history.script, ITEMS_PER_SLICE, history.snapshot) : undefined;
+      if (known === undefined) return searchedCoins(history, client);
+      client.charge(known.length * COIN_POINTS);
+      return runAtOnce(coinsText(known, []));
     }),
     'blockchain.scripthash.subscribe': {
       parameters: ['scripthash'],
@@ -93,29 +87,9 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   };
 }
 
+const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
+
 const byOutpoint = (a: ChainCoin, b: ChainCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
-
-/** Begins an item of a list, after a comma unless it is the first. */
-function beginItem(writer: JsonWriter, txid: Buffer, height: number): void {
-  writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txid);
-  writer.integerField(',"height":', height);
-}
-
-function writeRows(writer: JsonWriter, rows: readonly ScriptRow[]): void {
-  for (const { txid, position } of rows) {
-    beginItem(writer, txid, position.height);
-    writer.ascii('}');
-  }
-}
-
-function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[]): Generator<void, void> {
-  for (const [i, { transaction, height }] of entries.entries()) {
-    beginItem(writer, transaction.txid, height);
-    writer.integerField(',"fee":', transaction.fee);
-    writer.ascii('}');
-    if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
-  }
-}
 
 /** Coins of the chain in its order, then coins of the pool by txid and output. */
 function* coinsText(ofChain: readonly ChainCoin[], ofPool: readonly ChainCoin[]): Generator<void, Buffer> {

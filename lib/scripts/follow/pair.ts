@@ -7,10 +7,13 @@ import { StoredScriptSnapshot } from '../read/script-snapshot';
 import type { HoldableReader } from '../../index/types';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
+import type { LastChanges } from '../records/last-changes';
 
 export interface PairParts {
   /** The store of the index by script. */
   readonly store: Pick<Store, 'snapshot'>;
+  /** Of the store. */
+  readonly changes: LastChanges;
   readonly index: HoldableReader;
   /** Called when a reader meets a damaged record of the index by script, or cannot read its store. */
   readonly onDamage: (error: Error) => void;
@@ -55,7 +58,7 @@ export class PairReader implements ScriptReader {
 
   /** A pair of the current states; undefined: they are of different blocks. */
   #take(): SharedSnapshot<ScriptSnapshot> | undefined {
-    const { index, store } = this.#parts;
+    const { index, store, changes } = this.#parts;
     const held = index.hold();
     let records: StoreSnapshot | undefined;
     const close = (): void => {
@@ -65,7 +68,7 @@ export class PairReader implements ScriptReader {
     try {
       const taken = (records = store.snapshot());
       if (StoredScriptSnapshot.tipOf(taken)?.hash.equals(held.snapshot.tip.hash) === true)
-        return new SharedSnapshot((during) => new StoredScriptSnapshot(taken, held.snapshot, during), close);
+        return new SharedSnapshot((during) => new StoredScriptSnapshot(taken, held.snapshot, changes, during), close);
     } catch (error) {
       close();
       throw error;

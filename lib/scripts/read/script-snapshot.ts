@@ -14,6 +14,7 @@ import { isAbove, recordsUpwards, rowsDownwards, rowsUpwards, type FoundRow } fr
 import type { Position, IndexSnapshot, TransactionCoin } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
+import type { LastChanges } from '../records/last-changes';
 import type { FundingOutputs, HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals, WalkOptions } from '../types';
 
 /** Rows whose txids are looked up together. Each lookup reads a record of up to two kilobytes. */
@@ -34,20 +35,25 @@ const HINTS_PER_ROW = 64;
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly index: IndexSnapshot;
+  readonly stamp: number;
   readonly #tip: BlockPoint;
   readonly #records: StoreSnapshot;
   readonly #hasher: ScriptHasher;
+  readonly #changes: LastChanges;
   readonly during: ScriptSnapshot['during'];
 
   /**
-   * `records`: a snapshot of the store, at the block of `index`; the caller closes it, but not during work that `during` was given.
+   * `records`: a snapshot of the store, taken in this turn, at the block of `index`; the caller closes it, but not during work that `during`
+   * was given. `changes`: of the store.
    * @throws ScriptsUnavailableError for an index without blocks, DamagedIndexError
    */
-  constructor(records: StoreSnapshot, index: IndexSnapshot, during: ScriptSnapshot['during']) {
+  constructor(records: StoreSnapshot, index: IndexSnapshot, changes: LastChanges, during: ScriptSnapshot['during']) {
     const tip = StoredScriptSnapshot.tipOf(records);
     if (tip === undefined) throw new ScriptsUnavailableError('the index by script is empty');
     this.#tip = tip;
     this.index = index;
+    this.stamp = changes.now;
+    this.#changes = changes;
     this.#records = records;
     this.during = during;
     this.#hasher = ScriptHasher.of(records);
@@ -57,6 +63,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   static tipOf(records: Records): BlockPoint | undefined {
     const value = records.get(TIP_KEY);
     return value && decodeTip(value);
+  }
+
+  hasSameRows(script: Buffer, stamp: number): boolean {
+    return this.#changes.areSame(this.#hasher.hash(script), stamp, this.stamp);
   }
 
   async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<ScriptRow[]> {

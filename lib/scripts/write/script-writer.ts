@@ -17,6 +17,7 @@ import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
 import { putTxids, TXID_LENGTH, txidsKeys } from '../records/txids';
 import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
+import { LastChanges } from '../records/last-changes';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { ScriptWatch } from './script-watch';
@@ -34,6 +35,7 @@ export interface ScriptWriterOptions {
 const LOOKUPS = 500;
 
 export class ScriptWriter {
+  readonly changes = new LastChanges();
   readonly #options: ScriptWriterOptions;
   #tip: BlockPoint | undefined;
   #hasher: ScriptHasher | undefined;
@@ -77,6 +79,7 @@ export class ScriptWriter {
     const tip = isFilling ? undefined : await findTip(store);
     await dropOldUndo(store, tip, this.#options.undoDepth, [undoKey]);
     this.#tip = tip;
+    this.changes.all();
     await this.#options.watch?.begin(this.#hasher);
   }
 
@@ -91,7 +94,9 @@ export class ScriptWriter {
     const rows: ScriptRows[] = [];
     for (const block of blocks) rows.push(await runAhead(scriptRows(block, this.hasher)));
     const { store, watch } = this.#options;
+    for (const { hashes } of rows) this.changes.begin(hashes);
     await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
+    this.changes.end();
     this.#tip = last;
     for (const ofBlock of rows) await watch?.connected(ofBlock);
   }
@@ -110,15 +115,15 @@ export class ScriptWriter {
     if (!hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(hash));
     const keys = [key, ...txidsKeys(tip.height, transactions)];
     await this.#loadAll(keys);
-    const hashes: Buffer[] = [];
-    for await (const found of this.#singleRows(rowKeys)) {
-      keys.push(...found);
-      hashes.push(...found.map(hashInRowKey));
-    }
+    const found: Buffer[] = [];
+    for await (const some of this.#singleRows(rowKeys)) found.push(...some);
+    const hashes = Buffer.concat(found.map(hashInRowKey));
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
-    await store.batch(deletions(keys, previous), { durable: false });
+    this.changes.begin(hashes);
+    await store.batch(deletions([...keys, ...found], previous), { durable: false });
+    this.changes.end();
     this.#tip = previous;
-    await watch?.disconnected(Buffer.concat(hashes));
+    await watch?.disconnected(hashes);
     return tip;
   }
 
@@ -126,6 +131,7 @@ export class ScriptWriter {
   reset(): void {
     this.#hasher = undefined;
     this.#tip = undefined;
+    this.changes.all();
   }
 
   #checkExtend(blocks: readonly ScriptBlock[]): void {

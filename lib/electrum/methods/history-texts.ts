@@ -1,0 +1,125 @@
+// Histories as JSON. The text of the chain's part is cached, and right until a block changes rows of the script; the part of the pool, which
+// is in memory, is written each time.
+
+import { keyOf } from '../../bitcoin/hash';
+import { HistoryTooLongError } from '../../scripts/errors';
+import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import { runInSlices } from '../../turns/slices';
+import { JsonWriter } from '../../views/json-writer';
+import { ROW_POINTS } from './points';
+import type { PooledEntry } from '../../answers/scripts/pooled-script';
+import type { ScriptHistory } from '../../answers/status/history';
+import type { ElectrumClient, Result } from '../method';
+
+const ITEMS_PER_SLICE = 64;
+const ITEM_LENGTH = 140;
+
+/** Texts of more rows are cached at once, others when they are asked for a second time. */
+const MANY_ROWS = 256;
+
+/** The chain's part of a history. */
+interface ChainText {
+  readonly rows: number;
+  /** A list, with its brackets. */
+  readonly text: Buffer;
+}
+
+interface CachedText extends ChainText, Cached {
+  /** Of the snapshot from which it was made. */
+  readonly stamp: number;
+}
+
+export class HistoryTexts {
+  readonly #cached: CacheSection<CachedText>;
+  readonly #most: number;
+
+  /** `most`: transactions in one history. */
+  constructor(cache: AnswerCache, most: number) {
+    this.#cached = cache.section('history-text');
+    this.#most = most;
+  }
+
+  /** The whole history. @throws HistoryTooLongError */
+  of(history: ScriptHistory, client: ElectrumClient): Result | Promise<Result> {
+    const { script, snapshot, pooled } = history;
+    const cached = this.#cached.get(keyOf(script));
+    const known = cached !== undefined && snapshot.hasSameRows(script, cached.stamp) ? cached : undefined;
+    if (known === undefined || !pooled.isEmpty) return this.#whole(history, known, client);
+    client.charge(known.rows * ROW_POINTS);
+    return known.text;
+  }
+
+  /** The pool's part alone. @throws HistoryTooLongError */
+  async ofPool(history: ScriptHistory, client: ElectrumClient): Promise<Result> {
+    const entries = await this.#entries(history, client);
+    if (entries.length > this.#most) throw tooLong(this.#most);
+    const writer = new JsonWriter(entries.length * ITEM_LENGTH + 2);
+    writer.ascii('[');
+    await runInSlices(writeEntries(writer, entries), client);
+    writer.ascii(']');
+    return writer.toBuffer();
+  }
+
+  async #whole(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
+    const entries = await this.#entries(history, client);
+    const most = this.#most - entries.length;
+    if (most < 0) throw tooLong(this.#most);
+    if (known !== undefined) client.charge(known.rows * ROW_POINTS);
+    const { rows, text } = known ?? (await this.#chainText(history, most, client));
+    if (rows > most) throw tooLong(most);
+    if (entries.length === 0) return text;
+    const writer = new JsonWriter(text.length + entries.length * ITEM_LENGTH);
+    writer.bytes(text, 0, text.length - 1);
+    await runInSlices(writeEntries(writer, entries), client);
+    writer.ascii(']');
+    return writer.toBuffer();
+  }
+
+  /** Of the pool; charges for them. */
+  async #entries(history: ScriptHistory, client: ElectrumClient): Promise<PooledEntry[]> {
+    const entries = await history.unconfirmed(client);
+    client.charge(entries.length * ROW_POINTS);
+    return entries;
+  }
+
+  async #chainText(history: ScriptHistory, most: number, client: ElectrumClient): Promise<ChainText> {
+    const writer = new JsonWriter();
+    let rows = 0;
+    writer.ascii('[');
+    for await (const page of history.confirmed(most, client)) {
+      client.charge(page.length * ROW_POINTS);
+      for (const { txid, position } of page) {
+        beginItem(writer, txid, position.height);
+        writer.ascii('}');
+      }
+      rows += page.length;
+    }
+    writer.ascii(']');
+    const text = writer.toBuffer();
+    const cached = (): CachedText => {
+      const own = ownCopy(text);
+      return { rows, text: own, stamp: history.snapshot.stamp, byteLength: own.length };
+    };
+    const key = keyOf(history.script);
+    if (rows > MANY_ROWS) this.#cached.set(key, cached());
+    else this.#cached.setIfAskedBefore(key, cached);
+    return { rows, text };
+  }
+}
+
+const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+
+/** Begins an item of a list, after a comma unless it is the first. */
+export function beginItem(writer: JsonWriter, txid: Buffer, height: number): void {
+  writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txid);
+  writer.integerField(',"height":', height);
+}
+
+function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[]): Generator<void, void> {
+  for (const [i, { transaction, height }] of entries.entries()) {
+    beginItem(writer, transaction.txid, height);
+    writer.integerField(',"fee":', transaction.fee);
+    writer.ascii('}');
+    if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
+  }
+}
