@@ -140,7 +140,9 @@ describe('a snapshot of the index by script', () => {
     const records = index.store.snapshot();
     expect(StoredScriptSnapshot.tipOf(records)).to.equal(undefined);
     // It must fail before it reads the main index.
-    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'], new LastChanges(), (work) => work)).to.throw(ScriptsUnavailableError);
+    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'], new LastChanges(), (work) => work)).to.throw(
+      ScriptsUnavailableError
+    );
     records.close();
     await index.close();
   });
