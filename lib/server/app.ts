@@ -36,7 +36,7 @@ export interface HttpInterface {
 
 /**
  * Koa without its watch for the end of every response (on-finished), which costs more than the rest of Koa together
- * (docs/performance.md). The watch is for connections that break: Node's server closes these by itself, and responses.ts takes care of slow
+ * (bench/HISTORY.md). The watch is for connections that break: Node's server closes these by itself, and responses.ts takes care of slow
  * readers.
  */
 class DirectKoa extends Koa {
