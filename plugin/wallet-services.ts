@@ -2,7 +2,6 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
-import { recentScripts } from '../lib/answers/scripts/recent-scripts';
 import { StatusNotifier } from '../lib/answers/status/status-notifier';
 import { SettledPasses } from '../lib/answers/updates/settled-passes';
 import { TipNotifier } from '../lib/answers/updates/tip-notifier';
@@ -30,9 +29,6 @@ import type { Serving } from '../lib/server/serving';
 
 /** The share of the heap that Node may use (`--max-old-space-size`) for subscriptions of all clients. */
 const SUBSCRIPTIONS_SHARE = 1 / 8;
-
-/** Scripts for the calls that Electrum's code is compiled with: more than that are asked for only once or twice each. */
-const WARM_UP_SCRIPTS = 1_000;
 
 /** Parts that are replaced where something else is to be seen. */
 export interface ReplacedWalletParts {
@@ -135,7 +131,6 @@ export class WalletServices {
       methods: methods({ ...answers, version, maxHistory, broadcast }),
       subscriptionsOf,
       gate: clientGate,
-      someScripts: () => recentScripts(node, WARM_UP_SCRIPTS),
       ready$,
       options: electrum,
       version,

@@ -7,10 +7,9 @@ import { CertificateFiles, type CertificatePaths } from '../server/ports/certifi
 import { Listener, textOf, type Endpoint } from '../server/ports/listener';
 import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
-import { detailsOf, messageOf } from '../turns/error-text';
+import { messageOf } from '../turns/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
-import { warmUp } from './server/warm-up';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
 import type { ServerLogger } from '../server/logger';
@@ -36,8 +35,6 @@ export interface ElectrumServiceParts {
   readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
   /** Says why methods that need the index by script are refused. */
   readonly gate: Pick<Gate, 'status'>;
-  /** Some scripts that have histories, each its SHA-256. */
-  readonly someScripts: () => Promise<readonly Buffer[]>;
   /** Whether methods are answered: emits the current value, then every change. */
   readonly ready$: Observable<boolean>;
   readonly options: ElectrumServiceOptions;
@@ -59,9 +56,6 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
 
-/** Code is compiled once for a process. */
-let isWarm = false;
-
 /** A port, and its name in the log. */
 interface Port {
   readonly name: string;
@@ -77,7 +71,6 @@ export class ElectrumService {
   #following: Subscription | undefined;
   #isReady = false;
   #timer: NodeJS.Timeout | undefined;
-  readonly #closing = new AbortController();
 
   constructor(parts: ElectrumServiceParts) {
     this.#parts = parts;
@@ -124,7 +117,6 @@ export class ElectrumService {
 
   /** Sessions are not ended. */
   close(): void {
-    this.#closing.abort();
     this.#following?.unsubscribe();
     clearTimeout(this.#timer);
     this.#isReady = false;
@@ -197,7 +189,6 @@ export class ElectrumService {
 
   async #listen(): Promise<void> {
     const { logger } = this.#parts;
-    await this.#warmUp();
     for (const { name, endpoint, listener } of this.#ports) {
       if (!this.#isReady) return;
       try {
@@ -208,17 +199,6 @@ export class ElectrumService {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => void this.#listen(), RETRY_MS).unref();
       }
-    }
-  }
-
-  async #warmUp(): Promise<void> {
-    if (isWarm || this.#ports.length === 0) return;
-    isWarm = true;
-    const { someScripts, logger } = this.#parts;
-    try {
-      await warmUp({ serve: this.#admit, scripts: await someScripts(), signal: this.#closing.signal });
-    } catch (error) {
-      logger.debug(`Electrum was not warmed up: ${detailsOf(error)}`);
     }
   }
 
