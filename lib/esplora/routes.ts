@@ -2,7 +2,7 @@
 
 import Router from '@koa/router';
 import { answer } from '../server/answering';
-import { routing, toServe, type HttpRouter } from '../server/routing';
+import { routing, type HttpRouter } from '../server/routing';
 import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
 import { blockRoutes } from './endpoints/block';
 import { broadcastRoutes } from './endpoints/broadcast';
@@ -43,11 +43,11 @@ export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts
   const router: HttpRouter = new Router();
   for (const route of esploraRoutes(context)) {
     const path = patternOf(`${parts.path}${route.path}`);
-    const names = route.path.split('/').filter((segment) => segment.startsWith(':'));
-    const found = toServe((captures) => {
-      const parameters = new Map(names.map((name, i) => [name.slice(1), captures[i] ?? '']));
-      return (http) => serve(route, parameters, http, context, parts);
-    });
+    const names = route.path.split('/').flatMap((segment) => (segment.startsWith(':') ? segment.slice(1) : []));
+    const found: Middleware = (http) => {
+      const parameters = new Map(names.map((name, i) => [name, http.captures?.[i] ?? '']));
+      return serve(route, parameters, http, context, parts);
+    };
     if (route.method === 'GET') router.get(path, found);
     else router.post(path, found);
   }

@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { answer } from '../server/answering';
 import { NO_BODY, readBody } from '../server/http/body';
-import { routing, toServe, type HttpRouter } from '../server/routing';
+import { routing, type HttpRouter } from '../server/routing';
 import { RestRequest, type Endpoint } from './endpoint';
 import { blockEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
@@ -82,11 +82,7 @@ function poolRoutes(context: Answers): Route[] {
 /** The target is compared byte for byte as it came, with its query. */
 export function restRouter(routes: readonly Route[], serving: HttpServing, profile: Profile): Middleware {
   const router: HttpRouter = new Router();
-  for (const route of routes)
-    router.get(
-      beginningWith(route.prefix),
-      toServe(() => (context) => serve(route, context, serving, profile))
-    );
+  for (const route of routes) router.get(beginningWith(route.prefix), (context) => serve(route, context, serving, profile));
   return routing(router, (target) => target);
 }
 

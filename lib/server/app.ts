@@ -14,8 +14,6 @@ export interface HttpContext extends Koa.Context {
   passOn: PassOn;
   /** The reply, once it is made. */
   reply?: Reply;
-  /** To be called with what serves the request, if its route is to be remembered. */
-  remember?: (serve: (context: HttpContext) => Promise<unknown>) => void;
   /** The path that @koa/router compares, instead of a decoded one. */
   newRouterPath?: string;
   /** What the parentheses in a route's regular expression matched. */
@@ -52,16 +50,6 @@ interface RequestHandling {
   handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown>;
 }
 
-/** @koa/router asks every context for both, to compare hosts and to write lines for debugging: Koa would parse headers and target. */
-const ASKED_BY_ROUTERS: PropertyDescriptorMap = {
-  host: { value: '' },
-  path: {
-    get(this: HttpContext) {
-      return this.newRouterPath ?? this.request.path;
-    }
-  }
-};
-
 /** The application that Koa's own replies are written by. */
 const watching = Koa.prototype as unknown as RequestHandling;
 
@@ -70,7 +58,6 @@ export class HttpApp {
   readonly #interfaces: HttpInterface[] = [];
 
   constructor(logger: Pick<ServerLogger, 'debug'>) {
-    Object.defineProperties(this.#app.context, ASKED_BY_ROUTERS);
     this.#app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   }
 

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import Router from '@koa/router';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { HttpApp } from '../../lib/server/app';
-import { routing, toServe, type HttpRouter } from '../../lib/server/routing';
+import { HttpApp, type Middleware } from '../../lib/server/app';
+import { routing, type HttpRouter } from '../../lib/server/routing';
 import { ask } from '../support/http';
 import type { AddressInfo } from 'node:net';
 
@@ -14,11 +14,12 @@ describe('routes', () => {
 
   before(async () => {
     const router: HttpRouter = new Router();
-    const saying = (text: string) =>
-      toServe((captures) => (context) => {
-        context.res.end(`${text} ${captures.join()}`);
+    const saying =
+      (text: string): Middleware =>
+      ({ res, captures = [] }) => {
+        res.end(`${text} ${captures.join()}`);
         return Promise.resolve();
-      });
+      };
     router.get(/^\/of\/([^/]*)$/, saying('get'));
     router.post(/^\/of\/([^/]*)$/, saying('post'));
     router.get(/^\/of\//, saying('any'));
