@@ -96,6 +96,18 @@ describe('filling a batch while another is written', function () {
     }
   });
 
+  it('leaves the index where it was when the write fails and nothing is on top: the batch can be added again', async () => {
+    for (let part = 0; part + 1 < PARTS.length; part++) {
+      const { held, written } = await commit(await filled(part));
+      held.fail(new Error('no space left on device'));
+      expect(await caught(written)).to.have.property('message', 'no space left on device');
+      const again = await commit(await filled(part));
+      again.held.write();
+      await again.written;
+      await expectIndexOf(store, blocks.slice(0, PARTS[part + 1]));
+    }
+  });
+
   it('waits for the previous batch, and fails with it', async () => {
     const first = await commit(await filled(0));
     const second = indexer.commit(await filled(1));
