@@ -11,8 +11,10 @@ import type { PooledEntry } from '../../answers/scripts/pooled-script';
 import type { ScriptHistory } from '../../answers/status/history';
 import type { ElectrumClient, Result } from '../method';
 
-const ITEMS_PER_SLICE = 64;
-const ITEM_LENGTH = 140;
+/** Items of a list that are written in one slice. */
+export const ITEMS_PER_SLICE = 64;
+/** The memory for an item. */
+export const ITEM_LENGTH = 140;
 
 /** Texts of more rows are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 256;

@@ -6,15 +6,12 @@ import { runAtOnce, runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
-import { beginItem, HistoryTexts } from './history-texts';
+import { beginItem, HistoryTexts, ITEM_LENGTH, ITEMS_PER_SLICE } from './history-texts';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { ChainCoin } from '../../answers/scripts/coins';
 import type { ScriptHistory } from '../../answers/status/history';
 import type { ScriptTotals } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext, Result } from '../method';
-
-const ITEMS_PER_SLICE = 64;
-const COIN_TEXT_LENGTH = 140;
 
 type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Result | Promise<Result>;
 
@@ -94,7 +91,7 @@ const byOutpoint = (a: ChainCoin, b: ChainCoin): number => compareDisplayed(a.tx
 /** Coins of the chain in its order, then coins of the pool by txid and output. */
 function* coinsText(ofChain: readonly ChainCoin[], ofPool: readonly ChainCoin[]): Generator<void, Buffer> {
   const coins = [...ofChain, ...(yield* sorted(ofPool, byOutpoint))];
-  const writer = new JsonWriter(coins.length * COIN_TEXT_LENGTH + 2);
+  const writer = new JsonWriter(coins.length * ITEM_LENGTH + 2);
   writer.ascii('[');
   for (const [i, { txid, index, height, value }] of coins.entries()) {
     beginItem(writer, txid, height);

@@ -11,13 +11,13 @@ import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { runAhead } from '../../turns/slices';
+import { LastChanges } from '../records/last-changes';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
 import { putTxids, TXID_LENGTH, txidsKeys } from '../records/txids';
 import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
-import { LastChanges } from '../records/last-changes';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { ScriptWatch } from './script-watch';
@@ -35,6 +35,7 @@ export interface ScriptWriterOptions {
 const LOOKUPS = 500;
 
 export class ScriptWriter {
+  /** For snapshots of the store. */
   readonly changes = new LastChanges();
   readonly #options: ScriptWriterOptions;
   #tip: BlockPoint | undefined;
