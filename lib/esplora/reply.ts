@@ -2,7 +2,7 @@
 // segments of a path.
 
 import { findDisplayHex } from '../bitcoin/hash';
-import { CONTENT_TYPES, type Reply } from '../server/http/reply';
+import { CONTENT_TYPES, type Basis, type Reply } from '../server/http/reply';
 import { invalidHex, invalidNumber } from './errors';
 import type { HeaderRecord } from '../index/types';
 
@@ -42,6 +42,11 @@ export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number |
   const { contentType, body, maxAge, release } = reply;
   const isImmutable = height !== undefined && tip.height - height >= SETTLED_DEPTH;
   return { contentType, body, maxAge, release, tip: isPruned ? undefined : tip, isImmutable };
+}
+
+/** A reply that holds as long as its basis is the same. */
+export function replyFrom({ contentType, body, maxAge, release }: EsploraReply, basis: Basis | undefined): EsploraReply {
+  return { contentType, body, maxAge, release, basis };
 }
 
 /** 64 hex digits of either case as 32 bytes in wire order; undefined for any other text. */
