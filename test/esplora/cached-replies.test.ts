@@ -30,7 +30,10 @@ const OUTPUTS = 2;
 /** Answered from one snapshot, of the moment at which they are asked. */
 const ofScripts = HASHES.flatMap((hash) => OF_SCRIPT.map((path) => `/scripthash/${hash}${path}`));
 
-/** What a node answers without what it has cached: `status body`. */
+/** A reply as text; `isImmutable`: whether clients may cache it for years. */
+const shown = (status: number, isImmutable: boolean, body: Buffer): string => `${status}${isImmutable ? ', final' : ''} ${body.toString()}`;
+
+/** What a node answers without what it has cached. */
 class Uncached {
   readonly #routes: readonly Route[];
 
@@ -47,14 +50,37 @@ class Uncached {
       const parameters = new Map(names.flatMap((name, i) => (name.startsWith(':') ? [[name.slice(1), segments[i] ?? ''] as const] : [])));
       const request = new EsploraRequest(parameters, query, Buffer.alloc(0), { destroyed: false });
       try {
-        return `200 ${(await endpoint(request)).body.toString()}`;
+        const { body, isImmutable = false } = await endpoint(request);
+        return shown(200, isImmutable, body);
       } catch (error) {
-        if (error instanceof HttpError) return `${error.status} ${error.message}`;
+        if (error instanceof HttpError) return shown(error.status, false, Buffer.from(error.message));
         throw error;
       }
     }
     return expect.fail(`a route for ${question}`);
   }
+}
+
+/** Questions about blocks, the lowest of which is final. */
+function questionsAboutBlocks({ answers }: NotifyingNode): string[] {
+  const blocks = answers.reader.read((index) =>
+    [0, 1, 2, 11].map((depth) => index.headerAt(index.tip.height - depth) ?? expect.fail('a block'))
+  );
+  return [
+    '/blocks',
+    ...blocks.flatMap(({ hash, height }) => {
+      const block = `/block/${toDisplayHex(hash)}`;
+      return [
+        `/blocks/${height}`,
+        `/block-height/${height}`,
+        block,
+        `${block}/status`,
+        `${block}/txids`,
+        `${block}/txid/0`,
+        `${block}/txs`
+      ];
+    })
+  ];
 }
 
 /** Questions about transactions that were sent: their spends, and pages behind them. */
@@ -63,7 +89,7 @@ function questionsAbout(txids: readonly string[]): string[] {
     // The script may be another one than the transaction's.
     const script = `/scripthash/${HASHES[i % HASHES.length] ?? ''}`;
     return [
-      `/tx/${txid}/outspends`,
+      ...['', '/status', '/merkle-proof', '/outspends'].map((path) => `/tx/${txid}${path}`),
       ...Array.from({ length: OUTPUTS }, (_, n) => `/tx/${txid}/outspend/${n}`),
       `${script}/txs/chain/${txid}`,
       `${script}/txs?after_txid=${txid}`
@@ -92,14 +118,14 @@ describe('replies of Esplora’s interface that are cached', () => {
       port,
       questions.map((question) => ({ path: `/api${question}` }))
     );
-    return asked.map(({ status, body }) => `${status} ${body.toString()}`);
+    return asked.map(({ status, body, headers }) => shown(status, headers['cache-control']?.includes('=157784630') === true, body));
   };
 
   /** The reply from the cache, if there is one and something is answered at this moment. */
   const cached = ({ serving }: NotifyingNode, question: string): string | undefined => {
     try {
       const reply = serving.replies.find(`/api${question}`);
-      return reply && `200 ${reply.body.toString()}`;
+      return reply && shown(200, reply.isImmutable === true, reply.body);
     } catch (error) {
       if (error instanceof UnavailableError || error instanceof ScriptsUnavailableError) return undefined;
       throw error;
@@ -134,7 +160,7 @@ describe('replies of Esplora’s interface that are cached', () => {
           await walk.step(step);
           await all.settle();
           for (const { txid } of await walk.spendable()) sent.add(toDisplayHex(txid));
-          const questions = [...ofScripts, ...questionsAbout([...sent].slice(-TRANSACTIONS))];
+          const questions = [...ofScripts, ...questionsAboutBlocks(all), ...questionsAbout([...sent].slice(-TRANSACTIONS))];
           const uncached = new Uncached(all);
           const expected = await Promise.all(questions.map((question) => uncached.answer(question)));
           // From the second time on a reply may be cached.
@@ -173,5 +199,23 @@ describe('replies of Esplora’s interface that are cached', () => {
     await walk.step({ do: 'mine' });
     await all.settle();
     expect(areCached(), 'after a block with the script').to.deep.equal(none);
+  });
+
+  it('come from memory until their block is disconnected, however deep it was', async () => {
+    const { walk, all } = await start();
+    const txid = await walk.send((await walk.spendable()).slice(0, 1), [1], 5_000);
+    await mine(walk.host, 15);
+    await all.settle();
+    const { height } = walk.host.chain;
+    const tx = `/tx/${toDisplayHex(txid ?? expect.fail('a transaction'))}`;
+    const questions = [tx, `${tx}/status`, `${tx}/merkle-proof`, `/blocks/${height - 12}`, `/block-height/${height - 12}`];
+    for (let time = 0; time < 2; time++) await replies(all, questions);
+    await mine(walk.host, 1);
+    await all.settle();
+    const areCached = (): boolean[] => questions.map((question) => cached(all, question) !== undefined);
+    expect(areCached(), 'after a block').to.deep.equal(questions.map(() => true));
+    await walk.goBack('fork', 16);
+    await all.settle();
+    expect(areCached(), 'after a reorganization').to.deep.equal(questions.map(() => false));
   });
 });

@@ -2,8 +2,7 @@
 // An answer is right until one of these changes; docs/decisions/caches.md says why.
 
 import { keyOf } from '../../bitcoin/hash';
-import type { IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { IndexSnapshot, Position } from '../../index/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
 import type { Basis } from '../../server/http/reply';
@@ -33,8 +32,15 @@ interface Dependence {
   readonly rows: readonly Buffer[];
   /** Scripts whose parts of the pool it depends on. */
   readonly pooled?: readonly Buffer[];
-  /** A block that must be in the chain, and with it all below. */
-  readonly block?: BlockPoint;
+  /** The height of a block that must be in the chain, and with it all below. */
+  readonly height?: number;
+}
+
+/** The same for keeping: latin1 strings, because a small Buffer would keep a larger one in memory. */
+interface KeptDependence {
+  readonly rows: readonly string[];
+  readonly pooled: readonly string[];
+  readonly block: { readonly height: number; readonly key: string | undefined } | undefined;
 }
 
 export class Bases {
@@ -45,19 +51,34 @@ export class Bases {
   }
 
   /** Those of answers that are made from this snapshot. To be called in the turn in which it was taken. */
-  at({ stamp }: ScriptSnapshot): BasesAt {
-    return new BasesAt(this.#readers, { stamp, revision: this.#readers.pool.revision });
+  at({ stamp, index }: ScriptSnapshot): BasesAt {
+    return new BasesAt(this.#readers, { stamp, revision: this.#readers.pool.revision }, index);
+  }
+
+  /** As `at`, for answers that depend on the place of a transaction. Undefined if another one may take its place. */
+  about(place: Position, snapshot: ScriptSnapshot): BasesAt | undefined {
+    return mayBeReplaced(place) ? undefined : this.at(snapshot);
   }
 }
+
+/** Whether another transaction with its txid may come, at another place and with its outputs unspent: only of a coinbase, before BIP30. */
+export const mayBeReplaced = ({ index }: Position): boolean => index === 0;
 
 /** What answers of one moment were made from. A script is its SHA-256. */
 export class BasesAt {
   readonly #readers: Readers;
   readonly #moment: Moment;
+  readonly #index: IndexSnapshot;
 
-  constructor(readers: Readers, moment: Moment) {
+  constructor(readers: Readers, moment: Moment, index: IndexSnapshot) {
     this.#readers = readers;
     this.#moment = moment;
+    this.#index = index;
+  }
+
+  /** The block at a height up to the tip. */
+  ofBlock(height: number): Basis {
+    return this.#of({ rows: [], height });
   }
 
   /** A script's transactions in the chain. */
@@ -71,49 +92,50 @@ export class BasesAt {
   }
 
   /**
-   * Which transactions spend outputs. `block`: the highest block that has the outputs or spends some of them. `unspent`: scripts of those
-   * that no block spends. Undefined for too many scripts.
+   * Which transactions spend outputs. `height`: of the highest block that has the outputs or spends some of them. `unspent`: scripts of
+   * those that no block spends. Undefined for too many scripts.
    */
-  ofSpends(block: BlockPoint, unspent: readonly Buffer[]): Basis | undefined {
-    return unspent.length > MOST_SCRIPTS ? undefined : this.#of({ rows: unspent, pooled: unspent, block });
+  ofSpends(height: number, unspent: readonly Buffer[]): Basis | undefined {
+    return unspent.length > MOST_SCRIPTS ? undefined : this.#of({ rows: unspent, pooled: unspent, height });
   }
 
-  #of(dependence: Dependence): Basis {
-    return new ScriptsBasis(this.#readers, this.#moment, dependence);
+  #of({ rows, pooled = [], height }: Dependence): Basis {
+    const block = height === undefined ? undefined : { height, key: keyAt(height, this.#index) };
+    return new ScriptsBasis(this.#readers, this.#moment, { rows: rows.map(keyOf), pooled: pooled.map(keyOf), block });
   }
 }
 
 class ScriptsBasis implements Basis {
-  readonly byteLength: number;
   readonly #readers: Readers;
   readonly #moment: Moment;
-  /** Latin1 strings: a small Buffer would keep a larger one in memory. */
-  readonly #rows: readonly string[];
-  readonly #pooled: readonly string[];
-  readonly #block: { readonly height: number; readonly key: string } | undefined;
+  readonly #dependence: KeptDependence;
 
-  constructor(readers: Readers, moment: Moment, { rows, pooled = [], block }: Dependence) {
+  constructor(readers: Readers, moment: Moment, dependence: KeptDependence) {
     this.#readers = readers;
     this.#moment = moment;
-    this.#rows = rows.map(keyOf);
-    this.#pooled = pooled.map(keyOf);
-    this.#block = block && { height: block.height, key: keyOf(block.hash) };
-    this.byteLength = BASIS_BYTES + (rows.length + pooled.length) * SCRIPT_BYTES;
+    this.#dependence = dependence;
+  }
+
+  get byteLength(): number {
+    const { rows, pooled } = this.#dependence;
+    return BASIS_BYTES + (rows.length + pooled.length) * SCRIPT_BYTES;
   }
 
   isSame(): boolean {
     const { scripts, pool } = this.#readers;
     const { stamp, revision } = this.#moment;
+    const { rows, pooled, block } = this.#dependence;
     return scripts.read(
       (snapshot) =>
-        (this.#block === undefined || isInChain(this.#block, snapshot.index)) &&
-        this.#pooled.every((script) => pool.isSamePart(script, revision)) &&
-        this.#rows.every((script) => snapshot.hasSameRows(Buffer.from(script, 'latin1'), stamp))
+        (block === undefined || keyAt(block.height, snapshot.index) === block.key) &&
+        pooled.every((script) => pool.isSamePart(script, revision)) &&
+        rows.every((script) => snapshot.hasSameRows(Buffer.from(script, 'latin1'), stamp))
     );
   }
 }
 
-function isInChain({ height, key }: { readonly height: number; readonly key: string }, index: IndexSnapshot): boolean {
+/** The hash of the block at a height as a latin1 string; undefined above the tip. */
+function keyAt(height: number, index: IndexSnapshot): string | undefined {
   const run = index.headerRun(height, 1);
-  return run !== undefined && keyOf(run.lastHash) === key;
+  return run && keyOf(run.lastHash);
 }

@@ -9,6 +9,7 @@ import { isUnspendable } from '../../bitcoin/script';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { MadeOnce } from '../../server/cache/made-once';
 import { Slice, nextTurn } from '../../turns/slices';
+import { mayBeReplaced, type Bases, type BasesAt } from '../scripts/bases';
 import { unlessGone } from '../scripts/totals';
 import { confirmationAt, positionOf, type Confirmation, type Transactions } from './transactions';
 import type { ScannedOutput } from '../../bitcoin/transaction';
@@ -20,19 +21,18 @@ import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answe
 import type { Basis } from '../../server/http/reply';
 import type { Client } from '../../turns/client';
 import type { EsploraSpend } from '../../views/esplora/coins';
-import type { Bases, BasesAt } from '../scripts/bases';
 import type { Placed } from './placed-transaction';
 
 /** Undefined: nothing spends the output, or there is no such output. */
 export type Spend = EsploraSpend | undefined;
 
-/** `basis`: what this depends on; undefined: on more than can be said. */
+/** `basis`: what this depends on, if no block spends the output; undefined: on more than can be said. */
 export interface FoundSpend {
   readonly spend: Spend;
   readonly basis?: Basis | undefined;
 }
 
-/** The spends of all outputs of a transaction. `basis`: as in `FoundSpend`. */
+/** The spends of all outputs of a transaction. `basis`: what this depends on; undefined: on more than can be said. */
 export interface FoundSpends {
   readonly spends: readonly Spend[];
   readonly basis?: Basis | undefined;
@@ -99,8 +99,8 @@ export class Spends {
     if (position === undefined) return { spend: pooled };
     const coin = snapshot.index.coin(txid, index);
     if (coin !== undefined) {
-      const block = confirmationAt(position.height, snapshot.index);
-      return { spend: pooled, basis: this.#parts.bases.at(snapshot).ofSpends(block, [scriptHashOf(coin.script)]) };
+      const basis = this.#parts.bases.at(snapshot).ofSpends(position.height, [scriptHashOf(coin.script)]);
+      return { spend: pooled, basis };
     }
     const placed = { txid, position };
     const known = this.#known(placed, index, snapshot.index);
@@ -149,7 +149,7 @@ export class Spends {
         effort.add(found.effort);
         const spends = outputs.map((_, n) => (unspent.has(n) ? pooled[n] : found.spends.get(n)));
         const ofOutputs = outputs.filter((_, n) => unspent.has(n) || mayBeReplaced(position));
-        return { spends, basis: basisOf(position, spends, ofOutputs, bases, snapshot.index) };
+        return { spends, basis: basisOf(position, spends, ofOutputs, bases) };
       })
     );
   }
@@ -250,20 +250,11 @@ export class Spends {
   }
 }
 
-/** Whether another transaction with this txid may come, whose outputs would be other ones: only a coinbase, before BIP30. */
-const mayBeReplaced = ({ index }: Position): boolean => index === 0;
-
 /** `outputs`: those whose spends may change while the blocks of the transaction and of the spends are in the chain. */
-function basisOf(
-  { height }: Position,
-  spends: readonly Spend[],
-  outputs: readonly ScannedOutput[],
-  bases: BasesAt,
-  index: IndexSnapshot
-): Basis | undefined {
+function basisOf({ height }: Position, spends: readonly Spend[], outputs: readonly ScannedOutput[], bases: BasesAt): Basis | undefined {
   const highest = spends.reduce((most, spend) => Math.max(most, spend?.status?.height ?? 0), height);
   const scripts = new Map(outputs.map(({ script }) => [keyOf(script), script]));
-  return bases.ofSpends(confirmationAt(highest, index), [...scripts.values()].map(scriptHashOf));
+  return bases.ofSpends(highest, [...scripts.values()].map(scriptHashOf));
 }
 
 /** What a walk has to do with: where spends go, whom it is for, and what it may cost. */
