@@ -17,6 +17,8 @@ export interface RequestRow {
 const SEED = 17;
 /** Number of requests in a cold row. */
 const COLD = 3_000;
+/** Number of requests for the spends of all outputs of a transaction. */
+const COLD_ALL = 200;
 /** Number of requests for pages of 25. */
 const COLD_PAGES = 480;
 const HOT = 10;
@@ -51,7 +53,7 @@ export function requestRows({ long, usual, single, coins }: PopularChain): Reque
   const hundredth = long.txids.at(-Math.ceil((99 * PAGE) / TXID_EVERY)) ?? '';
   const transactions = new Deck(long.txids.slice(0, LONG_ROWS / TXID_EVERY / 4), SEED);
   const [hotTransactions, coldTransactions] = [transactions.take(HOT), transactions.take(COLD)];
-  const [hotSpends, coldSpends] = [transactions.take(HOT), transactions.take(COLD)];
+  const [hotSpends, coldSpends, coldAllSpends] = [transactions.take(HOT), transactions.take(COLD), transactions.take(COLD_ALL)];
   const proofs = [...transactions.take(HOT)];
   const usualSpends = new Deck(
     usual.flatMap(({ txids }) => txids.slice(0, -1)),
@@ -75,6 +77,7 @@ export function requestRows({ long, usual, single, coins }: PopularChain): Reque
     { name: 'outspend, 1 row', hot: hotSingles.map(({ txids }) => `/api/tx/${txids[0]}/outspend/1`) },
     { name: 'outspend, 100 rows', hot: usualSpends.slice(0, HOT).map(outspend), cold: usualSpends.slice(HOT).map(outspend) },
     { name: 'outspend, 100,000 rows', hot: hotSpends.map(outspend), cold: coldSpends.map(outspend) },
+    { name: 'outspends, 100,000 rows', hot: hotSpends.map(outspends), cold: coldAllSpends.map(outspends) },
     { name: 'merkle-proof', hot: proofs.map((txid) => `/api/tx/${txid}/merkle-proof`) },
     {
       name: 'tx',
@@ -86,3 +89,4 @@ export function requestRows({ long, usual, single, coins }: PopularChain): Reque
 }
 
 const outspend = (txid: string): string => `/api/tx/${txid}/outspend/0`;
+const outspends = (txid: string): string => `/api/tx/${txid}/outspends`;

@@ -14,6 +14,7 @@ import { Headers } from './chain/headers';
 import { ChainInfoText } from './chain/info';
 import { PoolFees } from './pool/fees';
 import { PoolTexts } from './pool/texts';
+import { Bases } from './scripts/bases';
 import { ChainCoins } from './scripts/coins';
 import { GatedScripts, ScriptsGate, type ScriptsStatus } from './scripts/gate';
 import { PooledScripts } from './scripts/pooled-script';
@@ -72,6 +73,8 @@ export interface ScriptAnswers extends Answers {
   readonly scriptsGate: ScriptsGate;
   readonly pool: ScriptPool;
   readonly pooled: PooledScripts;
+  /** What answers depend on, for keeping them. */
+  readonly bases: Bases;
   readonly fees: PoolFees;
   readonly totals: ChainTotals;
   readonly coins: ChainCoins;
@@ -137,6 +140,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
   const scriptsGate = new ScriptsGate(gate, scripts);
   const reader = new GatedScripts(scripts.reader, scriptsGate);
   const pooled = new PooledScripts(pool);
+  const bases = new Bases({ scripts: reader, pool });
   const totals = new ChainTotals(cache);
   const transactions = new Transactions(answers);
   return {
@@ -145,6 +149,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     scriptsGate,
     pool,
     pooled,
+    bases,
     fees: new PoolFees(node, pool),
     totals,
     coins: new ChainCoins(blocks, totals, cache),
@@ -153,7 +158,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     headerTree: new HeaderTree(cache),
     sizes: new BlockSizes(blocks),
     transactions,
-    spends: new Spends({ scripts: reader, pool, transactions, cache })
+    spends: new Spends({ scripts: reader, pool, transactions, bases, cache })
   };
 }
 

@@ -2,8 +2,9 @@
 // segments of a path.
 
 import { findDisplayHex } from '../bitcoin/hash';
-import { CONTENT_TYPES, type Reply } from '../server/http/reply';
+import { CONTENT_TYPES, type Basis, type Reply } from '../server/http/reply';
 import { invalidHex, invalidNumber } from './errors';
+import type { BasesAt } from '../answers/scripts/bases';
 import type { HeaderRecord } from '../index/types';
 
 /** How many blocks below the tip a block is taken for final. */
@@ -36,12 +37,24 @@ export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTE
 
 /**
  * A reply that holds for one state of the index, and that clients may cache for years if its block is deep enough. `height`: of that
- * block; undefined if the reply never becomes final. `isPruned`: whether the node prunes, so that the reply is not answered from memory.
+ * block; undefined if the reply never becomes final. `bases`: of the same moment, if nothing but its block can change a final reply.
  */
-export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined, isPruned = false): EsploraReply {
+export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined, bases?: BasesAt): EsploraReply {
   const { contentType, body, maxAge, release } = reply;
   const isImmutable = height !== undefined && tip.height - height >= SETTLED_DEPTH;
-  return { contentType, body, maxAge, release, tip: isPruned ? undefined : tip, isImmutable };
+  // The block that made it final.
+  const basis = isImmutable ? bases?.ofBlock(height + SETTLED_DEPTH) : undefined;
+  return { contentType, body, maxAge, release, tip, basis, isImmutable };
+}
+
+/** A reply that is not answered from memory, because the node may delete the bytes that it was made from. */
+export function unkept({ contentType, body, maxAge, release, isImmutable }: EsploraReply): EsploraReply {
+  return { contentType, body, maxAge, release, isImmutable };
+}
+
+/** A reply that holds as long as its basis is the same. */
+export function replyFrom({ contentType, body, maxAge, release }: EsploraReply, basis: Basis | undefined): EsploraReply {
+  return { contentType, body, maxAge, release, basis };
 }
 
 /** 64 hex digits of either case as 32 bytes in wire order; undefined for any other text. */

@@ -33,6 +33,8 @@ describe('spends of outputs of a busy script', () => {
   /** How many walks through histories have begun. */
   let walks = 0;
 
+  const quarter = COINBASE_SATS / 4 - FEE_SATS;
+
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
 
   const spending = (from: HostTransaction, indexes: readonly number[], values: readonly number[]): HostTransaction =>
@@ -75,7 +77,6 @@ describe('spends of outputs of a busy script', () => {
       );
     const [block] = await mine(node, 101, undefined, ring.getAddress());
     coinbase = block?.txs[0] as HostTransaction;
-    const quarter = COINBASE_SATS / 4 - FEE_SATS;
     funding = spending(coinbase, [0], [quarter, quarter, quarter, quarter]);
     await node.mempool.addTX(funding);
     await mine(node, 1 + BETWEEN, undefined, ring.getAddress());
@@ -112,7 +113,7 @@ describe('spends of outputs of a busy script', () => {
   it('are found in one walk for all outputs of a transaction', async () => {
     const { spends } = within({ mostRows: 1_000, mostReads: 9 });
     const start = walks;
-    const found = await spends.ofAll(funding.hash(), here);
+    const found = (await spends.ofAll(funding.hash(), here))?.spends;
     expect(found?.map((spend) => spend?.txid)).to.deep.equal([first.hash(), second.hash(), first.hash(), undefined]);
     expect(walks - start).to.equal(1);
   });
@@ -139,7 +140,12 @@ describe('spends of outputs of a busy script', () => {
     const own = { ...answers, cache: new AnswerCache(1 << 20) };
     const spends = new Spends({ ...own, transactions: new Transactions(own) }, limits);
     const ask = (): Promise<unknown> =>
-      scripts.read((snapshot: ScriptSnapshot) => spends.of(funding.hash(), 1, snapshot, { isGone }).catch((error: unknown) => error));
+      scripts.read((snapshot: ScriptSnapshot) =>
+        spends.of(funding.hash(), 1, snapshot, { isGone }).then(
+          ({ spend }) => spend,
+          (error: unknown) => error
+        )
+      );
     return { spends, ask };
   }
 
@@ -156,7 +162,7 @@ describe('spends of outputs of a busy script', () => {
 
   it('are counted for all transactions of a request together', async () => {
     const limits = { mostRows: 1_000, mostReads: 2 };
-    for (const txid of [funding.hash(), coinbase.hash()]) expect(await within(limits).spends.ofAll(txid, here)).to.be.an('array');
+    for (const txid of [funding.hash(), coinbase.hash()]) expect((await within(limits).spends.ofAll(txid, here))?.spends).to.be.an('array');
     expect(await caught(within(limits).spends.ofMany([funding.hash(), coinbase.hash()], here))).to.be.instanceOf(HistoryTooLongError);
     const enough = { ...limits, mostReads: 3 };
     expect(await within(enough).spends.ofMany([funding.hash(), undefined, coinbase.hash()], here)).to.have.length(3);
@@ -167,15 +173,36 @@ describe('spends of outputs of a busy script', () => {
     expect(await ask()).to.be.instanceOf(ClientGoneError);
   });
 
+  it('are looked for again if they are of a coinbase whose scripts have changed: another one may have its txid', async () => {
+    const { node, answers } = served;
+    const moved = signed(ring, [[first, 0]], [[bcoin.KeyRing.generate().getAddress(), 2 * quarter - 2 * FEE_SATS]]);
+    await node.mempool.addTX(moved);
+    await mine(node, 1);
+    await served.settle();
+    // All outputs of both are spent.
+    const bases = await Promise.all(
+      [coinbase, first].map(async (transaction) => (await answers.spends.ofAll(transaction.hash(), here))?.basis)
+    );
+    const areSame = (): unknown => bases.map((basis) => basis?.isSame());
+    expect(areSame()).to.deep.equal([true, true]);
+    await mine(node, 1, undefined, ring.getAddress());
+    await served.settle();
+    expect(areSame()).to.deep.equal([false, true]);
+  });
+
   it('are other ones after a reorganization', async () => {
     const { node } = served;
     const path = `/tx/${txidOf(funding)}/outspend/1`;
+    const ofAll = `/tx/${txidOf(first)}/outspends`;
+    for (let time = 0; time < 2; time++) expect((await asked(ofAll)).text).to.contain('"confirmed":true');
     const height = 101 + BETWEEN + 1;
+    const top = node.chain.tip.height;
     const fork = await node.chain.getEntryByHeight(height);
     let [side] = await mine(node, 1, fork ?? undefined);
-    while (node.chain.tip.height <= height + 3) [side] = await mine(node, 1, side && (await entryOf(node, side)));
+    while (node.chain.tip.height <= top) [side] = await mine(node, 1, side && (await entryOf(node, side)));
     await served.settle();
     expect((await asked(path)).text).to.not.contain('"confirmed":true');
+    expect((await served.get(ofAll)).body.toString()).to.not.contain('"confirmed":true');
     await node.mempool.addTX(second).catch(() => undefined);
     await mine(node, 1);
     await served.settle();

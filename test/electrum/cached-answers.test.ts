@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, describe, it } from 'mocha';
-import { ChainCoins } from '../../lib/answers/scripts/coins';
-import { ChainTotals } from '../../lib/answers/scripts/totals';
-import { ScriptHistories } from '../../lib/answers/status/history';
+import { merge } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { ScriptsUnavailableError } from '../../lib/scripts/errors';
+import { UnavailableError } from '../../lib/server/errors';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { NotifyingNode } from '../support/notifying-node';
 import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
-import type { ElectrumClient } from '../../lib/electrum/method';
+import { uncachedAnswers } from '../support/uncached-answers';
+import type { ElectrumClient, Result } from '../../lib/electrum/method';
 
 const RUNS = 4 * testScale();
 const seed = testSeed();
@@ -21,15 +21,14 @@ const NAMES = SCRIPTS.map(({ script }) => toDisplayHex(scriptHash(script)));
 const CALLS = METHODS.flatMap((method) => NAMES.map((name) => ({ method, name })));
 
 /** A caller whose answers are all made anew. */
-function uncached({ answers, serving }: NotifyingNode): MethodCaller {
-  const cache = new AnswerCache(1 << 20);
-  const totals = new ChainTotals(cache);
-  const coins = new ChainCoins(answers.blocks, totals, cache);
-  return new MethodCaller({
-    serving,
-    answers: { ...answers, cache, totals, coins, histories: new ScriptHistories(answers.pooled, totals) }
-  });
-}
+const uncached = (all: NotifyingNode): MethodCaller => new MethodCaller({ serving: all.serving, answers: uncachedAnswers(all) });
+
+const client = ({ subscriptions }: MethodCaller): ElectrumClient => ({
+  protocol: '1.6',
+  subscriptions,
+  isGone: false,
+  charge: () => undefined
+});
 
 describe('answers by script that are cached', () => {
   let walk: PoolWalk | undefined;
@@ -46,12 +45,44 @@ describe('answers by script that are cached', () => {
   };
   afterEach(close);
 
-  it(`are those that are made anew, after each step of a node (TEST_SEED=${seed})`, async () => {
+  /** Compares what is answered at once at this moment with what is made anew. */
+  const comparedNow = (caller: MethodCaller, all: NotifyingNode): Promise<void>[] => {
+    const fresh = uncached(all);
+    return CALLS.flatMap(({ method, name }) => {
+      const answer = answerNow(caller, method, name);
+      return answer === undefined
+        ? []
+        : fresh.call(method, [name]).then((expected) => {
+            expect({ result: JSON.parse(answer.toString()) as unknown }, method).to.deep.equal(expected);
+          });
+    });
+  };
+
+  /** Undefined unless it is answered in this turn. */
+  const answerNow = (caller: MethodCaller, method: string, name: string): Result | undefined => {
+    try {
+      const answer = caller.table[method]?.answer([name], client(caller)) ?? expect.fail(`a method ${method}`);
+      if (!(answer instanceof Promise)) return answer;
+      answer.catch(() => undefined);
+      return undefined;
+    } catch (error) {
+      // Nothing is answered at this moment.
+      if (error instanceof UnavailableError || error instanceof ScriptsUnavailableError) return undefined;
+      throw error;
+    }
+  };
+
+  it(`are those that are made anew, after each step of a node and in its midst (TEST_SEED=${seed})`, async () => {
+    let inMidst = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(poolStep, { minLength: 10, maxLength: 25 }), async (steps) => {
         await close();
         const { walk, all } = await start();
         const caller = new MethodCaller(all);
+        const compared: Promise<void>[] = [];
+        const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
+          compared.push(...comparedNow(caller, all));
+        });
         for (const step of steps) {
           await walk.step(step);
           await all.settle();
@@ -63,16 +94,19 @@ describe('answers by script that are cached', () => {
               expect(await caller.call(method, [name]), `${method} ${time}`).to.deep.equal(expected);
           }
         }
+        changes.unsubscribe();
+        await Promise.all(compared);
+        inMidst += compared.length;
       }),
       { numRuns: RUNS, seed, endOnFailure: true }
     );
+    expect(inMidst, 'answers at once in the midst of a step').to.be.above(0);
   }).timeout(120_000 * testScale());
 
   it('are given in the turn in which they are asked for, until a block or the pool has to do with the script', async () => {
     const { walk, all } = await start();
-    const { table, subscriptions } = new MethodCaller(all);
-    const client: ElectrumClient = { protocol: '1.6', subscriptions, isGone: false, charge: () => undefined };
-    const ask = (method: string): unknown => table[method]?.answer([NAMES[0]], client);
+    const caller = new MethodCaller(all);
+    const ask = (method: string): unknown => caller.table[method]?.answer([NAMES[0]], client(caller));
     const asked = METHODS.slice(0, 3);
     for (const method of asked) for (let time = 0; time < 2; time++) await ask(method);
     const areAtOnce = (): boolean[] => asked.map((method) => !(ask(method) instanceof Promise));

@@ -5,25 +5,22 @@ import { isUnspendable } from '../../bitcoin/script';
 import { TooManyCoinsError } from '../../scripts/errors';
 import { MadeOnce } from '../../server/cache/made-once';
 import { placedTransaction } from '../transactions/placed-transaction';
+import { RowCache } from './row-cache';
 import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from '../blocks/raw-blocks';
 
 export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
 interface FoundCoins {
-  /** Of the snapshot in which they were searched. */
-  readonly stamp: number;
   /** How many coins were asked for. */
   readonly most: number;
   /** Undefined: there are more. */
   readonly coins: readonly ChainCoin[] | undefined;
 }
-
-type CachedCoins = FoundCoins & Cached;
 
 /** The memory of a coin: the object and its txid. */
 const BYTES_PER_COIN = 256;
@@ -31,37 +28,29 @@ const BYTES_PER_COIN = 256;
 export class ChainCoins {
   readonly #blocks: RawBlocks;
   readonly #totals: ChainTotals;
-  /** By script; right until its rows change. */
-  readonly #cached: CacheSection<CachedCoins>;
+  readonly #cached: RowCache<FoundCoins>;
   readonly #reading = new MadeOnce<FoundCoins>();
 
   constructor(blocks: RawBlocks, totals: ChainTotals, cache: AnswerCache) {
     this.#blocks = blocks;
-    this.#cached = cache.section('script-coins');
+    this.#cached = new RowCache(cache, 'script-coins', ({ coins }) => (coins?.length ?? 0) * BYTES_PER_COIN);
     this.#totals = totals;
   }
 
   /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, HttpError 503 */
   async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
-    const key = keyOf(script);
-    const cached = this.#cached.get(key);
-    const isRight = cached !== undefined && isEnough(cached, most) && snapshot.hasSameRows(script, cached.stamp);
-    const found = isRight ? cached : await this.#found(`${keyOf(snapshot.index.tip.hash)}${key}`, script, most, snapshot, client);
-    if (!isRight) this.#cached.setIfAskedBefore(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
+    const cached = this.#cached.get(script, snapshot);
+    const isKnown = cached !== undefined && isEnough(cached, most);
+    const found = isKnown ? cached : await this.#found(script, most, snapshot, client);
+    if (!isKnown) this.#cached.setIfAskedBefore(script, snapshot.stamp, () => found);
     const { coins } = found;
     if (coins === undefined || coins.length > most) throw tooMany(most);
     return coins;
   }
 
-  /** The coins if they are cached and still right, and no more than `most`. `script`: its SHA-256. */
-  known(script: Buffer, most: number, snapshot: ScriptSnapshot): readonly ChainCoin[] | undefined {
-    const cached = this.#cached.get(keyOf(script));
-    if (cached?.coins === undefined || cached.coins.length > most || !snapshot.hasSameRows(script, cached.stamp)) return undefined;
-    return cached.coins;
-  }
-
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
-  async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+  async #found(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+    const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
     for (;;) {
       const found = await this.#reading.get(key, client, (everybody) => snapshot.during(this.#read(script, most, snapshot, everybody)));
       if (isEnough(found, most)) return found;
@@ -69,11 +58,10 @@ export class ChainCoins {
   }
 
   async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
-    const { stamp } = snapshot;
     try {
-      return { stamp, most, coins: await this.#search(script, most, snapshot, client) };
+      return { most, coins: await this.#search(script, most, snapshot, client) };
     } catch (error) {
-      if (error instanceof TooManyCoinsError) return { stamp, most, coins: undefined };
+      if (error instanceof TooManyCoinsError) return { most, coins: undefined };
       throw error;
     }
   }

@@ -7,9 +7,10 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { exact } from '../../scripts/read/script-snapshot';
 import { MadeOnce } from '../../server/cache/made-once';
 import { ClientGoneError } from '../../turns/client';
+import { RowCache } from './row-cache';
 import type { BlockPoint } from '../../node/types';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 
 /** The most transactions that are counted for one answer. */
@@ -18,12 +19,11 @@ const MOST_TRANSACTIONS = 1_000_000;
 /** Totals of more transactions are cached at once, others when they are asked for a second time. */
 const MANY_TRANSACTIONS = 10_000;
 
-interface CachedTotals extends Cached {
+interface Counted {
   /** Undefined: there are too many transactions. */
   readonly totals: ScriptTotals | undefined;
+  /** The block up to which they count. */
   readonly block: BlockPoint;
-  /** Of the snapshot in which they were counted. */
-  readonly stamp: number;
 }
 
 const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
@@ -36,17 +36,16 @@ export function unlessGone(client: Client): () => void {
 }
 
 export class ChainTotals {
-  readonly #cached: CacheSection<CachedTotals>;
+  readonly #cached: RowCache<Counted>;
   readonly #counting = new MadeOnce<ScriptTotals>();
 
   constructor(cache: AnswerCache) {
-    this.#cached = cache.section('script-totals');
+    this.#cached = new RowCache(cache, 'script-totals', () => 0);
   }
 
   /** The totals if they are cached and still right. `script`: its SHA-256. */
   known(script: Buffer, snapshot: ScriptSnapshot): ScriptTotals | undefined {
-    const cached = this.#cached.get(keyOf(script));
-    return cached !== undefined && snapshot.hasSameRows(script, cached.stamp) ? cached.totals : undefined;
+    return this.#cached.get(script, snapshot)?.totals;
   }
 
   /** `script`: its SHA-256. @throws HistoryTooLongError */
@@ -58,7 +57,6 @@ export class ChainTotals {
   }
 
   async #count(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
-    const key = keyOf(script);
     const {
       stamp,
       index: { tip: block }
@@ -67,10 +65,10 @@ export class ChainTotals {
       if (!(error instanceof HistoryTooLongError)) throw error;
       return undefined;
     });
-    const entry = { totals, block, stamp, byteLength: 0 };
+    const counted = { totals, block };
     // "Too many" is cached too: a history does not get shorter.
-    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(key, entry);
-    else this.#cached.setIfAskedBefore(key, () => entry);
+    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(script, stamp, counted);
+    else this.#cached.setIfAskedBefore(script, stamp, () => counted);
     if (totals === undefined)
       throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
     return totals;
@@ -79,12 +77,13 @@ export class ChainTotals {
   /** @throws HistoryTooLongError */
   async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
-    const cached = this.#cached.get(keyOf(script));
-    if (cached !== undefined && snapshot.hasSameRows(script, cached.stamp)) return cached.totals;
+    const right = this.#cached.get(script, snapshot);
+    if (right !== undefined) return right.totals;
+    const last = this.#cached.last(script);
     // Nothing is cached, or the totals count up to a block that is no longer in the chain.
-    if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
+    if (last === undefined || snapshot.index.heightOf(last.block.hash) === undefined)
       return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });
-    const { totals, block } = cached;
+    const { totals, block } = last;
     if (totals === undefined || block.height === snapshot.index.tip.height) return totals;
     const most = MOST_TRANSACTIONS - totals.transactions;
     const since = await snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });

@@ -9,19 +9,34 @@ import { isUnspendable } from '../../bitcoin/script';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { MadeOnce } from '../../server/cache/made-once';
 import { Slice, nextTurn } from '../../turns/slices';
+import { mayBeReplaced, type Bases, type BasesAt } from '../scripts/bases';
 import { unlessGone } from '../scripts/totals';
 import { confirmationAt, positionOf, type Confirmation, type Transactions } from './transactions';
+import type { ScannedOutput } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
 import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
+import type { Basis } from '../../server/http/reply';
 import type { Client } from '../../turns/client';
 import type { EsploraSpend } from '../../views/esplora/coins';
 import type { Placed } from './placed-transaction';
 
 /** Undefined: nothing spends the output, or there is no such output. */
 export type Spend = EsploraSpend | undefined;
+
+/** `basis`: what this depends on, if no block spends the output; undefined: on more than can be said. */
+export interface FoundSpend {
+  readonly spend: Spend;
+  readonly basis?: Basis | undefined;
+}
+
+/** The spends of all outputs of a transaction. `basis`: what this depends on; undefined: on more than can be said. */
+export interface FoundSpends {
+  readonly spends: readonly Spend[];
+  readonly basis?: Basis | undefined;
+}
 
 /** How many rows of histories are walked through for one reply, and how many transactions are read. */
 export interface SpendLimits {
@@ -58,6 +73,7 @@ export interface SpendsParts {
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly transactions: Transactions;
+  readonly bases: Bases;
   readonly cache: AnswerCache;
 }
 
@@ -76,24 +92,29 @@ export class Spends {
   }
 
   /** The spend of one output, which need not exist. @throws HistoryTooLongError */
-  async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Client): Promise<Spend> {
+  async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundSpend> {
     // Pool and snapshot must be of one moment: both are read before anything waits.
     const position = positionOf(txid, snapshot.index);
     const pooled = this.#inPool(txid, index);
-    if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;
+    if (position === undefined) return { spend: pooled };
+    const coin = snapshot.index.coin(txid, index);
+    if (coin !== undefined) {
+      const basis = this.#parts.bases.at(snapshot).ofSpends(position.height, [scriptHashOf(coin.script)]);
+      return { spend: pooled, basis };
+    }
     const placed = { txid, position };
     const known = this.#known(placed, index, snapshot.index);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { spend: known };
     const { spends } = await this.#shared(keyOfOutput(txid, index), snapshot, client, async (everybody) => {
       const { outputs } = await this.#parts.transactions.at(placed, snapshot.index, everybody);
       const script = outputs[index]?.script;
       return this.#search(placed, new Map(script && [[index, script]]), snapshot, everybody);
     });
-    return spends.get(index);
+    return { spend: spends.get(index) };
   }
 
   /** The spends of all outputs of a transaction. Undefined: neither chain nor pool has the transaction. @throws HistoryTooLongError */
-  ofAll(txid: Buffer, client: Client): Promise<readonly Spend[] | undefined> {
+  ofAll(txid: Buffer, client: Client): Promise<FoundSpends | undefined> {
     return this.#ofAll(txid, client, new Effort(this.#limits));
   }
 
@@ -101,11 +122,11 @@ export class Spends {
   async ofMany(txids: readonly (Buffer | undefined)[], client: Client): Promise<(readonly Spend[] | undefined)[]> {
     const effort = new Effort(this.#limits);
     const lists: (readonly Spend[] | undefined)[] = [];
-    for (const txid of txids) lists.push(txid && (await this.#ofAll(txid, client, effort)));
+    for (const txid of txids) lists.push(txid && (await this.#ofAll(txid, client, effort))?.spends);
     return lists;
   }
 
-  async #ofAll(txid: Buffer, client: Client, effort: Effort): Promise<readonly Spend[] | undefined> {
+  async #ofAll(txid: Buffer, client: Client, effort: Effort): Promise<FoundSpends | undefined> {
     const { scripts, pool, transactions } = this.#parts;
     // The number of outputs must be known before pool and snapshot are read together.
     const outputs = await scripts.read(async (snapshot) => {
@@ -116,16 +137,19 @@ export class Spends {
     return (
       outputs &&
       scripts.read(async (snapshot) => {
+        const bases = this.#parts.bases.at(snapshot);
         const position = positionOf(txid, snapshot.index);
         const pooled = outputs.map((_, n) => this.#inPool(txid, n));
-        if (position === undefined) return pooled;
+        if (position === undefined) return { spends: pooled };
         const unspent = new Set((await snapshot.index.coinsOf(txid, position)).map(({ index }) => index));
         const spent = new Map(outputs.flatMap(({ script }, n) => (unspent.has(n) ? [] : [[n, script] as const])));
         const found = await this.#shared(keyOf(txid), snapshot, client, (everybody) =>
           this.#search({ txid, position }, spent, snapshot, everybody)
         );
         effort.add(found.effort);
-        return outputs.map((_, n) => (unspent.has(n) ? pooled[n] : found.spends.get(n)));
+        const spends = outputs.map((_, n) => (unspent.has(n) ? pooled[n] : found.spends.get(n)));
+        const ofOutputs = outputs.filter((_, n) => unspent.has(n) || mayBeReplaced(position));
+        return { spends, basis: basisOf(position, spends, ofOutputs, bases) };
       })
     );
   }
@@ -224,6 +248,13 @@ export class Spends {
   #keepTooFar({ txid, position }: Placed, index: number, tip: BlockPoint): void {
     this.#cached.set(keyOfOutput(txid, index), cacheEntry(position, tip, undefined));
   }
+}
+
+/** `outputs`: those whose spends may change while the blocks of the transaction and of the spends are in the chain. */
+function basisOf({ height }: Position, spends: readonly Spend[], outputs: readonly ScannedOutput[], bases: BasesAt): Basis | undefined {
+  const highest = spends.reduce((most, spend) => Math.max(most, spend?.status?.height ?? 0), height);
+  const scripts = new Map(outputs.map(({ script }) => [keyOf(script), script]));
+  return bases.ofSpends(highest, [...scripts.values()].map(scriptHashOf));
 }
 
 /** What a walk has to do with: where spends go, whom it is for, and what it may cost. */

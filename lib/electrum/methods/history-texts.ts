@@ -1,9 +1,9 @@
 // Histories as JSON. The text of the chain's part is cached, and right until a block changes rows of the script; the part of the pool, which
 // is in memory, is written each time.
 
-import { keyOf } from '../../bitcoin/hash';
+import { RowCache } from '../../answers/scripts/row-cache';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import { ownCopy, type AnswerCache } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { ROW_POINTS } from './points';
@@ -26,26 +26,20 @@ interface ChainText {
   readonly text: Buffer;
 }
 
-interface CachedText extends ChainText, Cached {
-  /** Of the snapshot from which it was made. */
-  readonly stamp: number;
-}
-
 export class HistoryTexts {
-  readonly #cached: CacheSection<CachedText>;
+  readonly #cached: RowCache<ChainText>;
   readonly #most: number;
 
   /** `most`: transactions in one history. */
   constructor(cache: AnswerCache, most: number) {
-    this.#cached = cache.section('history-text');
+    this.#cached = new RowCache(cache, 'history-text', ({ text }) => text.length);
     this.#most = most;
   }
 
   /** The whole history. @throws HistoryTooLongError */
   of(history: ScriptHistory, client: ElectrumClient): Result | Promise<Result> {
     const { script, snapshot, pooled } = history;
-    const cached = this.#cached.get(keyOf(script));
-    const known = cached !== undefined && snapshot.hasSameRows(script, cached.stamp) ? cached : undefined;
+    const known = this.#cached.get(script, snapshot);
     if (known === undefined || !pooled.isEmpty) return this.#whole(history, known, client);
     client.charge(known.rows * ROW_POINTS);
     return known.text;
@@ -98,13 +92,10 @@ export class HistoryTexts {
     }
     writer.ascii(']');
     const text = writer.toBuffer();
-    const cached = (): CachedText => {
-      const own = ownCopy(text);
-      return { rows, text: own, stamp: history.snapshot.stamp, byteLength: own.length };
-    };
-    const key = keyOf(history.script);
-    if (rows > MANY_ROWS) this.#cached.set(key, cached());
-    else this.#cached.setIfAskedBefore(key, cached);
+    const cached = (): ChainText => ({ rows, text: ownCopy(text) });
+    const { script, snapshot } = history;
+    if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
+    else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);
     return { rows, text };
   }
 }

@@ -1,8 +1,10 @@
 // What transactions did with a script, and its coins.
 
+import { RowCache } from '../../answers/scripts/row-cache';
 import { compareDisplayed } from '../../bitcoin/hash';
 import { TooManyCoinsError } from '../../scripts/errors';
-import { runAtOnce, runInSlices } from '../../turns/slices';
+import { ownCopy } from '../../server/cache/answer-cache';
+import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
@@ -13,11 +15,19 @@ import type { ScriptHistory } from '../../answers/status/history';
 import type { ScriptTotals } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext, Result } from '../method';
 
+/** The coins of the chain as a list, with its brackets. */
+interface CoinsText {
+  readonly coins: number;
+  readonly text: Buffer;
+}
+
 type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Result | Promise<Result>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, totals, coins, maxHistory } = context;
-  const texts = new HistoryTexts(context.cache, maxHistory);
+  const { scripts, histories, totals, coins, cache, maxHistory } = context;
+  const texts = new HistoryTexts(cache, maxHistory);
+  /** Texts of coins of which the pool spends none. */
+  const coinsTexts = new RowCache<CoinsText>(cache, 'coins-text', ({ text }) => text.length);
 
   const asking = (answer: ScriptAnswer): Method => ({
     parameters: ['scripthash'],
@@ -47,7 +57,9 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     const unspent = ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index));
     const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
     if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
-    return runInSlices(coinsText(unspent, made), client);
+    const text = await runInSlices(coinsText(unspent, made), client);
+    if (pooled.isEmpty) coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.length, text: ownCopy(text) }));
+    return text;
   };
 
   return {
@@ -58,10 +70,10 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     'blockchain.scripthash.get_history': asking((history, client) => texts.of(history, client)),
     'blockchain.scripthash.get_mempool': asking((history, client) => texts.ofPool(history, client)),
     'blockchain.scripthash.listunspent': asking((history, client) => {
-      const known = history.pooled.isEmpty ? coins.known(history.script, ITEMS_PER_SLICE, history.snapshot) : undefined;
+      const known = history.pooled.isEmpty ? coinsTexts.get(history.script, history.snapshot) : undefined;
       if (known === undefined) return searchedCoins(history, client);
-      client.charge(known.length * COIN_POINTS);
-      return runAtOnce(coinsText(known, []));
+      client.charge(known.coins * COIN_POINTS);
+      return known.text;
     }),
     'blockchain.scripthash.subscribe': {
       parameters: ['scripthash'],

@@ -41,14 +41,15 @@ export function blockRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-/** Replies are immutable and hold for the state, unless the answer says otherwise. */
-function blockEndpoint({ scripts }: EsploraContext, answer: BlockAnswer): Endpoint {
+/** Replies are immutable and hold as long as the block is in the chain, unless the answer says otherwise. */
+function blockEndpoint({ scripts, bases }: EsploraContext, answer: BlockAnswer): Endpoint {
   return async (request) => {
     const hash = readHash(request.parameter('hash'));
     return scripts.read(async (snapshot) => {
-      const { index } = snapshot;
-      const reply = await answer(requireBlock(hash, index), snapshot, request);
-      return { tip: index.tip, isImmutable: true, ...reply };
+      const block = requireBlock(hash, snapshot.index);
+      const basis = bases.at(snapshot).ofBlock(block.height);
+      const reply = await answer(block, snapshot, request);
+      return { basis, isImmutable: true, ...reply };
     });
   };
 }
@@ -84,7 +85,7 @@ function statusEndpoint({ scripts }: EsploraContext): Endpoint {
 /** Not cached as a reply, since blocks have their own cache. */
 async function rawReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
   const raw = await context.blocks.block(block, client);
-  return raw === undefined ? refuse(block, context) : { ...binaryReply(raw), tip: undefined };
+  return raw === undefined ? refuse(block, context) : { ...binaryReply(raw), basis: undefined };
 }
 
 const txidsReply: BlockAnswer = async ({ height }, snapshot, client) =>
@@ -100,16 +101,17 @@ function* txidsText(txids: readonly Buffer[]): Generator<void, Buffer> {
   return writer.toBuffer();
 }
 
-function txidEndpoint({ scripts }: EsploraContext): Endpoint {
+function txidEndpoint({ scripts, bases }: EsploraContext): Endpoint {
   return async (request) => {
     const hash = readHash(request.parameter('hash'));
     const n = readNumber(request.parameter('index'));
     return scripts.read(async (snapshot) => {
       const { index } = snapshot;
       const { height } = requireBlock(hash, index);
+      const basis = bases.at(snapshot).ofBlock(height);
       const txid = n < MAX_TRANSACTIONS ? await snapshot.txidAt({ height, index: n }) : undefined;
       if (txid === undefined) throw indexOutOfRange();
-      return { ...textReply(toDisplayHex(txid)), tip: index.tip, isImmutable: true };
+      return { ...textReply(toDisplayHex(txid)), basis, isImmutable: true };
     });
   };
 }
@@ -119,13 +121,14 @@ async function transactionsReply(
   { height }: HeaderRecord,
   snapshot: ScriptSnapshot,
   request: EsploraRequest,
-  { transactions }: EsploraContext
+  { transactions, bases, node }: EsploraContext
 ): Promise<EsploraReply> {
   const start = findNumber(request.optional('start') ?? '', MOST_START) ?? 0;
   if (start % PAGE_SIZE !== 0) throw startNotOfPage(PAGE_SIZE);
+  const of = node.pruned ? undefined : bases.at(snapshot);
   const txids = await snapshot.txids(height);
   if (start >= txids.length) throw startOutOfRange();
   const { index } = snapshot;
   const page = txids.slice(start, start + PAGE_SIZE).map((txid, i) => ({ txid, position: { height, index: start + i } }));
-  return replyAt(joinedReply(await transactions.confirmed(page, index, request)), index.tip, height);
+  return replyAt(joinedReply(await transactions.confirmed(page, index, request)), index.tip, height, of);
 }

@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { blockNotFound } from '../errors';
 import { JsonWriter } from '../../views/json-writer';
-import { findNumber, jsonReply, readNumber, replyAt, textReply } from '../reply';
+import { findNumber, jsonReply, readNumber, replyAt, replyFrom, textReply } from '../reply';
 import { writeBlock } from '../blocks';
 import type { HeaderRecord } from '../../index/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
@@ -29,8 +29,10 @@ function tipEndpoint({ scripts }: EsploraContext, textOf: (tip: HeaderRecord) =>
 function blocksEndpoint(context: EsploraContext): Endpoint {
   return async (request) => {
     const start = findNumber(request.optional('start') ?? '');
-    return context.scripts.read(async ({ index }) => {
+    return context.scripts.read(async (snapshot) => {
+      const { index } = snapshot;
       const { tip } = index;
+      const bases = context.bases.at(snapshot);
       const writer = new JsonWriter(MOST_BLOCKS * BLOCK_TEXT_LENGTH);
       writer.ascii('[');
       for (let height = start ?? tip.height, left = MOST_BLOCKS; height >= 0 && left > 0; height--, left--) {
@@ -40,18 +42,20 @@ function blocksEndpoint(context: EsploraContext): Endpoint {
         await writeBlock(writer, block, request, context);
       }
       writer.ascii(']');
-      return replyAt(jsonReply(writer.toBuffer()), tip, undefined);
+      const reply = jsonReply(writer.toBuffer());
+      return start === undefined ? replyAt(reply, tip, undefined) : replyFrom(reply, bases.ofBlock(start));
     });
   };
 }
 
-function blockAtHeightEndpoint({ scripts }: EsploraContext): Endpoint {
+function blockAtHeightEndpoint({ scripts, bases }: EsploraContext): Endpoint {
   return async (request) => {
     const height = readNumber(request.parameter('height'));
-    return scripts.read(({ index }) => {
+    return scripts.read((snapshot) => {
+      const { index } = snapshot;
       const header = index.headerAt(height);
       if (header === undefined) throw blockNotFound();
-      return Promise.resolve(replyAt(textReply(toDisplayHex(header.hash)), index.tip, height));
+      return Promise.resolve(replyAt(textReply(toDisplayHex(header.hash)), index.tip, height, bases.at(snapshot)));
     });
   };
 }

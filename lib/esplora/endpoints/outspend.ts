@@ -4,7 +4,7 @@ import { runInSlices } from '../../turns/slices';
 import { writeOutspend } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
-import { findHash, jsonReply, readHash, readNumber, replyAt } from '../reply';
+import { findHash, jsonReply, readHash, readNumber, replyAt, replyFrom } from '../reply';
 import type { Spend, Spends } from '../../answers/transactions/spends';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
@@ -29,26 +29,24 @@ function outspendEndpoint({ scripts }: EsploraContext, spends: Spends): Endpoint
     const txid = readHash(request.parameter('txid'));
     const n = readNumber(request.parameter('index'), MOST_INDEX);
     return scripts.read(async (snapshot) => {
-      const spend = await spends.of(txid, n, snapshot, request);
+      const { spend, basis } = await spends.of(txid, n, snapshot, request);
       const writer = new JsonWriter();
       writeOutspend(writer, spend);
       const reply = jsonReply(writer.toBuffer());
-      // An output that no block spends may be spent in the pool at any time, so that reply is not cached.
-      return spend?.status === undefined ? reply : replyAt(reply, snapshot.index.tip, spend.status.height);
+      return spend?.status === undefined ? replyFrom(reply, basis) : replyAt(reply, snapshot.index.tip, spend.status.height);
     });
   };
 }
 
 function outspendsEndpoint(spends: Spends): Endpoint {
   return async (request) => {
-    const list = await spends.ofAll(readHash(request.parameter('txid')), request);
-    if (list === undefined) throw transactionNotFound();
-    return jsonReply(
-      await runInSlices(
-        textOf((writer) => writeOutspends(writer, list)),
-        request
-      )
+    const found = await spends.ofAll(readHash(request.parameter('txid')), request);
+    if (found === undefined) throw transactionNotFound();
+    const text = await runInSlices(
+      textOf((writer) => writeOutspends(writer, found.spends)),
+      request
     );
+    return replyFrom(jsonReply(text), found.basis);
   };
 }
 

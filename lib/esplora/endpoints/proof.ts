@@ -18,7 +18,7 @@ export function proofRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-function proofEndpoint({ scripts, trees }: EsploraContext, form: ProofForm): Endpoint {
+function proofEndpoint({ scripts, bases, trees }: EsploraContext, form: ProofForm): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
@@ -26,10 +26,11 @@ function proofEndpoint({ scripts, trees }: EsploraContext, form: ProofForm): End
       const position = positionOf(txid, index);
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
+      const of = bases.about(position, snapshot);
       const tree = await trees.of(block, snapshot, request);
       // The index has only short hashes of txids: on a collision the position is that of another transaction.
       if (!tree.txid(position.index).equals(txid)) throw noProof();
-      return replyAt(form(tree, position, block), index.tip, position.height);
+      return replyAt(form(tree, position, block), index.tip, position.height, of);
     });
   };
 }

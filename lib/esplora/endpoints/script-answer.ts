@@ -1,5 +1,6 @@
 // The arguments and results of the endpoints of a script.
 
+import type { BasesAt } from '../../answers/scripts/bases';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { StatsSubject } from '../../views/esplora/coins';
@@ -14,6 +15,8 @@ export interface AskedScript {
   readonly snapshot: ScriptSnapshot;
   /** The script's part of the pool, at the moment of the snapshot. */
   readonly pooled: PooledScript;
+  /** What answers of that moment depend on. */
+  readonly bases: BasesAt;
 }
 
 /** Called in the turn of the event loop in which the snapshot was taken. */

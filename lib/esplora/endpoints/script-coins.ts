@@ -5,7 +5,7 @@ import { runInSlices } from '../../turns/slices';
 import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { tooManyCoins } from '../errors';
-import { jsonReply } from '../reply';
+import { jsonReply, replyFrom } from '../reply';
 import type { ChainCoin } from '../../answers/scripts/coins';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
@@ -15,7 +15,7 @@ const COIN_TEXT_LENGTH = 320;
 const COINS_PER_SLICE = 64;
 
 export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): ScriptAnswer {
-  return async ({ hash: script, snapshot, pooled }, request) => {
+  return async ({ hash: script, snapshot, pooled, bases }, request) => {
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
     // Coins of the chain that the pool spends are not in the reply, and do not count.
@@ -23,7 +23,8 @@ export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): Scr
     const ofChain = await coinsOf.of(script, most, snapshot, request);
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
-    return jsonReply(await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request));
+    const text = await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request);
+    return replyFrom(jsonReply(text), bases.ofScript(script));
   };
 }
 

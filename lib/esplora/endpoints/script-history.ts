@@ -3,7 +3,7 @@
 import { positionOf } from '../../answers/transactions/transactions';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
-import { findHash, findNumber, joinedReply, replyAt } from '../reply';
+import { findHash, findNumber, joinedReply, replyAt, replyFrom } from '../reply';
 import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
@@ -18,38 +18,44 @@ const OF_CHAIN = 25;
 const MOST_ASKED = 100;
 
 /** From the pool first, then from the chain: `max_txs` of both together, after `after_txid`, which may be in either. */
-export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer {
-  return async ({ hash, snapshot, pooled }, request) => {
+export function mixedPage({ pool, transactions, node }: EsploraContext): ScriptAnswer {
+  return async ({ hash, snapshot, pooled, bases }, request) => {
     const { index } = snapshot;
     const most = readMost(request);
     const cursor = findHash(request.query('after_txid') ?? '');
     const position = cursor && positionOf(cursor, index);
     if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
-    const ofPool = position === undefined ? behind(cursor, await pooled.transactions()).slice(0, most ?? OF_POOL) : [];
+    const inPool = position === undefined ? behind(cursor, await pooled.transactions()) : [];
+    const ofPool = (inPool ?? []).slice(0, most ?? OF_POOL);
     const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
     const rows = await rowsBehind(position && cursor, hash, snapshot, limit);
     const texts = await Promise.all([
       ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
-      transactions.confirmed(rows, index, request)
+      transactions.confirmed(rows ?? [], index, request)
     ]);
-    return joinedReply(texts.flat());
+    // The place of a cursor that is another script's may change whatever this script does.
+    const isOfScript = inPool !== undefined && rows !== undefined && !node.pruned;
+    return replyFrom(joinedReply(texts.flat()), isOfScript ? bases.ofScript(hash) : undefined);
   };
 }
 
 /** The page is empty if the history does not have the cursor. */
 export function chainPage({ transactions, node }: EsploraContext): ScriptAnswer {
-  return async ({ hash, snapshot }, request) => {
+  return async ({ hash, snapshot, bases }, request) => {
     const { index } = snapshot;
     const cursor = findHash(request.optional('last') ?? '');
     const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
-    return replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined, node.pruned);
+    if (rows === undefined) return replyAt(joinedReply([]), index.tip, undefined);
+    const reply = joinedReply(await transactions.confirmed(rows, index, request));
+    return replyFrom(reply, node.pruned ? undefined : bases.ofRows(hash));
   };
 }
 
 export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
-  return async ({ pooled }, request) => {
+  return async ({ hash, pooled, bases }, request) => {
     const page = (await pooled.transactions()).slice(0, readMost(request) ?? OF_POOL);
-    return joinedReply(await Promise.all(page.map((transaction) => transactions.unconfirmed(transaction, request))));
+    const reply = joinedReply(await Promise.all(page.map((transaction) => transactions.unconfirmed(transaction, request))));
+    return replyFrom(reply, bases.ofScript(hash));
   };
 }
 
@@ -59,21 +65,25 @@ function readMost(request: EsploraRequest): number | undefined {
   return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
 }
 
-/** The transactions after the cursor; none if it is not in the list. */
-function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] {
+/** The transactions after the cursor; undefined if it is not in the list. */
+function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] | undefined {
   if (cursor === undefined) return list;
   const at = list.findIndex(({ txid }) => txid.equals(cursor));
-  return at < 0 ? [] : list.slice(at + 1);
+  return at < 0 ? undefined : list.slice(at + 1);
 }
 
-/** The rows older than the cursor's, which is looked up in this snapshot; none if the script's history does not have it. */
-async function rowsBehind(cursor: Buffer | undefined, script: Buffer, snapshot: ScriptSnapshot, limit: number): Promise<ScriptRow[]> {
-  if (limit === 0) return [];
+/** The rows older than the cursor's, which is looked up in this snapshot; undefined if the script's history does not have it. */
+async function rowsBehind(
+  cursor: Buffer | undefined,
+  script: Buffer,
+  snapshot: ScriptSnapshot,
+  limit: number
+): Promise<ScriptRow[] | undefined> {
   if (cursor === undefined) return snapshot.history(script, { limit });
   const position = positionOf(cursor, snapshot.index);
-  if (position === undefined) return [];
+  if (position === undefined) return undefined;
   const [first, ...rows] = await snapshot.history(script, { beyond: after(position), limit: limit + 1 });
-  return first?.txid.equals(cursor) === true ? rows : [];
+  return first?.txid.equals(cursor) === true ? rows : undefined;
 }
 
 const after = ({ height, index }: Position): Position =>

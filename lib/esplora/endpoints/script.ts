@@ -5,7 +5,7 @@ import { scriptHashOf } from '../../bitcoin/hash';
 import { writeStats } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
-import { jsonReply } from '../reply';
+import { jsonReply, replyFrom } from '../reply';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import type { NetworkInfo } from '../../node/types';
@@ -28,9 +28,10 @@ export function scriptRoutes(context: EsploraContext): Route[] {
         const endpoint: Endpoint = async (request) => {
           const subject = { kind, text: request.parameter('script') };
           const hash = kinds[kind](subject.text);
-          return context.scripts.read((snapshot) =>
-            answer({ hash, subject, snapshot, pooled: context.pooled.at(hash, snapshot) }, request)
-          );
+          return context.scripts.read((snapshot) => {
+            const [pooled, bases] = [context.pooled.at(hash, snapshot), context.bases.at(snapshot)];
+            return answer({ hash, subject, snapshot, pooled, bases }, request);
+          });
         };
         return { method: 'GET', path: `/${kind}/:script${path}`, endpoint, isHeavy: true };
       })
@@ -42,11 +43,11 @@ export function scriptRoutes(context: EsploraContext): Route[] {
 
 /** Totals of a script over all transactions of chain and pool. */
 function scriptStats({ totals }: EsploraContext): ScriptAnswer {
-  return async ({ hash: script, subject, snapshot, pooled }, request) => {
+  return async ({ hash: script, subject, snapshot, pooled, bases }, request) => {
     const [chain, pool] = await Promise.all([totals.of(script, snapshot, request), pooled.totals(request)]);
     const writer = new JsonWriter();
     writeStats(writer, subject, chain, pool);
-    return jsonReply(writer.toBuffer());
+    return replyFrom(jsonReply(writer.toBuffer()), bases.ofScript(script));
   };
 }
 

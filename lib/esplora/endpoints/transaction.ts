@@ -4,7 +4,7 @@ import { confirmationAt, positionOf } from '../../answers/transactions/transacti
 import { writeStatus } from '../../views/esplora/status';
 import { JsonWriter } from '../../views/json-writer';
 import { transactionNotFound } from '../errors';
-import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
+import { binaryReply, jsonReply, readHash, replyAt, textReply, unkept, type EsploraReply } from '../reply';
 import type { Placed } from '../../answers/transactions/placed-transaction';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
@@ -41,15 +41,17 @@ export function transactionRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-function transactionEndpoint({ scripts, pool, node }: EsploraContext, forms: Forms): Endpoint {
+function transactionEndpoint({ scripts, bases, pool, node }: EsploraContext, forms: Forms): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
       // The pool is read in the turn of the snapshot: a transaction that is being confirmed is in at least one of the two.
       const position = positionOf(txid, snapshot.index);
       if (position !== undefined) {
-        const reply = await forms.confirmed({ txid, position }, snapshot, request);
-        return replyAt(reply, snapshot.index.tip, position.height, node.pruned);
+        const of = bases.about(position, snapshot);
+        const made = await forms.confirmed({ txid, position }, snapshot, request);
+        const reply = replyAt(made, snapshot.index.tip, position.height, of);
+        return node.pruned ? unkept(reply) : reply;
       }
       const pooled = pool.get(txid);
       if (pooled === undefined) throw transactionNotFound();
@@ -59,14 +61,17 @@ function transactionEndpoint({ scripts, pool, node }: EsploraContext, forms: For
 }
 
 /** An unknown transaction is reported as not confirmed. */
-function statusEndpoint({ scripts }: EsploraContext): Endpoint {
+function statusEndpoint({ scripts, bases }: EsploraContext): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
-    return scripts.read(({ index }) => {
-      const height = positionOf(txid, index)?.height;
+    return scripts.read((snapshot) => {
+      const { index } = snapshot;
+      const position = positionOf(txid, index);
+      const height = position?.height;
       const writer = new JsonWriter();
       writeStatus(writer, height === undefined ? undefined : confirmationAt(height, index));
-      return Promise.resolve(replyAt(jsonReply(writer.toBuffer()), index.tip, height));
+      const of = position && bases.about(position, snapshot);
+      return Promise.resolve(replyAt(jsonReply(writer.toBuffer()), index.tip, height, of));
     });
   };
 }

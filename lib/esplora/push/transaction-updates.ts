@@ -157,7 +157,7 @@ export class TransactionUpdates implements Notifier {
   /** Undefined also if it is too far away from the output to be found. */
   async #spendOf(txid: Buffer, index: number, snapshot: ScriptSnapshot): Promise<Spend> {
     try {
-      return await this.#context.spends.of(txid, index, snapshot, NO_CLIENT);
+      return (await this.#context.spends.of(txid, index, snapshot, NO_CLIENT)).spend;
     } catch (error) {
       if (error instanceof HistoryTooLongError) return undefined;
       throw error;

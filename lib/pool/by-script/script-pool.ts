@@ -9,6 +9,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { listen } from '../../node/events';
 import { Slice } from '../../turns/slices';
 import { summaryOf, type PoolSummary } from '../summary';
+import { LastPoolChanges } from './last-changes';
 import { NO_PARENTS, PooledTransaction } from './pooled-transaction';
 import { PoolScripts, type PooledTotals } from './scripts';
 import type { Subscription } from 'rxjs';
@@ -46,8 +47,8 @@ export class ScriptPool {
   /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
   readonly #scripts = new PoolScripts();
+  readonly #lastChanges = new LastPoolChanges();
   #recent: readonly RecentTransaction[] = [];
-  #revision = 0;
   #subscription: Subscription | undefined;
   #isLoading = false;
 
@@ -76,7 +77,7 @@ export class ScriptPool {
 
   /** A number that is different after every change. */
   get revision(): number {
-    return this.#revision;
+    return this.#lastChanges.now;
   }
 
   get size(): number {
@@ -89,6 +90,11 @@ export class ScriptPool {
 
   get(txid: Buffer): PooledTransaction | undefined {
     return this.#transactions.get(keyOf(txid));
+  }
+
+  /** Whether the part of a script is what it was at a revision; false also if that is not known. `script`: its SHA-256 as a latin1 string. */
+  isSamePart(script: string, revision: number): boolean {
+    return this.#lastChanges.isSame(script, revision);
   }
 
   /** All transactions, in the order of entering. */
@@ -140,13 +146,14 @@ export class ScriptPool {
     const transaction = this.#transactions.get(key);
     if (transaction === undefined) return;
     this.#transactions.delete(key);
-    this.#revision++;
     const children = this.#childrenOf(transaction.txid, transaction.transaction.outputs.length);
     for (const child of children) child.parents = child.parents.filter((parent) => parent !== transaction);
     // It may be kept, but not all that it has ever descended from.
     transaction.parents = NO_PARENTS;
     this.#scripts.remove(transaction);
-    this.#changes.next({ type: 'leave', transaction, scripts: scriptsOfAll(transaction, children) });
+    const scripts = scriptsOfAll(transaction, children);
+    this.#lastChanges.of(scripts);
+    this.#changes.next({ type: 'leave', transaction, scripts });
   }
 
   /** The node's pool is emptied before the event is emitted: new transactions may have entered since. */
@@ -201,12 +208,13 @@ export class ScriptPool {
     const { inputs, outputs } = transaction.transaction;
     transaction.parents = this.#parentsOf(inputs);
     this.#transactions.set(key, transaction);
-    this.#revision++;
     // There are none but for a transaction that comes back from a block.
     const children = this.#childrenOf(transaction.txid, outputs.length);
     for (const child of children) child.parents = [...child.parents, transaction];
     this.#scripts.add(transaction);
-    return scriptsOfAll(transaction, children);
+    const scripts = scriptsOfAll(transaction, children);
+    this.#lastChanges.of(scripts);
+    return scripts;
   }
 
   #parentsOf(inputs: readonly ScannedInput[]): readonly PooledTransaction[] {
@@ -234,7 +242,7 @@ export class ScriptPool {
   #empty(): void {
     this.#transactions.clear();
     this.#scripts.clear();
-    this.#revision++;
+    this.#lastChanges.ofAll();
   }
 }
 

@@ -1,14 +1,14 @@
-// Replies that hold for exactly one state of the index: clients repeat their requests while they wait for the next block.
+// Replies that clients ask for again: they are answered from memory as long as what they were made from is the same. For most of them that
+// is one state of the index.
 
 import { ownCopy, type AnswerCache, type Cached, type CacheSection } from './answer-cache';
 import type { HeaderRecord, IndexReader } from '../../index/types';
 import type { NodeSource } from '../../node/types';
-import type { Reply } from '../http/reply';
+import type { Basis, Reply } from '../http/reply';
 
 interface CachedReply extends Cached {
   readonly reply: Reply;
-  /** Identifies the state: no two states share a tip object. */
-  readonly tip: HeaderRecord;
+  readonly basis: Basis;
   /** Whether the node was pruned: bytes that it may throw away are not answered from memory. */
   readonly pruned: boolean;
 }
@@ -27,27 +27,46 @@ export class ReplyCache {
     this.#reader = reader;
   }
 
-  /** `question`: everything that the reply depends on except the state. */
+  /** `question`: everything that the reply depends on except its basis. @throws HttpError 503 */
   find(question: string): Reply | undefined {
     const cached = this.#replies.get(question);
-    return cached?.pruned === this.#node.pruned && cached.tip === this.#reader.read(({ tip }) => tip) ? cached.reply : undefined;
+    return cached?.pruned === this.#node.pruned && cached.basis.isSame() ? cached.reply : undefined;
   }
 
-  /** The reply that `make` makes. It is cached if it holds for a state and the question was asked before. */
+  /** The reply that `make` makes. It is cached if its basis is known and the question was asked before. */
   async make<R extends Reply>(question: string, make: () => Promise<R>): Promise<R> {
     const { pruned } = this.#node;
     const made = await make();
     const { tip, contentType, body, isImmutable } = made;
-    if (tip === undefined || body.length > LONGEST_BYTES) return made;
+    const known = made.basis ?? tip;
+    if (known === undefined || body.length > LONGEST_BYTES) return made;
     this.#replies.setIfAskedBefore(question, () => {
       const own = ownCopy(body);
+      const basis = 'isSame' in known ? known : new StateBasis(known, this.#reader);
       return {
         reply: { contentType, body: own, isImmutable },
-        tip,
+        basis,
         pruned,
-        byteLength: question.length + own.length
+        byteLength: question.length + own.length + basis.byteLength
       };
     });
     return made;
+  }
+}
+
+/** One state of the index. */
+class StateBasis implements Basis {
+  readonly byteLength = 0;
+  /** Identifies the state: no two states share a tip object. */
+  readonly #tip: HeaderRecord;
+  readonly #reader: IndexReader;
+
+  constructor(tip: HeaderRecord, reader: IndexReader) {
+    this.#tip = tip;
+    this.#reader = reader;
+  }
+
+  isSame(): boolean {
+    return this.#tip === this.#reader.read(({ tip }) => tip);
   }
 }

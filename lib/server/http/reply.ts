@@ -6,14 +6,24 @@ export type Format = 'bin' | 'hex' | 'json';
 
 export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
 
+/** What a reply was made from. */
+export interface Basis {
+  /** Bytes of its memory. */
+  readonly byteLength: number;
+  /** Whether it is still the same, so that the reply is right. @throws HttpError 503 while that cannot be known */
+  isSame(): boolean;
+}
+
 /** A successful reply. */
 export interface Reply {
   readonly contentType: (typeof CONTENT_TYPES)[Format];
   readonly body: Buffer;
   /** True for a reply that never changes, so that anybody may cache it. */
   readonly isImmutable?: boolean | undefined;
-  /** The tip of the state for which the reply holds; undefined when the reply depends on more than the index. */
+  /** The tip of the state for which the reply holds; undefined when the reply depends on more than the index, or on less. */
   readonly tip?: HeaderRecord | undefined;
+  /** What the reply depends on, if not on the state; undefined: that is not known. */
+  readonly basis?: Basis | undefined;
   /** To be called once the operating system has the body, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }
