@@ -115,7 +115,8 @@ function risen(tree: MerkleTree): HeaderProof {
   return { branch, root };
 }
 
-function hashAt(height: number, index: Headers): Buffer {
+/** The hash of the block at a height of the chain. @throws RangeError above the tip */
+export function hashAt(height: number, index: Headers): Buffer {
   const run = index.headerRun(height, 1);
   if (run === undefined) throw new RangeError(`expected the height of a block of the chain, got ${height}`);
   return run.lastHash;

@@ -1,12 +1,16 @@
-// Headers of the chain, with proofs that they belong to it.
+// Headers of the chain, with proofs that they belong to it. The text of many headers is cached under the hash of the last one, which commits
+// to all before it.
 
-import { toDisplayHex } from '../../bitcoin/hash';
+import { hashAt, type HeaderProof } from '../../answers/blocks/header-tree';
+import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
-import { JsonWriter } from '../../views/json-writer';
+import { ownCopy, type Cached } from '../../server/cache/answer-cache';
+import { runAtOnce } from '../../turns/slices';
+import { hexLine } from '../../views/hex';
+import { JsonWriter, QUOTE } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
-import type { HeaderProof } from '../../answers/blocks/header-tree';
 import type { IndexSnapshot } from '../../index/types';
 
 /** A difficulty period, which is what wallets ask for. */
@@ -14,7 +18,33 @@ const MOST_HEADERS = 2_016;
 
 const HEX_LENGTH = 2 * HEADER_LENGTH;
 
-export function headerMethods({ headerTree: tree, scripts }: MethodContext): Readonly<Record<string, Method>> {
+/** Fewer headers are written each time. */
+const WORTH_CACHING = 64;
+
+interface CachedText extends Cached {
+  readonly text: Buffer;
+}
+
+/** How a version of the protocol shows several headers: as one string, or as a list of strings. */
+type Form = 'hex' | 'headers';
+
+export function headerMethods({ headerTree: tree, scripts, cache }: MethodContext): Readonly<Record<string, Method>> {
+  const cached = cache.section<CachedText>('electrum-headers');
+
+  /** The result without a proof. */
+  const headersText = (start: number, count: number, form: Form, index: IndexSnapshot): Buffer => {
+    if (count < WORTH_CACHING) return writtenHeaders(headersFrom(start, count, index), form);
+    const key = `${count} ${form} ${keyOf(hashAt(start + count - 1, index))}`;
+    const known = cached.get(key);
+    if (known !== undefined) return known.text;
+    const text = writtenHeaders(headersFrom(start, count, index), form);
+    cached.setIfAskedBefore(key, () => {
+      const own = ownCopy(text);
+      return { text: own, byteLength: own.length };
+    });
+    return text;
+  };
+
   const prove = (height: number, checkpoint: number, index: IndexSnapshot, client: ElectrumClient): Promise<HeaderProof> => {
     const tip = index.tip.height;
     if (height > checkpoint || checkpoint > tip)
@@ -55,34 +85,42 @@ export function headerMethods({ headerTree: tree, scripts }: MethodContext): Rea
         const start = readCount(values[0]);
         const asked = Math.min(readCount(values[1]), MOST_HEADERS);
         const checkpoint = readCount(values[2] ?? 0);
-        return scripts.read(async ({ index }) => {
+        const form = client.protocol === PROTOCOLS.at(-1) ? 'headers' : 'hex';
+        return scripts.read(({ index }) => {
           const count = Math.max(0, Math.min(asked, index.tip.height + 1 - start));
           client.charge(count * HEADER_POINTS);
-          const proof = checkpoint > 0 && count > 0 ? await prove(start + count - 1, checkpoint, index, client) : undefined;
-          const headers = headersFrom(start, count, index);
-          const writer = new JsonWriter(count * (HEX_LENGTH + 3) + 4_096);
-          writer.ascii(`{"count":${count},"max":${MOST_HEADERS}`);
-          if (client.protocol === PROTOCOLS.at(-1)) writeList(writer, headers);
-          else {
-            writer.ascii(',"hex":');
-            writer.hexString(headers);
-          }
-          if (proof !== undefined) writer.ascii(`,${proofFields(proof)}`);
-          writer.ascii('}');
-          return writer.toBuffer();
+          if (checkpoint === 0 || count === 0) return headersText(start, count, form, index);
+          return prove(start + count - 1, checkpoint, index, client).then((proof) => {
+            const text = headersText(start, count, form, index);
+            return Buffer.concat([text.subarray(0, -1), Buffer.from(`,${proofFields(proof)}}`)]);
+          });
         });
       }
     }
   };
 }
 
-function writeList(writer: JsonWriter, headers: Buffer): void {
-  writer.ascii(',"headers":[');
-  for (let at = 0; at < headers.length; at += HEADER_LENGTH) {
-    if (at > 0) writer.ascii(',');
-    writer.hexString(headers, at, at + HEADER_LENGTH);
+function writtenHeaders(headers: Buffer, form: Form): Buffer {
+  const digits = runAtOnce(hexLine(headers));
+  const writer = new JsonWriter(digits.length + (headers.length / HEADER_LENGTH) * 3 + 64);
+  writer.ascii(`{"count":${headers.length / HEADER_LENGTH},"max":${MOST_HEADERS},"${form}":`);
+  if (form === 'hex') writeDigits(writer, digits, 0, digits.length - 1);
+  else {
+    writer.ascii('[');
+    for (let at = 0; at < digits.length - 1; at += HEX_LENGTH) {
+      if (at > 0) writer.ascii(',');
+      writeDigits(writer, digits, at, at + HEX_LENGTH);
+    }
+    writer.ascii(']');
   }
-  writer.ascii(']');
+  writer.ascii('}');
+  return writer.toBuffer();
+}
+
+function writeDigits(writer: JsonWriter, digits: Buffer, start: number, end: number): void {
+  writer.char(QUOTE);
+  writer.bytes(digits, start, end);
+  writer.char(QUOTE);
 }
 
 /** `count` headers from a height upwards, none above the tip. */

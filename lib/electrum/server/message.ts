@@ -8,6 +8,12 @@ import { CODES, ElectrumError } from '../errors';
 /** Requests in one batch; Fulcrum takes 345. */
 const MOST_IN_BATCH = 1_000;
 
+/** Longer results are not copied into their replies. */
+const LONG_BYTES = 16_384;
+
+/** A reply in parts, which are sent one after the other. */
+export type Reply = readonly Buffer[];
+
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 export interface Request {
@@ -82,15 +88,21 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-export function resultReply(id: string, result: string | Buffer): Buffer {
+export function resultReply(id: string, result: string | Buffer): Reply {
   const [before, behind] = resultFrame({ isVersion2: true, id });
-  return typeof result === 'string'
-    ? Buffer.from(`${before}${result}${behind}`)
-    : Buffer.concat([Buffer.from(before), result, Buffer.from(behind)]);
+  if (typeof result === 'string') return [Buffer.from(`${before}${result}${behind}`)];
+  const parts = [Buffer.from(before), result, Buffer.from(behind)];
+  return result.length < LONG_BYTES ? [Buffer.concat(parts)] : parts;
 }
 
-export function errorReply(id: string, error: ElectrumError): Buffer {
-  return Buffer.from(framedError({ isVersion2: true, id }, errorText(error)));
+export function errorReply(id: string, error: ElectrumError): Reply {
+  return [Buffer.from(framedError({ isVersion2: true, id }, errorText(error)))];
+}
+
+export function lengthOf(reply: Reply): number {
+  let length = 0;
+  for (const part of reply) length += part.length;
+  return length;
 }
 
 /** `params`: JSON text. */
@@ -100,6 +112,6 @@ export function notification(method: string, params: string): Buffer {
 
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 
-export function batchReply(replies: readonly Buffer[]): Buffer {
-  return Buffer.concat([OPEN, ...replies.flatMap((reply, i) => (i === 0 ? [reply] : [COMMA, reply])), CLOSE]);
+export function batchReply(replies: readonly Reply[]): Reply {
+  return [Buffer.concat([OPEN, ...replies.flatMap((reply, i) => (i === 0 ? reply : [COMMA, ...reply])), CLOSE])];
 }

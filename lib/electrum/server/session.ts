@@ -4,7 +4,7 @@
 import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
-import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
+import { errorReply, isBad, lengthOf, notification, readMessage, resultReply, type Reply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
@@ -182,7 +182,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     return undefined;
   }
 
-  #finish(job: Job, reply: Buffer | undefined): void {
+  #finish(job: Job, reply: Reply | undefined): void {
     this.#atWork--;
     this.#drop(job);
     job.replies.add(job.at, reply);
@@ -198,10 +198,10 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     });
   }
 
-  readonly #send = (reply: Buffer): void => {
+  readonly #send = (reply: Reply): void => {
     if (this.isGone) return;
-    this.chargeBytes(reply.length);
-    this.connection.send(reply);
+    this.chargeBytes(lengthOf(reply));
+    this.connection.send(...reply);
   };
 
   /** Waits while a batch is unfinished, since its replies may contain an older status. */
@@ -240,7 +240,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   /** `server.version`, which is allowed once and need not be the first request. @throws ElectrumError */
-  #greet(params: Request['params'], id: string | undefined): Buffer | undefined {
+  #greet(params: Request['params'], id: string | undefined): Reply | undefined {
     if (this.#hasVersion) throw new ElectrumError(CODES.badRequest, 'server.version already sent');
     const [, asked] = Array.isArray(params)
       ? (params as readonly unknown[])
@@ -291,10 +291,10 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   /** undefined: the request gets no reply. Never throws or rejects. */
-  #replyTo(job: Job, lane: Lane): Buffer | undefined | Promise<Buffer | undefined> {
+  #replyTo(job: Job, lane: Lane): Reply | undefined | Promise<Reply | undefined> {
     const { id } = job.request;
-    const replyWith = (result: Result): Buffer | undefined => (id === undefined ? undefined : resultReply(id, this.#checked(result)));
-    const failed = (error: unknown): Buffer | undefined =>
+    const replyWith = (result: Result): Reply | undefined => (id === undefined ? undefined : resultReply(id, this.#checked(result)));
+    const failed = (error: unknown): Reply | undefined =>
       id === undefined || error instanceof ClientGoneError
         ? undefined
         : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger));
@@ -327,7 +327,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   #cutOff(id = 'null'): void {
-    this.connection.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
+    this.connection.send(...errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
     this.end();
   }
 
