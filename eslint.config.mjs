@@ -6,6 +6,7 @@ import tseslint from 'typescript-eslint';
 const belowInterfaces = [
   'lib/turns',
   'lib/bitcoin',
+  'lib/taproot',
   'lib/store',
   'lib/node',
   'lib/views',
@@ -21,9 +22,10 @@ const belowInterfaces = [
 const modules = {
   'lib/turns': [],
   'lib/bitcoin': ['lib/turns'],
+  'lib/taproot': ['lib/bitcoin'],
   'lib/payments': [],
   'lib/store': ['lib/turns'],
-  'lib/node': ['lib/turns', 'lib/bitcoin'],
+  'lib/node': ['lib/turns', 'lib/bitcoin', 'lib/taproot'],
   'lib/views': ['lib/bitcoin'],
   'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views'],
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
@@ -44,6 +46,7 @@ const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/
 
 // What a folder of a module may import from that module: other folders, and files in the module's top folder.
 const folders = {
+  'lib/taproot/tapscript': ['curve', 'script-error', 'signature', 'signature-hash'],
   'lib/store/leveldb-files': ['store'],
   'lib/index/records': ['types', 'errors'],
   'lib/index/scan': ['types', 'errors', 'records'],

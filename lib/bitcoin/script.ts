@@ -7,7 +7,7 @@ export const OP_0 = 0x00;
 const OP_PUSHDATA1 = 0x4c;
 const OP_PUSHDATA2 = 0x4d;
 const OP_PUSHDATA4 = 0x4e;
-const OP_1NEGATE = 0x4f;
+export const OP_1NEGATE = 0x4f;
 export const OP_1 = 0x51;
 export const OP_16 = 0x60;
 export const OP_RETURN = 0x6a;
@@ -50,7 +50,7 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
-const MAX_PUSH_LENGTH = 520;
+export const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
 const MAX_SCRIPT_LENGTH = 10_000;
 
@@ -128,8 +128,8 @@ export class ScriptWalker {
   }
 }
 
-/** A script number of up to four bytes: little endian, the top bit its sign; need not be minimal. */
-function scriptNumber(bytes: Buffer, start: number, end: number): number {
+/** A script number of up to six bytes: little endian, the top bit its sign; need not be minimal. */
+export function scriptNumber(bytes: Buffer, start: number, end: number): number {
   if (start === end) return 0;
   const magnitude = bytes.readUIntLE(start, end - start);
   const sign = 2 ** (8 * (end - start) - 1);
