@@ -125,7 +125,7 @@ export const signedSpend: Arbitrary<SignedSpend> = fc
     hasAnnex: fc.boolean(),
     version: fc.constantFrom(2, 3, -1),
     locktime: fc.nat(0xffff_ffff),
-    inputs: fc.array(fc.record({ outpoint: bytes(36), sequence: fc.nat(0xffff), other: output }), { minLength: 1, maxLength: 4 }),
+    inputs: fc.array(fc.record({ outpoint: bytes(36), sequence: fc.nat(0xfff0), other: output }), { minLength: 1, maxLength: 4 }),
     outputs: fc.array(output, { minLength: 4, maxLength: 4 }),
     place: fc.nat(3),
     value: fc.integer({ min: 0, max: 2_100_000_000_000_000 })

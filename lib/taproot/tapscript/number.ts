@@ -5,7 +5,7 @@ import { ScriptFailure } from '../script-error';
 
 const LONGEST_NUMBER = 4;
 
-export const FALSE = Buffer.alloc(0);
+const FALSE = Buffer.alloc(0);
 export const TRUE = Buffer.of(1);
 
 /** `isMinimal`: whether only the shortest form is a number. @throws ScriptFailure for another form, and for more bytes than `longest` */
