@@ -6,6 +6,7 @@ import tseslint from 'typescript-eslint';
 const belowInterfaces = [
   'lib/turns',
   'lib/bitcoin',
+  'lib/clusters',
   'lib/store',
   'lib/node',
   'lib/views',
@@ -21,11 +22,12 @@ const belowInterfaces = [
 const modules = {
   'lib/turns': [],
   'lib/bitcoin': ['lib/turns'],
+  'lib/clusters': [],
   'lib/payments': [],
   'lib/store': ['lib/turns'],
   'lib/node': ['lib/turns', 'lib/bitcoin'],
   'lib/views': ['lib/bitcoin'],
-  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views'],
+  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/node', 'lib/views'],
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],

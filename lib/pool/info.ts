@@ -1,7 +1,7 @@
 // The JSON of the pool's summary (mempoolInfoToJSON of Bitcoin Core, as in 0.17 and as since 31).
 
 import { JsonWriter } from '../views/json-writer';
-import { MOST_IN_BEST_ORDER } from './order/linearization';
+import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
 import type { PoolInfo } from '../node/types';
 import type { ProfileFields } from '../views/profile';
 

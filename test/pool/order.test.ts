@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PoolContents } from '../../lib/pool/contents';
 import { mempoolInfoJson } from '../../lib/pool/info';
-import { compareRates } from '../../lib/pool/order/fee-rate';
+import { compareRates } from '../../lib/clusters/fee-rate';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
 import { finish } from '../support/finish';
