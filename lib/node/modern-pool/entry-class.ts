@@ -1,0 +1,27 @@
+// bcoin's class of pool entries, which is not exported by the running node: a pool that takes anything shows an entry of it.
+
+import type { HostCoinView, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction } from '../host';
+
+/** Any transaction and its coins will do. */
+export async function findEntryClass(mempool: HostMempool, transaction: HostTransaction, view: HostCoinView): Promise<HostPoolEntryClass> {
+  let entry: HostPoolEntry | undefined;
+  const takesAnything = Object.assign(Object.create(Object.getPrototypeOf(mempool) as object) as HostMempool, {
+    options: { requireStandard: false, prematureWitness: true },
+    chain: { height: 0, state: { hasCSV: () => true, hasWitness: () => true }, hasCoins: () => false },
+    verifyFinal: () => true,
+    exists: () => false,
+    isDoubleSpend: () => false,
+    getCoinView: () => view,
+    maybeOrphan: () => null,
+    verify: () => undefined,
+    addEntry: (added: HostPoolEntry) => {
+      entry = added;
+    },
+    limitSize: () => false
+  });
+  await takesAnything.insertTX(transaction, -1);
+  // Assigned by `addEntry`, which TypeScript does not see.
+  const found = entry as HostPoolEntry | undefined;
+  if (found === undefined) throw new Error('the node has shown no entry of its pool');
+  return found.constructor as unknown as HostPoolEntryClass;
+}
