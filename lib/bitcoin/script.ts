@@ -15,6 +15,7 @@ export const OP_DUP = 0x76;
 export const OP_EQUAL = 0x87;
 export const OP_EQUALVERIFY = 0x88;
 export const OP_HASH160 = 0xa9;
+export const OP_CODESEPARATOR = 0xab;
 export const OP_CHECKSIG = 0xac;
 export const OP_CHECKSIGVERIFY = 0xad;
 export const OP_CHECKMULTISIG = 0xae;
@@ -130,8 +131,8 @@ export class ScriptWalker {
   }
 }
 
-/** A script number of up to four bytes: little endian, the top bit its sign; need not be minimal. */
-function scriptNumber(bytes: Buffer, start: number, end: number): number {
+/** A script number of up to six bytes: little endian, the top bit its sign; need not be minimal. */
+export function scriptNumber(bytes: Buffer, start: number, end: number): number {
   if (start === end) return 0;
   const magnitude = bytes.readUIntLE(start, end - start);
   const sign = 2 ** (8 * (end - start) - 1);

@@ -2,7 +2,6 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HEADER_LENGTH } from '../bitcoin/header';
-import { wasmCurve } from '../bitcoin/secp256k1';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
 import { openCoinSet } from './coins';
@@ -87,7 +86,7 @@ export class BcoinNode implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    const modern = modernPool ? new ModernPool(host, this.#toHost, wasmCurve) : undefined;
+    const modern = modernPool ? new ModernPool(host, this.#toHost) : undefined;
     this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost, modern);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);

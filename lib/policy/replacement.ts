@@ -49,7 +49,9 @@ export function checkPaysForReplacement(
 
 /** What it spends must not be among what it replaces. @throws PolicyRefusal */
 export function checkSpendsNoConflict(member: Member, parents: ReadonlySet<PooledNode>, conflicts: ReadonlySet<PooledNode>): void {
-  for (const ancestor of withAncestors(parents))
+  // In Bitcoin Core's order, since one of several may be named.
+  const ancestors = [...withAncestors(parents)].sort((a, b) => a.member.txid.compare(b.member.txid));
+  for (const ancestor of ancestors)
     if (conflicts.has(ancestor))
       throw new PolicyRefusal(
         'invalid',

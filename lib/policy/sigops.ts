@@ -28,7 +28,7 @@ export function sigopCostOf({ inputs, outputs }: Pick<Offered, 'inputs' | 'outpu
   let [base, witness] = [0, 0];
   for (const { script } of outputs) base += sigopsIn(script, false);
   for (const [i, { script }] of inputs.entries()) {
-    const locking = spend.outputs[i]?.script as Buffer; // one for each input
+    const locking = spend.spent[i]?.script as Buffer; // one for each input
     const redeem = isScriptHash(locking) ? pushedLast(script) : undefined;
     base += sigopsIn(script, false) + (redeem === undefined ? 0 : sigopsIn(redeem, true));
     witness += witnessSigops(redeem ?? locking, spend.witness(i));

@@ -154,7 +154,8 @@ export class Admission {
     if (terms.isFromBlock !== true && terms.isPackage !== true) checkFee(candidate.fee, candidate.size, this.#rates());
     this.#checkAbsurdFee(candidate);
     const member = memberOf(candidate);
-    const parents = new Set([...spentKeys(offered)].flatMap((key) => clusters.get(key) ?? []));
+    // In Bitcoin Core's order, since one of several may be named.
+    const parents = new Set([...spentKeys(offered)].sort().flatMap((key) => clusters.get(key) ?? []));
     const sibling = terms.isFromBlock === true ? undefined : this.#siblingOf(member, parents, conflicts, terms);
     return {
       candidate,

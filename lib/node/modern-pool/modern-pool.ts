@@ -11,7 +11,6 @@ import { RefusedError } from './refused-error';
 import { Reorganizations } from './reorganizations';
 import { ScriptChecks } from './script-checks';
 import { readSettings, type PoolSettings } from './settings';
-import type { Curve } from '../../bitcoin/secp256k1';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
 import type { SubmittedPackage } from '../types';
 
@@ -29,7 +28,7 @@ export class ModernPool {
   readonly #admission: Admission;
 
   /** Takes over the pool of a node that is not open yet. */
-  constructor(host: HostNode, toHost: ToHostHash, curve: Curve) {
+  constructor(host: HostNode, toHost: ToHostHash) {
     const { mempool, chain, workers } = host;
     const settings = (this.settings = readSettings(host));
     this.#mempool = mempool;
@@ -38,7 +37,7 @@ export class ModernPool {
     mempool.options.maxAncestors = MOST_ANCESTORS;
     const now = (): number => Math.floor(Date.now() / 1_000);
     const entries = (this.entries = new PooledEntries({ mempool, chain, toHost, incrementalRate: settings.incrementalRate, now }));
-    const scripts = new ScriptChecks(workers, curve);
+    const scripts = new ScriptChecks(workers);
     this.#admission = new Admission({
       mempool,
       chain,

@@ -1,6 +1,7 @@
 // Runs the scripts of a transaction: those of taproot outputs in lib/taproot, all others in bcoin.
 
 import { setImmediate } from 'node:timers/promises';
+import { OP_CODESEPARATOR, ScriptWalker } from '../../bitcoin/script';
 import { isScriptHash, scriptTypeOf, witnessProgramOf } from '../../bitcoin/script-type';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { pushedLast } from '../../policy/redeem-script';
@@ -9,8 +10,9 @@ import { inputSigops } from '../../policy/sigops';
 import { isTaproot, verifyInput, type Rules } from '../../taproot/verify';
 import { Slice } from '../../turns/slices';
 import { inSlices } from './in-slices';
+import { findCurve } from '../curve';
 import { scriptErrorText } from './script-error-text';
-import type { Curve } from '../../bitcoin/secp256k1';
+import type { Curve } from '../../taproot/curve';
 import type { Candidate } from '../../policy/transaction';
 import type { HostCoinView, HostOutput, HostTransaction, HostWorkers } from '../host';
 
@@ -50,11 +52,11 @@ export interface HostCandidate {
 
 export class ScriptChecks {
   readonly #workers: HostWorkers;
-  readonly #curve: Curve;
+  /** Found when the first taproot input comes. */
+  #curve: Promise<Curve> | undefined;
 
-  constructor(workers: HostWorkers, curve: Curve) {
+  constructor(workers: HostWorkers) {
     this.#workers = workers;
-    this.#curve = curve;
   }
 
   /** Runs all scripts by the rules of the pool, some in each turn. @throws PolicyRefusal for the first input whose scripts fail */
@@ -72,14 +74,17 @@ export class ScriptChecks {
     const { spend, coins, offered } = candidate;
     const { script } = coins[input] as { readonly script: Buffer }; // an input of the transaction
     if (scriptTypeOf(script) === 'anchor') return undefined;
-    if (isTaproot(script)) return inSlices(verifyInput(spend, input, rules, this.#curve));
+    if (isTaproot(script)) return inSlices(verifyInput(spend, input, rules, await (this.#curve ??= findCurve())));
     const { prevout } = transaction.inputs[input] as HostTransaction['inputs'][number];
     const coin = view.getOutput(prevout) as HostOutput; // the candidate has its coins from there
     const isLong = inputSigops(offered.inputs[input]?.script as Buffer, script, spend.witness(input)) > MOST_SIGOPS_IN_TURN;
     try {
       if (isLong && this.#workers.enabled) await transaction.checkInputAsync(input, coin, FLAGS[rules], this.#workers);
       else transaction.checkInput(input, coin, FLAGS[rules]);
-      return undefined;
+      // bcoin 1.x does not know this rule.
+      return rules === 'policy' && separatesCode(offered.inputs[input]?.script as Buffer, script)
+        ? scriptErrorText('OP_CODESEPARATOR')
+        : undefined;
     } catch (error) {
       if (!isScriptError(error)) throw error;
       return scriptErrorText(error.code);
@@ -97,6 +102,14 @@ export class ScriptChecks {
       `input ${input} of ${names}, spending ${toDisplayHex(txid)}:${index}`
     );
   }
+}
+
+/** Whether a script without witness has OP_CODESEPARATOR (SCRIPT_VERIFY_CONST_SCRIPTCODE). */
+function separatesCode(unlocking: Buffer, locking: Buffer): boolean {
+  const redeem = isScriptHash(locking) ? pushedLast(unlocking) : undefined;
+  const walker = new ScriptWalker(redeem ?? locking);
+  while (walker.next()) if (walker.opcode === OP_CODESEPARATOR) return true;
+  return false;
 }
 
 /** Whether somebody may have taken the witness away, so that nothing can be said of the transaction with that txid. */
