@@ -10,6 +10,7 @@ import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
 import { ModernEntrance } from './modern-pool/entrance';
+import { answerRefusals } from './modern-pool/own-calls';
 import { ModernPool } from './modern-pool/modern-pool';
 import { OwnEntrance } from './own-entrance';
 import { BcoinPool } from './pool';
@@ -97,6 +98,7 @@ export class BcoinNode implements NodeSource {
     this.#deployments = new DeploymentReader(chain, network);
     const entrance = modern === undefined ? new OwnEntrance(host.mempool, this.#toHost) : new ModernEntrance(modern);
     this.#broadcaster = new Broadcaster(host, this.#toHost, entrance);
+    if (modern !== undefined) answerRefusals(host.rpc, (raw) => this.broadcast(raw));
     this.#blocks = new StoredBlocks(host, this.#toHost);
   }
 

@@ -31,7 +31,9 @@ export class OwnEntrance implements Entrance {
   }
 
   async try(transactions: readonly HostTransaction[]): Promise<Trials> {
-    return { results: await tryInPool(this.#mempool, transactions, reasonOf) };
+    const results = await tryInPool(this.#mempool, transactions, reasonOf);
+    const refused = results.findIndex(({ type }) => type !== 'taken');
+    return { results: refused < 0 ? results : results.map((result, i) => (i === refused ? result : undefined)) };
   }
 }
 

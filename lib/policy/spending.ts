@@ -5,7 +5,7 @@ import { isScriptHash, scriptTypeOf, witnessProgramOf } from '../bitcoin/script-
 import { hasStandardWitness, isTaproot } from '../taproot/verify';
 import { feeAt, LIMITS } from './limits';
 import { coinsText } from './names';
-import { hasOnlyPushes, pushedLast } from './redeem-script';
+import { pushedLast } from './redeem-script';
 import { PolicyRefusal } from './refusal';
 import { legacySigops, sigopsIn } from './sigops';
 import type { Candidate } from './transaction';

@@ -270,9 +270,8 @@ function sentOf(member: PackageMember): Sent {
 const paysTooMuch = ({ fee, size }: { readonly fee: number; readonly size: number }, mostRate: number): boolean =>
   mostRate > 0 && fee > feeAt(mostRate, size);
 
-/** What is said about each: if one is refused, only its result; after one whose fee is too high, no more. */
+/** What is said about each: after one whose fee is too high, no more. */
 function saidOf(results: readonly (TrialResult | undefined)[], mostRate: number): readonly (TrialResult | undefined)[] {
-  const refused = results.findIndex((result) => result !== undefined && result.type !== 'taken');
   const last = results.findIndex((result) => result?.type === 'taken' && paysTooMuch(result, mostRate));
-  return results.map((result, i) => ((refused >= 0 ? i === refused : last < 0 || i <= last) ? result : undefined));
+  return results.map((result, i) => (last < 0 || i <= last ? result : undefined));
 }

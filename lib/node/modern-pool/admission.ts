@@ -15,6 +15,7 @@ import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { keyOf } from '../../bitcoin/hash';
 
 import { inSlices } from './in-slices';
+import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
 import type { HostCandidate, ScriptChecks } from './script-checks';
@@ -126,13 +127,14 @@ export class Admission {
       staging.checkClusters();
     });
     if (this.#parts.settings.requireStandard) this.#checkPackageDust(all);
-    for (const checked of all) await PackageRefusal.unless(checked.transaction, () => this.#parts.scripts.check(checked));
+    for (const [i, checked] of all.entries())
+      await PackageRefusal.unless(checked.transaction, () => this.#parts.scripts.check(checked), all.slice(0, i));
     return { added: all, removed: staging.removed };
   }
 
   /** The checks that are made before a replacement is considered (PreChecks). `before`: of its package. @throws PolicyRefusal */
   async #check(transaction: HostTransaction, terms: Terms, before: readonly Checked[]): Promise<Checked> {
-    const { mempool, chain, clusters, settings } = this.#parts;
+    const { chain, clusters, settings } = this.#parts;
     const offered = new Offered(scanTransaction(transaction.toRaw()));
     checkForm(offered);
     this.#checkForks(transaction, offered);
@@ -209,8 +211,7 @@ export class Admission {
     before: readonly Checked[]
   ): Promise<{ readonly view: HostCoinView; readonly coins: readonly SpentCoin[] }> {
     const { mempool, chain } = this.#parts;
-    // The method of 2.x leaves out outputs of the pool that are spent there.
-    const view = await (mempool._getSpentView?.(transaction) ?? mempool.getCoinView(transaction));
+    const view = await spentView(mempool, transaction);
     for (const parent of before) view.addTX(parent.transaction, UNCONFIRMED);
     const coins: SpentCoin[] = [];
     for (const { prevout } of transaction.inputs) {

@@ -33,9 +33,10 @@ export class ModernEntrance implements Entrance {
     } catch (error) {
       if (error instanceof PolicyRefusal) return { results: [trialOf(error)] };
       if (!(error instanceof PackageRefusal)) throw error;
-      const results = transactions.map((transaction) => {
+      const results = transactions.map((transaction, i) => {
         const refusal = error.refusals.get(transaction);
-        return refusal && trialOf(refusal);
+        const passed = error.passed[i];
+        return refusal === undefined ? passed && taken(passed) : trialOf(refusal);
       });
       return error.isOfWhole ? { results, fault: error.message } : { results };
     }
@@ -47,7 +48,7 @@ export class ModernEntrance implements Entrance {
 
 const taken = ({ candidate: { fee, size } }: Checked): TrialResult => ({ type: 'taken', fee, size });
 
-function trialOf({ kind, reason, details, message }: PolicyRefusal): TrialResult {
+function trialOf({ kind, reason, message }: PolicyRefusal): TrialResult {
   if (kind === 'missing') return { type: 'missing' };
   return { type: 'refused', reason, words: { reason, message } };
 }

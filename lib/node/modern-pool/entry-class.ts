@@ -4,7 +4,7 @@ import type { HostCoinView, HostMempool, HostPoolEntry, HostPoolEntryClass, Host
 
 /** Any transaction and its coins will do. */
 export async function findEntryClass(mempool: HostMempool, transaction: HostTransaction, view: HostCoinView): Promise<HostPoolEntryClass> {
-  let entry: HostPoolEntry | undefined;
+  const shown: HostPoolEntry[] = [];
   const takesAnything = Object.assign(Object.create(Object.getPrototypeOf(mempool) as object) as HostMempool, {
     options: { requireStandard: false, prematureWitness: true },
     chain: { height: 0, state: { hasCSV: () => true, hasWitness: () => true }, hasCoins: () => false },
@@ -14,14 +14,11 @@ export async function findEntryClass(mempool: HostMempool, transaction: HostTran
     getCoinView: () => view,
     maybeOrphan: () => null,
     verify: () => undefined,
-    addEntry: (added: HostPoolEntry) => {
-      entry = added;
-    },
+    addEntry: (entry: HostPoolEntry) => shown.push(entry),
     limitSize: () => false
   });
   await takesAnything.insertTX(transaction, -1);
-  // Assigned by `addEntry`, which TypeScript does not see.
-  const found = entry as HostPoolEntry | undefined;
+  const [found] = shown;
   if (found === undefined) throw new Error('the node has shown no entry of its pool');
   return found.constructor as unknown as HostPoolEntryClass;
 }

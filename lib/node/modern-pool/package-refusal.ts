@@ -2,16 +2,21 @@
 
 import { PolicyRefusal } from '../../policy/refusal';
 import type { HostTransaction } from '../host';
+import type { Checked } from './admission';
 
 const ONE_FAILED = 'transaction failed';
 
-/** The message is Bitcoin Core's. `refusals`: of the transactions that are to blame; none, if it is the package as a whole. */
+/**
+ * The message is Bitcoin Core's. `refusals`: of the transactions that are to blame; none, if it is the package as a whole. `passed`: those
+ * that had passed all checks before.
+ */
 export class PackageRefusal extends Error {
   override readonly name = 'PackageRefusal';
 
   constructor(
     message: string,
-    readonly refusals: ReadonlyMap<HostTransaction, PolicyRefusal> = new Map()
+    readonly refusals: ReadonlyMap<HostTransaction, PolicyRefusal> = new Map(),
+    readonly passed: readonly Checked[] = []
   ) {
     super(message);
   }
@@ -22,12 +27,12 @@ export class PackageRefusal extends Error {
   }
 
   /** Runs a check of one transaction. @throws PackageRefusal */
-  static async unless(transaction: HostTransaction, check: () => void | Promise<void>): Promise<void> {
+  static async unless(transaction: HostTransaction, check: () => void | Promise<void>, passed: readonly Checked[] = []): Promise<void> {
     try {
       await check();
     } catch (error) {
       if (!(error instanceof PolicyRefusal)) throw error;
-      throw new PackageRefusal(ONE_FAILED, new Map([[transaction, error]]));
+      throw new PackageRefusal(ONE_FAILED, new Map([[transaction, error]]), passed);
     }
   }
 

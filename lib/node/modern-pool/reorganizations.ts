@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { PolicyRefusal } from '../../policy/refusal';
 import { Slice } from '../../turns/slices';
+import { spentView } from './spent-view';
 import { LOCK_FLAGS, type Admission, type Terms } from './admission';
 import type { HostChain, HostCoinView, HostEntry, HostMempool, HostNode, HostPoolEntry, HostTransaction, ToHostHash } from '../host';
 import type { PooledEntries } from './pooled-entries';
@@ -97,7 +98,7 @@ export class Reorganizations {
     if (!(await chain.verifyFinal(chain.tip, tx, LOCK_FLAGS))) return false;
     const hasRelativeLocks = tx.version >= 2 && tx.inputs.some(({ sequence }) => (sequence & NO_RELATIVE_LOCK) === 0);
     if (!coinbase && !hasRelativeLocks) return true;
-    const view = await (mempool._getSpentView?.(tx) ?? mempool.getCoinView(tx));
+    const view = await spentView(mempool, tx);
     return this.#areMature(tx, view) && (await chain.verifyLocks(chain.tip, tx, view, LOCK_FLAGS));
   }
 
