@@ -370,7 +370,15 @@ export interface HostNode extends HostEmitter {
 }
 
 export interface HostFees {
-  readonly feeStats: { readonly maxConfirms: number };
+  /** `buckets`: the least rates of the groups in which transactions are counted. */
+  readonly feeStats: { readonly maxConfirms: number; readonly buckets: Float64Array };
+  /** Transactions that pay less are not counted; nor are those of a higher priority. */
+  minTrackedFee: number;
+  minTrackedPri: number;
+  /** Makes the groups. */
+  init(): void;
+  /** Takes over estimates from the disk. */
+  inject(saved: HostFees): HostFees;
   /** Satoshis per 1,000 virtual bytes; 0 when there is no estimate. `smart`: falls back to estimates for more blocks. */
   estimateFee(blocks: number, smart: boolean): number;
 }

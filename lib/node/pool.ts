@@ -185,7 +185,10 @@ function poolEvents(mempool: HostMempool, chain: HostChain, modern?: ModernPool)
     // Emitted for each entry, including those that a reorganization puts back, and with the coins, unlike 'add entry'.
     occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
     occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(
-      map(({ tx }): PoolEvent => ({ type: 'remove', txid: tx.hash(), replacement: modern?.entries.replacement?.hash() }))
+      map(({ tx }): PoolEvent => {
+        const replacement = modern?.entries.replacement?.hash();
+        return { type: 'remove', txid: tx.hash(), ...(replacement && { replacement }) };
+      })
     ),
     // A reset empties the pool without an event for each entry.
     occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear' })))

@@ -246,7 +246,7 @@ export type PoolEvent = PoolAddition | PoolRemoval | { readonly type: 'clear' };
 export interface PoolRemoval {
   readonly type: 'remove';
   readonly txid: Buffer;
-  readonly replacement: Buffer | undefined;
+  readonly replacement?: Buffer;
 }
 
 /** The node's transaction pool. All calls except `withCoins` answer from memory. */

@@ -5,6 +5,7 @@
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal } from '../../policy/refusal';
 import { Admission, missingInputs, type Change, type Terms } from './admission';
+import { countAllFees } from './fee-statistics';
 import { PackageSubmission } from './package-submission';
 import { PooledEntries } from './pooled-entries';
 import { RefusedError } from './refused-error';
@@ -35,6 +36,7 @@ export class ModernPool {
     this.#toHost = toHost;
     mempool.options.minRelay = settings.relayRate;
     mempool.options.maxAncestors = MOST_ANCESTORS;
+    if (host.fees !== null) countAllFees(host.fees);
     const now = (): number => Math.floor(Date.now() / 1_000);
     const entries = (this.entries = new PooledEntries({ mempool, chain, toHost, incrementalRate: settings.incrementalRate, now }));
     const scripts = new ScriptChecks(workers);
