@@ -40,7 +40,7 @@ export class ScannedInput {
   }
 }
 
-/** An output. Offsets count from the start of `bytes`; `value` in satoshis. */
+/** An output. Offsets count from the start of `bytes`. `value` in satoshis; of a transaction that is in no block it may be any number. */
 export class ScannedOutput {
   constructor(
     readonly bytes: Buffer,
@@ -96,7 +96,7 @@ export class ScannedTransaction {
     }
     this.outputsOffset = reader.offset;
     for (let left = reader.compactSize(); left > 0; left--) {
-      reader.u64();
+      reader.skip(VALUE_LENGTH);
       reader.skip(reader.compactSize());
     }
     this.witnessOffset = reader.offset;
@@ -131,7 +131,7 @@ export class ScannedTransaction {
     const outputs: ScannedOutput[] = [];
     for (let left = reader.compactSize(); left > 0; left--) {
       const { offset } = reader;
-      const value = reader.u64();
+      const value = reader.i64();
       const scriptLength = reader.compactSize();
       outputs.push(new ScannedOutput(this.bytes, offset, value, reader.skip(scriptLength), scriptLength));
     }
