@@ -6,6 +6,8 @@ import tseslint from 'typescript-eslint';
 const belowInterfaces = [
   'lib/turns',
   'lib/bitcoin',
+  'lib/clusters',
+  'lib/taproot',
   'lib/store',
   'lib/node',
   'lib/views',
@@ -21,11 +23,14 @@ const belowInterfaces = [
 const modules = {
   'lib/turns': [],
   'lib/bitcoin': ['lib/turns'],
+  'lib/clusters': [],
+  'lib/taproot': ['lib/bitcoin'],
+  'lib/policy': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/taproot'],
   'lib/payments': [],
   'lib/store': ['lib/turns'],
-  'lib/node': ['lib/turns', 'lib/bitcoin'],
+  'lib/node': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/taproot', 'lib/policy'],
   'lib/views': ['lib/bitcoin'],
-  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views'],
+  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/node', 'lib/views'],
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
@@ -44,6 +49,7 @@ const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/
 
 // What a folder of a module may import from that module: other folders, and files in the module's top folder.
 const folders = {
+  'lib/taproot/tapscript': ['curve', 'script-error', 'signature', 'signature-hash'],
   'lib/store/leveldb-files': ['store'],
   'lib/index/records': ['types', 'errors'],
   'lib/index/scan': ['types', 'errors', 'records'],
@@ -58,6 +64,7 @@ const folders = {
   'lib/scripts/read': ['types', 'errors', 'records'],
   'lib/scripts/write': ['types', 'errors', 'records', 'scan'],
   'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'write'],
+  'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve'],
   'lib/pool/order': [],
   'lib/pool/by-script': ['summary'],
   'lib/views/esplora': ['json-writer'],

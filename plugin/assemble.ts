@@ -63,7 +63,7 @@ export class Assembly {
     const { payments, addresses, limits, profile, rpcUser: user, undoDepth, scrubMs } = options;
     const { failurePauseMs } = replaced;
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
-    const node = (this.node = new BcoinNode(host));
+    const node = (this.node = new BcoinNode(host, options));
     const index = (this.index = new ChainIndexer({ ...options, ...common, store, node, migrations }));
     const serving = (this.serving = new Serving({ node, index, options, logger }));
     const filling = places && { path: places.scripts, filesPath: places.filling };

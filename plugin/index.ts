@@ -45,6 +45,7 @@ export class RestPlugin {
   readonly node: NodeSource;
   readonly #host: HostNode;
   readonly #parts: Assembly;
+  readonly #modernPool: boolean;
   #bar: Subscription | undefined;
   #leaveSignals: (() => void) | undefined;
 
@@ -52,6 +53,7 @@ export class RestPlugin {
     this.#host = host;
     const { config, memory } = host;
     const options = readOptions(config);
+    this.#modernPool = options.modernPool;
     acceptAddressForms(host.rpc, host.network);
     const places = memory ? undefined : placesOf(config);
     const parts = (this.#parts = new Assembly({
@@ -80,6 +82,7 @@ export class RestPlugin {
     this.#leaveSignals = closeOnSignals(() => this.#host.close());
     const { index, wallets } = this.#parts;
     this.#bar = showCatchUp(index.state$, process.stdout, this.#host.logger, wallets?.scripts.state$);
+    if (this.#modernPool) this.#host.logger.context(id).info(MODERN_POOL);
     await this.#parts.open();
   }
 
@@ -94,6 +97,8 @@ export class RestPlugin {
     await this.#parts.close();
   }
 }
+
+const MODERN_POOL = 'The pool takes transactions by the rules of Bitcoin Core 31: taproot, replacement, packages (--rest-pool=modern).';
 
 function packageVersion(): string {
   return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;

@@ -118,6 +118,11 @@ export const OPTIONS = [
     { type: 'choice', choices: ['synced', 'indexed'] },
     "when to answer: synced, once node and index are in sync; indexed, once the index is at the node's tip"
   ),
+  running(
+    'rest-pool RULES',
+    { type: 'choice', choices: ['bcoin', 'modern'] },
+    "what enters the node's pool: bcoin, by bcoin's rules; modern, by those of Bitcoin Core 31, with taproot and replacement"
+  ),
   running('rest-cache MIB', number(DEFAULT_CACHE_BYTES / MIB, 4, 4_096), 'memory for caches'),
   running('rest-bootstrap FROM', { type: 'choice', choices: ['blocks', 'coins'] }, 'what an empty index is built from: blocks or coins'),
   running('rest-threads N', byEdition('4, modern 16', 1, 1_000), 'requests worked on at a time', { alias: 'rpcthreads' }),

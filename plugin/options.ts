@@ -35,6 +35,8 @@ export interface RestOptions {
   readonly filters: boolean;
   /** How long one pass over the files of the open index takes (lib/follow/scrub.ts); 0: the files are not checked again. */
   readonly scrubMs: number;
+  /** Whether the node gets today's pool. */
+  readonly modernPool: boolean;
   readonly limits: Limits;
   /** `user:password` that is accepted for JSON-RPC besides the node's API key. */
   readonly rpcUser?: string;
@@ -120,6 +122,7 @@ export function readOptions(config: HostConfig): RestOptions {
     ...cacheShares(MIB * read.integer('rest-cache')),
     bootstrap: read.choice('rest-bootstrap'),
     filters: read.flag('rest-filters'),
+    modernPool: read.choice('rest-pool') === 'modern',
     scrubMs: HOUR_MS * read.integer('rest-scrub'),
     limits: {
       threads: read.integer('rest-threads', profile.limits.threads),

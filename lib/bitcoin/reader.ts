@@ -66,6 +66,12 @@ export class ByteReader {
     return high * 0x1_0000_0000 + low;
   }
 
+  /** A signed count of 64 bits; beyond 2^53 - 1 either way it is rounded. */
+  i64(): number {
+    const low = this.u32();
+    return (this.u32() | 0) * 0x1_0000_0000 + low;
+  }
+
   /** A compact size. As in Bitcoin Core, a longer form than needed and more than MAX_COMPACT_SIZE are refused. */
   compactSize(): number {
     const first = this.u8();

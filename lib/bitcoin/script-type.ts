@@ -61,7 +61,7 @@ function isPubkeyHash(bytes: Buffer, start: number, end: number): boolean {
   );
 }
 
-function isScriptHash(bytes: Buffer, start: number, end: number): boolean {
+export function isScriptHash(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return end - start === 23 && bytes[start] === OP_HASH160 && bytes[start + 1] === 20 && bytes[start + 22] === OP_EQUAL;
 }
 
@@ -81,6 +81,13 @@ function isWitnessProgram(bytes: Buffer, start: number, end: number): boolean {
     (bytes[start] === OP_0 || isSmallInteger(bytes[start])) &&
     bytes[start + 1] === length - 2
   );
+}
+
+/** The version of a witness program and its bytes, a view; undefined for any other script. */
+export function witnessProgramOf(script: Buffer): { readonly version: number; readonly program: Buffer } | undefined {
+  if (!isWitnessProgram(script, 0, script.length)) return undefined;
+  const opcode = script[0] as number; // a program has a version
+  return { version: opcode === OP_0 ? 0 : opcode - OP_1 + 1, program: script.subarray(2) };
 }
 
 /** OP_RETURN and pushes; OP_RESERVED counts as a push, as in Bitcoin Core. */

@@ -7,7 +7,7 @@ export const OP_0 = 0x00;
 const OP_PUSHDATA1 = 0x4c;
 const OP_PUSHDATA2 = 0x4d;
 const OP_PUSHDATA4 = 0x4e;
-const OP_1NEGATE = 0x4f;
+export const OP_1NEGATE = 0x4f;
 export const OP_1 = 0x51;
 export const OP_16 = 0x60;
 export const OP_RETURN = 0x6a;
@@ -15,8 +15,11 @@ export const OP_DUP = 0x76;
 export const OP_EQUAL = 0x87;
 export const OP_EQUALVERIFY = 0x88;
 export const OP_HASH160 = 0xa9;
+export const OP_CODESEPARATOR = 0xab;
 export const OP_CHECKSIG = 0xac;
+export const OP_CHECKSIGVERIFY = 0xad;
 export const OP_CHECKMULTISIG = 0xae;
+export const OP_CHECKMULTISIGVERIFY = 0xaf;
 const OP_NOP10 = 0xb9;
 const OP_CHECKSIGADD = 0xba;
 const OP_INVALIDOPCODE = 0xff;
@@ -50,7 +53,7 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
-const MAX_PUSH_LENGTH = 520;
+export const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
 const MAX_SCRIPT_LENGTH = 10_000;
 
@@ -128,8 +131,8 @@ export class ScriptWalker {
   }
 }
 
-/** A script number of up to four bytes: little endian, the top bit its sign; need not be minimal. */
-function scriptNumber(bytes: Buffer, start: number, end: number): number {
+/** A script number of up to six bytes: little endian, the top bit its sign; need not be minimal. */
+export function scriptNumber(bytes: Buffer, start: number, end: number): number {
   if (start === end) return 0;
   const magnitude = bytes.readUIntLE(start, end - start);
   const sign = 2 ** (8 * (end - start) - 1);

@@ -14,6 +14,8 @@ const TXID_LENGTH = 32;
 /** An input is its outpoint, its script with a length, and its sequence. */
 const OUTPOINT_LENGTH = TXID_LENGTH + 4;
 const SEQUENCE_LENGTH = 4;
+/** An output is its value, and its script with a length. */
+export const VALUE_LENGTH = 8;
 
 /** An input. Offsets count from the start of `bytes`. */
 export class ScannedInput {
@@ -38,10 +40,11 @@ export class ScannedInput {
   }
 }
 
-/** An output. `value` in satoshis. */
+/** An output. Offsets count from the start of `bytes`. `value` in satoshis; of a transaction that is in no block it may be any number. */
 export class ScannedOutput {
   constructor(
     readonly bytes: Buffer,
+    readonly offset: number,
     readonly value: number,
     readonly scriptOffset: number,
     readonly scriptLength: number
@@ -93,7 +96,7 @@ export class ScannedTransaction {
     }
     this.outputsOffset = reader.offset;
     for (let left = reader.compactSize(); left > 0; left--) {
-      reader.u64();
+      reader.skip(VALUE_LENGTH);
       reader.skip(reader.compactSize());
     }
     this.witnessOffset = reader.offset;
@@ -127,9 +130,10 @@ export class ScannedTransaction {
     const reader = new ByteReader(this.bytes, this.outputsOffset);
     const outputs: ScannedOutput[] = [];
     for (let left = reader.compactSize(); left > 0; left--) {
-      const value = reader.u64();
+      const { offset } = reader;
+      const value = reader.i64();
       const scriptLength = reader.compactSize();
-      outputs.push(new ScannedOutput(this.bytes, value, reader.skip(scriptLength), scriptLength));
+      outputs.push(new ScannedOutput(this.bytes, offset, value, reader.skip(scriptLength), scriptLength));
     }
     return outputs;
   }

@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { merge, type Observable, type Subscription } from 'rxjs';
-import { toDisplayHex } from '../bitcoin/hash';
+import { keyOf, toDisplayHex } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { scanTransaction, scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
@@ -56,6 +56,8 @@ export class ChainFollower extends Loop {
   /** When the last review of payments began. */
   #reviewedAt = -Infinity;
   #subscriptions: readonly Subscription[] = [];
+  /** Transactions of the pool that pay to orders: their txids, each a latin1 string. */
+  readonly #paying = new Set<string>();
 
   constructor(parts: ChainFollowerParts) {
     super();
@@ -77,6 +79,8 @@ export class ChainFollower extends Loop {
         node.pool.events$,
         (event) => {
           if (event.type === 'add') this.#lookAt(event.txid);
+          else if (event.type === 'clear') this.#paying.clear();
+          else if (this.#paying.delete(keyOf(event.txid)) && event.replacement !== undefined) this.wake();
         },
         (error) => {
           logger.error(`payments: ${detailsOf(error)}`);
@@ -250,7 +254,10 @@ export class ChainFollower extends Loop {
     const raw = merchant.isIdle ? undefined : node.pool.transaction(txid);
     if (raw === undefined) return;
     try {
-      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) merchant.seenInPool(output);
+      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) {
+        merchant.seenInPool(output);
+        this.#paying.add(keyOf(txid));
+      }
     } catch (error) {
       if (!(error instanceof MalformedBytesError)) throw error;
       logger.error(`payments: transaction ${toDisplayHex(txid)} of the pool cannot be read: ${error.message}`);

@@ -9,6 +9,9 @@ import type { NodeSource, PoolSource } from '../node/types';
 import type { PaymentNetwork } from '../payments/rules/request';
 import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 
+/** An outpoint begins with a txid. */
+const TXID_LENGTH = 32;
+
 export class NodeChain implements MerchantChain {
   /** BIP70 knows two networks. */
   readonly network: PaymentNetwork;
@@ -66,6 +69,10 @@ function standingIn(
   if (pool.transaction(txid) !== undefined) return { state: 'pool' };
   const inputs = outpoints.map((outpoint) => inputIn(snapshot, pool, outpoint));
   if (inputs.includes('spent')) return { state: 'conflicted' };
+  for (const outpoint of outpoints) {
+    const rival = pool.spender(outpoint.subarray(0, TXID_LENGTH), outpoint.readUInt32LE(TXID_LENGTH));
+    if (rival !== undefined) return { state: 'replaced', by: rival.txid };
+  }
   // If an input is unspent, the transaction itself cannot be in the chain.
   if (unknown === undefined || inputs.includes('unspent')) return { state: 'absent' };
   return { state: 'unknown', reason: reasonOf(unknown) };
@@ -77,8 +84,8 @@ function standingIn(
  * coin. `unspent`: by no transaction in the chain. Undefined: this cannot be decided.
  */
 function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): 'spent' | 'unspent' | undefined {
-  const txid = outpoint.subarray(0, 32);
-  if (snapshot.coin(txid, outpoint.readUInt32LE(32)) !== undefined || pool.transaction(txid) !== undefined) return 'unspent';
+  const txid = outpoint.subarray(0, TXID_LENGTH);
+  if (snapshot.coin(txid, outpoint.readUInt32LE(TXID_LENGTH)) !== undefined || pool.transaction(txid) !== undefined) return 'unspent';
   try {
     return snapshot.position(txid) === undefined ? undefined : 'spent';
   } catch (error) {

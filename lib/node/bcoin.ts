@@ -9,6 +9,10 @@ import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
+import { ModernEntrance } from './modern-pool/entrance';
+import { answerRefusals } from './modern-pool/own-calls';
+import { ModernPool } from './modern-pool/modern-pool';
+import { OwnEntrance } from './own-entrance';
 import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
 import { readSpentCoins, readSpentOutputs, readSpentSpan } from './undo';
@@ -31,7 +35,8 @@ import type {
   PoolSource,
   SpentNodeCoin,
   SpentSpan,
-  TrialResult
+  SubmittedPackage,
+  Trials
 } from './types';
 
 /** Bitcoin Core's names of networks, where they differ from bcoin's. */
@@ -52,6 +57,11 @@ const TRANSACTION_RATES: Readonly<Record<string, TransactionRate | undefined>> =
 };
 const NO_RATE: TransactionRate = { time: 0, count: 0, perSecond: 0 };
 
+export interface BcoinNodeOptions {
+  /** Whether the node gets today's pool in the place of its own. It must not be open yet. */
+  readonly modernPool?: boolean;
+}
+
 export class BcoinNode implements NodeSource {
   readonly network: NetworkInfo;
   readonly pool: PoolSource;
@@ -66,7 +76,7 @@ export class BcoinNode implements NodeSource {
   readonly #blocks: StoredBlocks;
 
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
-  constructor(host: HostNode) {
+  constructor(host: HostNode, { modernPool = false }: BcoinNodeOptions = {}) {
     if (host.spv) throw new UnsupportedNodeError('rest needs a full node: an SPV node (--spv) keeps no blocks to index');
     const { chain, network } = host;
     this.#host = host;
@@ -77,7 +87,8 @@ export class BcoinNode implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost);
+    const modern = modernPool ? new ModernPool(host, this.#toHost) : undefined;
+    this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost, modern);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
@@ -85,7 +96,9 @@ export class BcoinNode implements NodeSource {
     this.readsWholeBlocks = host.blocks === undefined;
     outliveBrokenRequests(host.http);
     this.#deployments = new DeploymentReader(chain, network);
-    this.#broadcaster = new Broadcaster(host, this.#toHost);
+    const entrance = modern === undefined ? new OwnEntrance(host.mempool, this.#toHost) : new ModernEntrance(modern);
+    this.#broadcaster = new Broadcaster(host, this.#toHost, entrance);
+    if (modern !== undefined) answerRefusals(host.rpc, (raw) => this.broadcast(raw));
     this.#blocks = new StoredBlocks(host, this.#toHost);
   }
 
@@ -207,8 +220,12 @@ export class BcoinNode implements NodeSource {
     return this.#broadcaster.broadcast(transaction);
   }
 
-  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]> {
+  tryTransactions(transactions: readonly Buffer[]): Promise<Trials> {
     return this.#broadcaster.try(transactions);
+  }
+
+  submitPackage(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
+    return this.#broadcaster.submit(transactions, mostRate);
   }
 
   networkStatus(): NetworkStatus {

@@ -1,48 +1,59 @@
 // Gives transactions to the node's pool, and through it to the network; and asks the pool whether it would accept them.
 
 import { scanWholeTransaction } from '../bitcoin/transaction';
-import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from './errors';
-import { tryInPool } from './trial';
+import { UnreadableTransactionError } from './errors';
 import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
-import type { TrialResult } from './types';
+import type { SubmittedPackage, Trials } from './types';
+
+/** How transactions enter the pool. */
+export interface Entrance {
+  /** @throws TransactionRefusedError */
+  add(transaction: HostTransaction): Promise<void>;
+  /** Whether the pool would accept the transactions, one after another or together; none enters it. */
+  try(transactions: readonly HostTransaction[]): Promise<Trials>;
+  /** Adds a child with its parents; undefined: the pool takes only one transaction at a time. */
+  readonly submit: ((transactions: readonly HostTransaction[], mostRate: number) => Promise<SubmittedPackage>) | undefined;
+}
 
 export class Broadcaster {
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
+  readonly #entrance: Entrance;
   #hostClass: HostTransactionClass | undefined;
 
-  constructor(host: HostNode, toHost: ToHostHash) {
+  constructor(host: HostNode, toHost: ToHostHash, entrance: Entrance) {
     this.#host = host;
     this.#toHost = toHost;
+    this.#entrance = entrance;
   }
 
   /** @throws TransactionRefusedError */
   async broadcast(bytes: Buffer): Promise<void> {
     const { mempool, pool } = this.#host;
     const transaction = await this.#parse(bytes);
-    const hash = this.#toHost(transaction.hash());
-    if (mempool.hasEntry(hash)) {
+    if (mempool.hasEntry(this.#toHost(transaction.hash()))) {
       this.#announce(transaction);
       return;
     }
-    let missing;
-    try {
-      missing = await mempool.addTX(transaction);
-    } catch (error) {
-      throw new TransactionRefusedError(reasonOf(error), { cause: error });
-    }
-    if (missing && missing.length > 0) {
-      // Otherwise the pool would accept the refused transaction later, when its parents come.
-      mempool.removeOrphan(hash);
-      throw new MissingOutputsError('it spends outputs that are not there');
-    }
+    await this.#entrance.add(transaction);
     // A node that is not selfish announces transactions that enter its pool by itself.
     if (pool.options.selfish) await this.#host.broadcast(transaction);
   }
 
-  /** Whether the pool would accept the transactions one after another. @throws UnreadableTransactionError */
-  async try(transactions: readonly Buffer[]): Promise<TrialResult[]> {
-    return tryInPool(this.#host.mempool, await Promise.all(transactions.map((bytes) => this.#parse(bytes))), reasonOf);
+  /** @throws UnreadableTransactionError */
+  async try(transactions: readonly Buffer[]): Promise<Trials> {
+    return this.#entrance.try(await this.#parseAll(transactions));
+  }
+
+  /** undefined: the pool takes only one transaction at a time. @throws UnreadableTransactionError */
+  async submit(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
+    const parsed = await this.#parseAll(transactions);
+    const submitted = await this.#entrance.submit?.(parsed, mostRate);
+    for (const [i, transaction] of parsed.entries()) {
+      const type = submitted?.members[i]?.type;
+      if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(transaction);
+    }
+    return submitted;
   }
 
   /** Announces a transaction to peers that have not heard of it yet. Does not wait for their answers. */
@@ -50,6 +61,10 @@ export class Broadcaster {
     const { pool } = this.#host;
     if (pool.options.selfish) void this.#host.broadcast(transaction);
     else pool.announceTX(transaction);
+  }
+
+  #parseAll(transactions: readonly Buffer[]): Promise<HostTransaction[]> {
+    return Promise.all(transactions.map((bytes) => this.#parse(bytes)));
   }
 
   async #parse(bytes: Buffer): Promise<HostTransaction> {
@@ -70,10 +85,4 @@ export class Broadcaster {
     if (coinbase === undefined) throw new Error('the node has no genesis block');
     return coinbase.constructor as unknown as HostTransactionClass;
   }
-}
-
-/** The reason in an error. bcoin's VerifyError has it as a field; its message also has hash and score. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }

@@ -3,9 +3,22 @@
 import { toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 
+/** Why a transaction is refused, in Bitcoin Core's words. `message`: the reason, and its details after a comma. */
+export interface RefusalWords {
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** The node refuses a transaction; the message is its reason. */
 export class TransactionRefusedError extends Error {
   override readonly name = 'TransactionRefusedError';
+  /** undefined: the reason is in bcoin's words. */
+  readonly words: RefusalWords | undefined;
+
+  constructor(reason: string, { cause, words }: { readonly cause?: unknown; readonly words?: RefusalWords } = {}) {
+    super(reason, { cause });
+    this.words = words;
+  }
 }
 
 /** The transaction spends outputs that do not exist, or are spent. */

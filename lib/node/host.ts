@@ -37,6 +37,7 @@ export interface HostEmitter {
 
 export interface HostEntry {
   readonly hash: HostHash;
+  readonly prevBlock: HostHash;
   readonly height: number;
   readonly time: number;
   readonly chainwork: HostBigNumber;
@@ -105,6 +106,14 @@ export interface HostChain extends HostEmitter {
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
   /** The rules by which a block with this time is checked on top of `previous`. */
   getDeployments(time: number, previous: HostEntry): Promise<{ readonly flags: number }>;
+  /** The rules that hold for the next block. */
+  readonly state: { hasCSV(): boolean; hasWitness(): boolean };
+  /** Whether the lock time of a transaction has come for the block after `previous`. */
+  verifyFinal(previous: HostEntry, transaction: HostTransaction, flags: number): Promise<boolean>;
+  /** The same for its relative lock times. */
+  verifyLocks(previous: HostEntry, transaction: HostTransaction, view: HostCoinView, flags: number): Promise<boolean>;
+  /** Whether an output of the transaction is a coin. */
+  hasCoins(transaction: HostTransaction): Promise<boolean>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
@@ -147,7 +156,7 @@ interface HostOutpoint {
   readonly index: number;
 }
 
-interface HostOutput {
+export interface HostOutput {
   readonly value: number;
   readonly script: { toRaw(): Buffer };
 }
@@ -156,15 +165,30 @@ interface HostOutput {
 export interface HostCoinView {
   hasEntry(outpoint: HostOutpoint): boolean;
   getOutput(outpoint: HostOutpoint): HostOutput | null;
+  /** -1: not in a block. */
+  getHeight(outpoint: HostOutpoint): number;
+  isCoinbase(outpoint: HostOutpoint): boolean;
   addTX(transaction: HostTransaction, height: number): unknown;
+}
+
+/** Processes that run scripts, if the operator has them. */
+export interface HostWorkers {
+  readonly enabled: boolean;
 }
 
 export interface HostTransaction {
   readonly inputs: readonly { readonly prevout: HostOutpoint; readonly sequence: number }[];
+  readonly outputs: readonly HostOutput[];
+  readonly version: number;
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
   getWeight(): number;
+  hasWitness(): boolean;
+  /** Runs the scripts of an input by the rules of these flags (script/common.js). @throws bcoin's ScriptError, with its `code` */
+  checkInput(index: number, coin: HostOutput, flags: number): void;
+  /** The same in another process. */
+  checkInputAsync(index: number, coin: HostOutput, flags: number, workers: HostWorkers): Promise<void>;
 }
 
 export interface HostTransactionClass {
@@ -176,15 +200,37 @@ export interface HostPoolEntry {
   readonly size: number;
   /** As counted for blocks (BIP141). */
   readonly sigops: number;
+  /** Whether it spends a coinbase. */
+  readonly coinbase: boolean;
   readonly fee: number;
   readonly deltaFee: number;
   readonly time: number;
   readonly height: number;
 }
 
+/** bcoin's class of entries. */
+export interface HostPoolEntryClass {
+  /** `height`: of the chain. */
+  fromTX(transaction: HostTransaction, view: HostCoinView, height: number): HostPoolEntry;
+}
+
 export interface HostMempool extends HostEmitter {
+  emit(event: string, ...values: readonly unknown[]): boolean;
   readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
-  readonly options: { readonly maxSize: number; readonly minRelay: number; readonly requireStandard: boolean };
+  /** Hashes of transactions that were refused. */
+  readonly rejects: { reset(): void };
+  /** The pool on disk (`--persistent-mempool`). */
+  readonly cache: { sync(tip: HostHash): void; flush(): Promise<void> };
+  /** The block up to which the pool has followed the chain. */
+  tip: HostHash;
+  readonly options: {
+    readonly maxSize: number;
+    minRelay: number;
+    readonly requireStandard: boolean;
+    readonly replaceByFee: boolean;
+    readonly rejectAbsurdFees: boolean;
+    maxAncestors: number;
+  };
   getSize(): number;
   hasEntry(hash: HostHash): boolean;
   hasOrphan(hash: HostHash): boolean;
@@ -194,10 +240,27 @@ export interface HostMempool extends HostEmitter {
   /** Checks a transaction. Calls `addEntry` on the same object when it may enter, `maybeOrphan` when outputs are missing. */
   insertTX(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null | undefined>;
   getCoinView(transaction: HostTransaction): Promise<HostCoinView>;
+  /** The coins of a transaction of the pool, in 2.x; in 1.x `getCoinView` has them. */
+  _getSpentView?(transaction: HostTransaction): Promise<HostCoinView>;
   /** As `getCoinView`, for a transaction that is already in the pool. */
   getSpentView(transaction: HostTransaction): Promise<HostCoinView>;
   /** A lock that is held while a transaction enters. */
   readonly locker: { lock(): Promise<() => void> };
+  /** Adds an entry without checks. Lets in orphans that waited for it. */
+  addEntry(entry: HostPoolEntry, view: HostCoinView): Promise<void>;
+  /** Removes an entry and all that spend from it. */
+  evictEntry(entry: HostPoolEntry): void;
+  /** Every entry comes here first, those on disk included, and leaves here last, unless the pool is emptied. */
+  trackEntry(entry: HostPoolEntry, view?: HostCoinView): void;
+  untrackEntry(entry: HostPoolEntry): void;
+  _reset(): Promise<void>;
+  _addBlock(block: HostEntry, transactions: readonly HostTransaction[]): Promise<void>;
+  _removeBlock(block: HostEntry, transactions: readonly HostTransaction[]): Promise<void>;
+  _handleReorg(): Promise<void>;
+  /** Keeps a transaction until its parents come. Returns the hashes of those; null if it lacks none. */
+  maybeOrphan(transaction: HostTransaction, view: HostCoinView, peer: number): readonly HostHash[] | null;
+  /** Lets in the orphans that waited for a transaction. */
+  handleOrphans(parent: HostTransaction): Promise<void>;
   getTX(hash: HostHash): HostTransaction | null | undefined;
   getEntry(hash: HostHash): HostPoolEntry | null | undefined;
   getCoin(hash: HostHash, index: number): HostOutput | null;
@@ -264,6 +327,9 @@ export interface HostNode extends HostEmitter {
   readonly logger: HostNodeLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
+  readonly workers: HostWorkers;
+  /** Gives a transaction to the pool. */
+  sendTX(transaction: HostTransaction): Promise<void>;
   /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
   readonly pool: HostEmitter & {
@@ -304,7 +370,15 @@ export interface HostNode extends HostEmitter {
 }
 
 export interface HostFees {
-  readonly feeStats: { readonly maxConfirms: number };
+  /** `buckets`: the least rates of the groups in which transactions are counted. */
+  readonly feeStats: { readonly maxConfirms: number; readonly buckets: Float64Array };
+  /** Transactions that pay less are not counted; nor are those of a higher priority. */
+  minTrackedFee: number;
+  minTrackedPri: number;
+  /** Makes the groups. */
+  init(): void;
+  /** Takes over estimates from the disk. */
+  inject(saved: HostFees): HostFees;
   /** Satoshis per 1,000 virtual bytes; 0 when there is no estimate. `smart`: falls back to estimates for more blocks. */
   estimateFee(blocks: number, smart: boolean): number;
 }

@@ -15,6 +15,7 @@ import {
   type ToHostHash
 } from './host';
 import { Unbroadcast } from './unbroadcast';
+import type { ModernPool } from './modern-pool/modern-pool';
 import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types';
 
 /** FNV's prime; odd, so that no bit of a fee is lost. */
@@ -39,17 +40,19 @@ export class BcoinPool implements PoolSource {
   /** Entries that the current reorganization has put back. */
   readonly #putBack = new Set<HostPoolEntry>();
   readonly #unbroadcast: Unbroadcast;
+  readonly #modern: ModernPool | undefined;
   #revision = 0;
   #summed: { readonly revision: number; readonly bytes: number; readonly fees: number } | undefined;
 
-  /** `peers`: the node's connections. */
-  constructor(mempool: HostMempool, chain: HostChain, peers: HostEmitter, toHost: ToHostHash) {
+  /** `peers`: the node's connections. `modern`: decides what enters the pool; undefined: bcoin does. */
+  constructor(mempool: HostMempool, chain: HostChain, peers: HostEmitter, toHost: ToHostHash, modern?: ModernPool) {
     this.#mempool = mempool;
     this.#toHost = toHost;
+    this.#modern = modern;
     this.#unbroadcast = new Unbroadcast(mempool, peers, toHost, (entry) => {
       if (this.#known.delete(entry)) this.#revision++;
     });
-    this.events$ = poolEvents(mempool, chain).pipe(share());
+    this.events$ = poolEvents(mempool, chain, modern).pipe(share());
     // Never unsubscribed: this lives as long as the node and its pool.
     this.events$.subscribe(({ type }) => {
       this.#revision++;
@@ -124,17 +127,19 @@ export class BcoinPool implements PoolSource {
   info(): PoolInfo {
     const { map: pooled, options } = this.#mempool;
     const { bytes, fees } = this.#sums();
+    const settings = this.#modern?.settings;
     return {
       size: pooled.size,
       bytes,
       totalFee: fees,
       unbroadcast: this.#unbroadcast.size,
-      mostDataCarrierBytes: options.requireStandard ? MOST_STANDARD_DATA_BYTES : MOST_TRANSACTION_BYTES,
+      mostDataCarrierBytes: settings === undefined && options.requireStandard ? MOST_STANDARD_DATA_BYTES : MOST_TRANSACTION_BYTES,
       usage: this.#mempool.getSize(),
       maxUsage: options.maxSize,
-      // bcoin has no rolling minimum: it accepts whatever it relays.
-      minFeeRate: options.minRelay,
-      minRelayFeeRate: options.minRelay
+      // bcoin itself has no rolling minimum: it accepts whatever it relays.
+      minFeeRate: Math.max(this.#modern?.entries.floor ?? 0, options.minRelay),
+      minRelayFeeRate: options.minRelay,
+      replaces: settings?.replaces ?? false
     };
   }
 
@@ -175,11 +180,16 @@ export class BcoinPool implements PoolSource {
 }
 
 /** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
-function poolEvents(mempool: HostMempool, chain: HostChain): Observable<PoolEvent> {
+function poolEvents(mempool: HostMempool, chain: HostChain, modern?: ModernPool): Observable<PoolEvent> {
   return merge(
     // Emitted for each entry, including those that a reorganization puts back, and with the coins, unlike 'add entry'.
     occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
-    occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(map(({ tx }): PoolEvent => ({ type: 'remove', txid: tx.hash() }))),
+    occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(
+      map(({ tx }): PoolEvent => {
+        const replacement = modern?.entries.replacement?.hash();
+        return { type: 'remove', txid: tx.hash(), ...(replacement && { replacement }) };
+      })
+    ),
     // A reset empties the pool without an event for each entry.
     occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear' })))
   );

@@ -4,6 +4,7 @@
 import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../bitcoin/address';
+import type { RefusalWords } from './errors';
 
 /** A block, by hash and height. */
 export interface BlockPoint {
@@ -180,15 +181,50 @@ export interface PoolInfo {
   /** Satoshis per 1,000 virtual bytes. */
   readonly minFeeRate: number;
   readonly minRelayFeeRate: number;
+  /** Whether a better transaction takes the place of those that it conflicts with. */
+  readonly replaces: boolean;
 }
 
 /** Whether the pool would accept a transaction. */
 export type TrialResult =
   | { readonly type: 'taken'; readonly fee: number; /** Sigop-adjusted virtual bytes. */ readonly size: number }
-  /** `reason`: the node's reason. */
-  | { readonly type: 'refused'; readonly reason: string }
+  /** `reason`: the node's reason. `words`: Bitcoin Core's, if the node has them. */
+  | { readonly type: 'refused'; readonly reason: string; readonly words?: RefusalWords }
   /** It spends outputs that do not exist, or are spent. */
   | { readonly type: 'missing' };
+
+/** Whether the pool would accept several transactions. */
+export interface Trials {
+  /** In the order of the transactions; undefined: another one was refused before this one was judged. */
+  readonly results: readonly (TrialResult | undefined)[];
+  /** Why they cannot enter together, in Bitcoin Core's words. */
+  readonly fault?: string;
+}
+
+/** What became of a transaction of a package that was submitted. Sizes: virtual bytes, of the adjusted weight; weights as in a block. */
+export type PackageMember =
+  | {
+      readonly type: 'entered';
+      readonly fee: number;
+      readonly size: number;
+      readonly weight: number;
+      /** The transactions that were judged by their fees and sizes together. */
+      readonly effective: { readonly fee: number; readonly size: number; readonly wtxids: readonly Buffer[] };
+    }
+  /** It was there before. */
+  | { readonly type: 'pooled'; readonly fee: number; readonly size: number; readonly weight: number }
+  | { readonly type: 'pooled with another witness'; readonly wtxid: Buffer }
+  /** In Bitcoin Core's words. */
+  | { readonly type: 'refused'; readonly reason: string; readonly details: string };
+
+export interface SubmittedPackage {
+  /** Bitcoin Core's words for the package as a whole. */
+  readonly message: string;
+  /** In the order of the transactions. */
+  readonly members: readonly PackageMember[];
+  /** The txids of what has left the pool for them, sorted. */
+  readonly replaced: readonly Buffer[];
+}
 
 /** A transaction of the pool and the coins that it spends. These are read when asked for, even after the transaction left the pool. */
 export interface PoolTransaction {
@@ -204,7 +240,14 @@ export interface PoolAddition extends PoolTransaction {
 }
 
 /** A change of the pool. */
-export type PoolEvent = PoolAddition | { readonly type: 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
+export type PoolEvent = PoolAddition | PoolRemoval | { readonly type: 'clear' };
+
+/** `replacement`: the txid of the transaction that takes its place, or that of one that it descends from. That one enters afterwards. */
+export interface PoolRemoval {
+  readonly type: 'remove';
+  readonly txid: Buffer;
+  readonly replacement?: Buffer;
+}
 
 /** The node's transaction pool. All calls except `withCoins` answer from memory. */
 export interface PoolSource {
@@ -371,10 +414,16 @@ export interface NodeSource {
    */
   broadcast(transaction: Buffer): Promise<void>;
   /**
-   * Whether the pool would accept these serialized transactions one after another; none enters it.
+   * Whether the pool would accept these serialized transactions one after another, or together; none enters it.
    * @throws TransactionRefusedError for one that cannot be read
    */
-  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
+  tryTransactions(transactions: readonly Buffer[]): Promise<Trials>;
+  /**
+   * Adds a serialized child with its parents, which may pay for each other; undefined: the pool takes only one transaction at a time.
+   * `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit.
+   * @throws TransactionRefusedError for one that cannot be read
+   */
+  submitPackage(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined>;
   networkStatus(): NetworkStatus;
   /** The tips of all branches, the highest first. */
   chainTips(): Promise<ChainTip[]>;

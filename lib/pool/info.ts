@@ -1,13 +1,13 @@
 // The JSON of the pool's summary (mempoolInfoToJSON of Bitcoin Core, as in 0.17 and as since 31).
 
 import { JsonWriter } from '../views/json-writer';
-import { MOST_IN_BEST_ORDER } from './order/linearization';
+import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
 import type { PoolInfo } from '../node/types';
 import type { ProfileFields } from '../views/profile';
 
 /** Bitcoin Core's limit for a cluster, in virtual bytes. */
 const CLUSTER_SIZE = 101_000;
-/** Bitcoin Core's rate, in satoshis per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
+/** In satoshis per 1,000 virtual bytes. Where the pool replaces nothing, nothing has to pay it. */
 export const INCREMENTAL_FEE_RATE = 100;
 
 /** The summary, and a line feed. `isBestOrder`: whether the order in which the contents were last shown is the best one. */
@@ -25,8 +25,7 @@ export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chu
     writer.ascii(`,"unbroadcastcount":${info.unbroadcast},"permitbaremultisig":true,"maxdatacarriersize":${info.mostDataCarrierBytes}`);
     // bcoin limits ancestors, not clusters: up to these limits its pool is in the best order.
     writer.ascii(`,"limitclustercount":${MOST_IN_BEST_ORDER},"limitclustersize":${CLUSTER_SIZE},"optimal":${isBestOrder}`);
-    // bcoin never replaces.
-    if (fields.fullRbf) writer.ascii(',"fullrbf":false');
+    if (fields.fullRbf) writer.ascii(`,"fullrbf":${info.replaces}`);
   }
   writer.ascii('}\n');
   return writer.toBuffer();

@@ -7,20 +7,31 @@ export interface SentTransaction {
   readonly wtxid: Buffer;
 }
 
-/** Satoshis and virtual bytes. */
-export interface FeeAndSize {
+/** Satoshis; virtual bytes of the weight that counts in the pool; weight as in a block. */
+interface Measures {
   readonly fee: number;
   readonly size: number;
+  readonly weight: number;
 }
 
 /** `unsaid`: another transaction of the list was refused. */
 export type Trial =
-  | ({ readonly type: 'taken' } & FeeAndSize)
+  | ({ readonly type: 'taken' } & Measures)
   | { readonly type: 'refused'; readonly reason: string; readonly details: string | undefined }
   | { readonly type: 'unsaid' };
 
-/** What became of a transaction of a package; `otherWtxid`: the pool has it with another witness. */
-export type Sent = { readonly error: string } | ({ readonly otherWtxid: Buffer | undefined } & FeeAndSize);
+/** The transactions that were judged by their fees and virtual bytes together. */
+interface Effective {
+  readonly fee: number;
+  readonly size: number;
+  readonly wtxids: readonly Buffer[];
+}
+
+/** What became of a transaction of a package; `effective`: undefined for one that was in the pool before. */
+export type Sent =
+  { readonly error: string } | { readonly otherWtxid: Buffer } | ({ readonly effective: Effective | undefined } & Measures);
+
+const WEIGHT_PER_VBYTE = 4;
 
 /** `fault`: why the transactions do not form a package. */
 export function trialsJson(
@@ -32,10 +43,13 @@ export function trialsJson(
   for (const [i, { transaction, trial }] of trials.entries()) {
     writer.hashField(i === 0 ? '{"txid":' : ',{"txid":', transaction.txid);
     writer.hashField(',"wtxid":', transaction.wtxid);
-    if (fault !== undefined) writer.ascii(`,"package-error":"${fault}"`);
+    if (fault !== undefined) {
+      writer.ascii(',"package-error":');
+      writer.string(fault);
+    }
     if (trial.type === 'taken') {
-      writer.ascii(`,"allowed":true,"vsize":${trial.size}`);
-      writeFees(writer, transaction, trial);
+      writer.ascii(',"allowed":true');
+      writeMeasures(writer, trial, { ...trial, wtxids: [transaction.wtxid] });
     } else if (trial.type === 'refused') {
       writer.ascii(',"allowed":false,"reject-reason":');
       writer.string(trial.reason);
@@ -50,7 +64,12 @@ export function trialsJson(
   return writer.toBuffer();
 }
 
-export function packageJson(message: string, list: readonly { readonly transaction: SentTransaction; readonly sent: Sent }[]): Buffer {
+/** `replaced`: txids of transactions that have left the pool. */
+export function packageJson(
+  message: string,
+  list: readonly { readonly transaction: SentTransaction; readonly sent: Sent }[],
+  replaced: readonly Buffer[]
+): Buffer {
   const writer = new JsonWriter();
   writer.ascii('{"package_msg":');
   writer.string(message);
@@ -62,20 +81,33 @@ export function packageJson(message: string, list: readonly { readonly transacti
     if ('error' in sent) {
       writer.ascii(',"error":');
       writer.string(sent.error);
-    } else {
-      if (sent.otherWtxid !== undefined) writer.hashField(',"other-wtxid":', sent.otherWtxid);
-      writer.integerField(',"vsize":', sent.size);
-      writeFees(writer, transaction, sent);
-    }
+    } else if ('otherWtxid' in sent) writer.hashField(',"other-wtxid":', sent.otherWtxid);
+    else writeMeasures(writer, sent, sent.effective);
     writer.ascii('}');
   }
-  writer.ascii('},"replaced-transactions":[]}');
+  writer.ascii('},"replaced-transactions":[');
+  writeHashes(writer, replaced);
+  writer.ascii(']}');
   return writer.toBuffer();
 }
 
-function writeFees(writer: JsonWriter, { wtxid }: SentTransaction, { fee, size }: FeeAndSize): void {
+function writeMeasures(writer: JsonWriter, { fee, size, weight }: Measures, effective: Effective | undefined): void {
+  writer.integerField(',"vsize_adjusted":', size);
+  writer.integerField(',"vsize":', size);
+  writer.integerField(',"vsize_bip141":', Math.ceil(weight / WEIGHT_PER_VBYTE));
   writer.amountField(',"fees":{"base":', fee);
-  writer.amountField(',"effective-feerate":', Math.floor((fee * 1_000) / size));
-  writer.hashField(',"effective-includes":[', wtxid);
-  writer.ascii(']}');
+  if (effective !== undefined) {
+    writer.amountField(',"effective-feerate":', Math.floor((effective.fee * 1_000) / effective.size));
+    writer.ascii(',"effective-includes":[');
+    writeHashes(writer, effective.wtxids);
+    writer.ascii(']');
+  }
+  writer.ascii('}');
+}
+
+function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
+  for (const [i, hash] of hashes.entries()) {
+    if (i > 0) writer.ascii(',');
+    writer.hashString(hash);
+  }
 }

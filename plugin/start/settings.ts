@@ -16,6 +16,9 @@ const CHAIN_OPTIONS = ['network', 'prefix', 'config'];
 /** The settings of bcoin's own program. */
 const OPERATION = { config: true, argv: true, env: true, logFile: true, logConsole: true, memory: false, workers: true };
 
+/** Ours: today's pool. */
+const MODERN = { 'rest-pool': 'modern' };
+
 const KEY_BYTES = 32;
 
 const UNKNOWN_NETWORK = /unknown network/i;
@@ -59,6 +62,7 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
   const hasAddresses = isDemonstration && given.bool('prune') !== true;
   const basic = {
     ...OPERATION,
+    ...MODERN,
     ...(hasAddresses && { 'rest-addresses': true }),
     ...(isDemonstration
       ? { network: 'regtest', prefix: DEMONSTRATION_FOLDER, logLevel: 'error', listen: false }

@@ -34,6 +34,7 @@ describe('the options', () => {
       bootstrap: 'blocks',
       filters: false,
       scrubMs: 86_400_000,
+      modernPool: false,
       profile: PROFILES['0.17'],
       limits: { ...DEFAULT_LIMITS, threads: 4, workQueue: 16 }
     });

@@ -160,7 +160,7 @@ describe('PoolContents', () => {
 });
 
 describe('mempoolInfoJson', () => {
-  const unseen = { totalFee: 0, unbroadcast: 0, mostDataCarrierBytes: 83 };
+  const unseen = { totalFee: 0, unbroadcast: 0, mostDataCarrierBytes: 83, replaces: false };
 
   it('writes every recorded summary byte for byte', () => {
     const answers = recordedSuccesses('mempool-info', 'json');

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PoolContents } from '../../lib/pool/contents';
 import { mempoolInfoJson } from '../../lib/pool/info';
-import { compareRates } from '../../lib/pool/order/fee-rate';
+import { compareRates } from '../../lib/clusters/fee-rate';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
 import { finish } from '../support/finish';
@@ -185,14 +185,17 @@ describe('the summary of the pool', () => {
     minFeeRate: 1_000,
     minRelayFeeRate: 1_000,
     unbroadcast: entries.length,
-    mostDataCarrierBytes: 100_000
+    mostDataCarrierBytes: 100_000,
+    replaces: false
   };
 
   it('is the recorded one, byte for byte', () => {
     expect(mempoolInfoJson(info, fields, true).toString()).to.equal(recorded('/rest/mempool/info.json'));
   });
 
-  it('ends with the statement that nothing is replaced, with -deprecatedrpc=fullrbf', () => {
-    expect(mempoolInfoJson(info, { ...fields, fullRbf: true }, false).toString()).to.match(/,"optimal":false,"fullrbf":false\}\n$/);
+  it('ends with the statement whether transactions are replaced, with -deprecatedrpc=fullrbf', () => {
+    const shown = (replaces: boolean): string => mempoolInfoJson({ ...info, replaces }, { ...fields, fullRbf: true }, false).toString();
+    expect(shown(false)).to.match(/,"optimal":false,"fullrbf":false\}\n$/);
+    expect(shown(true)).to.match(/,"optimal":false,"fullrbf":true\}\n$/);
   });
 });

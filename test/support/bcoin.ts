@@ -58,10 +58,6 @@ interface TestChain extends HostChain {
 interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
-  emit(event: 'tx', transaction: HostTransaction, view: unknown): void;
-  /** Called and awaited by the node for a block that was connected or disconnected. */
-  _addBlock(...block: unknown[]): Promise<void>;
-  _removeBlock(...block: unknown[]): Promise<void>;
 }
 
 /** A block template. */
@@ -77,7 +73,7 @@ export interface TestFullNode extends HostNode {
   readonly chain: TestChain;
   readonly mempool: TestMempool;
   /** Checks the scripts of a block's transactions. */
-  readonly workers: { check(...transaction: unknown[]): Promise<unknown> };
+  readonly workers: HostNode['workers'] & { check(...transaction: unknown[]): Promise<unknown> };
   readonly miner: {
     readonly cpu: {
       mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null>;

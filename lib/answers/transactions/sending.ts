@@ -3,12 +3,12 @@
 
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
-import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from '../../node/errors';
+import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
 import { isChildWithParents, packageFault } from './package';
 import type { IndexReader } from '../../index/types';
-import type { NodeSource, TrialResult } from '../../node/types';
+import type { NodeSource, PackageMember, TrialResult } from '../../node/types';
 import type { Sent, Trial } from '../../views/sending';
 
 /** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */
@@ -44,6 +44,8 @@ export interface Trials {
 export interface SentPackage {
   readonly message: string;
   readonly list: readonly { readonly transaction: ScannedTransaction; readonly sent: Sent }[];
+  /** The txids of what has left the pool for them. */
+  readonly replaced: readonly Buffer[];
 }
 
 export class Sending {
@@ -60,24 +62,43 @@ export class Sending {
 
   /** Whether the pool would take the transactions. */
   async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<Trials> {
-    const fault = packageFault(transactions);
-    const results = fault === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : [];
-    const said = saidOf(results, mostRate);
+    const wrong = packageFault(transactions);
+    const trials = wrong === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : { results: [] };
+    const said = saidOf(trials.results, mostRate);
     return {
-      fault,
+      fault: wrong ?? trials.fault,
       list: transactions.map((transaction, i) => ({ transaction, trial: this.#trial(transaction, said[i], mostRate) }))
     };
   }
 
-  /** Sends transactions one after the other. @throws CallError -25 if they cannot be a package, or burn too much */
+  /** Sends a child with its parents: together, or one after the other if the pool takes no packages. @throws CallError -25 if they cannot be a package, or burn too much */
   async sendPackage(transactions: readonly ScannedTransaction[], { mostRate, mostBurnt }: SendingLimits): Promise<SentPackage> {
     for (const transaction of transactions) requireNotBurnt(transaction, mostBurnt);
     if (transactions.length > 1 && !isChildWithParents(transactions)) throw new CallError(CODES.transaction, NO_PACKAGE);
     const fault = packageFault(transactions);
-    const errors =
-      fault === undefined ? await sendEach(transactions, mostRate, this.#parts) : transactions.map(() => 'package-not-validated');
-    const message = fault ?? (errors.every((error) => error === undefined) ? 'success' : 'transaction failed');
-    return { message, list: transactions.map((transaction, i) => ({ transaction, sent: this.#sent(transaction, errors[i]) })) };
+    if (fault !== undefined) {
+      const sent = { error: 'package-not-validated' };
+      return { message: fault, list: transactions.map((transaction) => ({ transaction, sent })), replaced: [] };
+    }
+    const submitted = await this.#parts.node.submitPackage(
+      transactions.map(({ raw }) => raw),
+      mostRate
+    );
+    if (submitted !== undefined) {
+      const { message, members, replaced } = submitted;
+      return {
+        message,
+        list: transactions.map((transaction, i) => ({ transaction, sent: sentOf(members[i] as PackageMember) })),
+        replaced
+      };
+    }
+    const errors = await sendEach(transactions, mostRate, this.#parts);
+    const message = errors.every((error) => error === undefined) ? 'success' : 'transaction failed';
+    return {
+      message,
+      list: transactions.map((transaction, i) => ({ transaction, sent: this.#sent(transaction, errors[i]) })),
+      replaced: []
+    };
   }
 
   #trial(transaction: ScannedTransaction, result: TrialResult | undefined, mostRate: number): Trial {
@@ -85,7 +106,9 @@ export class Sending {
     if (result.type === 'missing') return { type: 'refused', reason: 'missing-inputs', details: undefined };
     const isTooMuch = result.type === 'taken' ? paysTooMuch(result, mostRate) : result.reason === FEE_TOO_HIGH;
     if (isTooMuch) return { type: 'refused', reason: 'max-fee-exceeded', details: undefined };
-    if (result.type === 'taken') return result;
+    if (result.type === 'taken') return { ...result, weight: transaction.weight };
+    const { words } = result;
+    if (words !== undefined) return { type: 'refused', reason: words.reason, details: words.message };
     const fee = isTooLittleFee(result.reason) ? feeOf(transaction, this.#parts) : undefined;
     const minRate = this.#parts.node.pool.info().minRelayFeeRate;
     const [reason, details] = wordsOf(result.reason, fee, virtualSize(transaction), minRate);
@@ -96,7 +119,9 @@ export class Sending {
     const entry = this.#parts.node.pool.entry(txid);
     // The pool may have evicted the transaction since.
     if (error !== undefined || entry === undefined) return { error: error ?? 'mempool full' };
-    return { fee: entry.fee, size: entry.size, otherWtxid: entry.wtxid.equals(wtxid) ? undefined : entry.wtxid };
+    const { fee, size, weight } = entry;
+    if (!entry.wtxid.equals(wtxid)) return { otherWtxid: entry.wtxid };
+    return { fee, size, weight, effective: { fee, size, wtxids: [wtxid] } };
   }
 }
 
@@ -167,8 +192,10 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
   const fee = node.pool.entry(txid) === undefined ? feeOf(transaction, parts) : undefined;
   if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, size)) {
     // Any other reason for refusal takes precedence over the fee.
-    const [result] = await node.tryTransactions([raw]);
-    if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result.reason, fee, size, parts);
+    const {
+      results: [result]
+    } = await node.tryTransactions([raw]);
+    if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result, fee, size, parts);
     throw new CallError(CODES.transaction, TOO_MUCH_FEE);
   }
   try {
@@ -176,7 +203,7 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
   } catch (error) {
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
-    throw error instanceof TransactionRefusedError ? refusal(error.message, fee, size, parts) : error;
+    throw error instanceof TransactionRefusedError ? refusal({ reason: error.message, words: error.words }, fee, size, parts) : error;
   }
 }
 
@@ -184,12 +211,20 @@ const inUtxoSet = (): CallError => new CallError(CODES.alreadyInUtxoSet, 'Transa
 
 const missingInputs = (): CallError => new CallError(CODES.transaction, MISSING_INPUTS);
 
-/** `reason`: the node's words. `fee`: undefined when it is not known. */
-function refusal(reason: string, fee: number | undefined, size: number, { node }: SendingParts): CallError {
+interface Refusal {
+  /** The node's. */
+  readonly reason: string;
+  /** Bitcoin Core's, if the node has them. */
+  readonly words?: RefusalWords | undefined;
+}
+
+/** `fee`: undefined when it is not known. */
+function refusal({ reason, words }: Refusal, fee: number | undefined, size: number, { node }: SendingParts): CallError {
   // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
   if (reason === FEE_TOO_HIGH) return new CallError(CODES.transaction, TOO_MUCH_FEE);
+  if (words !== undefined) return new CallError(CODES.rejected, words.message);
   const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
   return new CallError(CODES.rejected, `${text}${details}`);
 }
@@ -219,12 +254,24 @@ async function sendEach(
   return errors;
 }
 
+function sentOf(member: PackageMember): Sent {
+  switch (member.type) {
+    case 'refused':
+      return { error: member.details === '' ? member.reason : `${member.reason}, ${member.details}` };
+    case 'pooled with another witness':
+      return { otherWtxid: member.wtxid };
+    case 'pooled':
+      return { ...member, effective: undefined };
+    case 'entered':
+      return member;
+  }
+}
+
 const paysTooMuch = ({ fee, size }: { readonly fee: number; readonly size: number }, mostRate: number): boolean =>
   mostRate > 0 && fee > feeAt(mostRate, size);
 
-/** What is said about each: if one is refused, only its result; after one whose fee is too high, no more. */
-function saidOf(results: readonly TrialResult[], mostRate: number): readonly (TrialResult | undefined)[] {
-  const refused = results.findIndex(({ type }) => type !== 'taken');
-  const last = results.findIndex((result) => result.type === 'taken' && paysTooMuch(result, mostRate));
-  return results.map((result, i) => ((refused >= 0 ? i === refused : last < 0 || i <= last) ? result : undefined));
+/** What is said about each: after one whose fee is too high, no more. */
+function saidOf(results: readonly (TrialResult | undefined)[], mostRate: number): readonly (TrialResult | undefined)[] {
+  const last = results.findIndex((result) => result?.type === 'taken' && paysTooMuch(result, mostRate));
+  return results.map((result, i) => (last < 0 || i <= last ? result : undefined));
 }

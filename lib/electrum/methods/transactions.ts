@@ -121,7 +121,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
           const sent = await sending.sendPackage(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS);
-          return isVerbose ? packageJson(sent.message, sent.list) : shortResult(sent);
+          return isVerbose ? packageJson(sent.message, sent.list, sent.replaced) : shortResult(sent);
         } catch (error) {
           if (!(error instanceof CallError)) throw error;
           throw badRequest(`the tx package was rejected by network rules.\n\n${error.message}.`);

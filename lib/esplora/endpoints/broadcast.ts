@@ -59,7 +59,7 @@ export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[]
         return asCall('submitpackage', async () => {
           const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
           const sent = await sending.sendPackage(decodeTransactions(list, String), limits);
-          return jsonReply(packageJson(sent.message, sent.list));
+          return jsonReply(packageJson(sent.message, sent.list, sent.replaced));
         });
       }),
       isHeavy: true

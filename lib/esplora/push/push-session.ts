@@ -123,7 +123,7 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
         ...(await this.#lists.take(request)),
         ...(request.action === 'ping' ? [['pong', 'true'] as const] : [])
       ];
-      await this.#trackTransaction(request.transaction);
+      await this.#trackTransaction(request);
       if (fields.length > 0) this.#send([objectOf(fields)]);
     } catch (error) {
       // The client has to connect again to repeat a request that cannot be answered now.
@@ -155,7 +155,7 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     return fields;
   }
 
-  async #trackTransaction(txid: PushRequest['transaction']): Promise<void> {
+  async #trackTransaction({ transaction: txid, watchesPool }: PushRequest): Promise<void> {
     if (txid === undefined) return;
     const { transactionUpdates } = this.#parts;
     if (this.#transaction !== undefined) transactionUpdates.untrack(this.#transaction, this);
@@ -164,6 +164,17 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     const message = await this.#read((snapshot) => transactionUpdates.track(txid, this, snapshot));
     if (this.isGone) this.#forget();
     else if (message !== undefined) this.#send([message]);
+    else if (watchesPool) this.#tellReplaced(txid);
+  }
+
+  /** A client that asks for a transaction that was replaced gets to know that, and nothing more of it, as from mempool's backend. */
+  #tellReplaced(txid: Buffer): void {
+    const { transactionUpdates } = this.#parts;
+    const message = transactionUpdates.replaced(txid);
+    if (message === undefined) return;
+    transactionUpdates.untrack(txid, this);
+    this.#transaction = undefined;
+    this.#send([message]);
   }
 
   /** @throws ClientGoneError also when the index was closed */

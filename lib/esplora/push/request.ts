@@ -24,6 +24,8 @@ export interface PushRequest {
   readonly want: { readonly blocks: boolean; readonly stats: boolean } | undefined;
   /** Null: stop tracking. */
   readonly transaction: Buffer | null | undefined;
+  /** Whether it wants to know what became of a transaction that the pool does not have. */
+  readonly watchesPool: boolean;
   readonly address: Tracking | undefined;
   readonly addresses: Tracking | undefined;
   readonly scripts: Tracking | undefined;
@@ -47,6 +49,7 @@ export function readRequest(text: string, prefixes: readonly AddressPrefixes[], 
     action: action === 'init' || action === 'ping' ? action : undefined,
     want: action === 'want' && Array.isArray(data) ? { blocks: data.includes('blocks'), stats: data.includes('stats') } : undefined,
     transaction: readTransaction(fields['track-tx']),
+    watchesPool: isSaid(fields['watch-mempool']),
     address: address === STOP ? readList([], readAddress) : isSaid(address) ? readList([address], readAddress) : undefined,
     addresses: readList(fields['track-addresses'], readAddress),
     scripts: readList(fields['track-scriptpubkeys'], readScript)

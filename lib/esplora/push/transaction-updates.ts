@@ -63,6 +63,12 @@ export class TransactionUpdates implements Notifier {
     return this.#tracked.size;
   }
 
+  /** The message about a transaction that was lately replaced in the pool; undefined: it was not. */
+  replaced(txid: Buffer): Buffer | undefined {
+    const replacement = this.#context.pool.replacementOf(txid);
+    return replacement && objectOf([['txReplaced', objectOf([['txid', hashText(replacement)]])]]);
+  }
+
   /** From now on the listener is notified. Gives the message about the present standing; undefined: neither chain nor pool has it. */
   async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
@@ -145,11 +151,13 @@ export class TransactionUpdates implements Notifier {
     return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, NO_CLIENT)]]);
   }
 
-  /** For a transaction that has left: names the transaction that now spends one of its inputs. */
-  async #replacement({ pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+  /** For a transaction that has left: names the one that has replaced it in the pool, or that now spends one of its inputs. */
+  async #replacement({ txid: tracked, pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+    const replacement = this.#context.pool.replacementOf(tracked);
+    if (replacement !== undefined) return replacedMessage(replacement);
     for (const { txid, index } of pooled?.transaction.inputs ?? []) {
       const spend = await this.#spendOf(txid, index, snapshot);
-      if (spend !== undefined) return objectOf([['rbfTransaction', objectOf([['txid', hashText(spend.txid)]])]]);
+      if (spend !== undefined) return replacedMessage(spend.txid);
     }
     return undefined;
   }
@@ -164,6 +172,8 @@ export class TransactionUpdates implements Notifier {
     }
   }
 }
+
+const replacedMessage = (replacement: Buffer): Buffer => objectOf([['rbfTransaction', objectOf([['txid', hashText(replacement)]])]]);
 
 /** Has the last spender of each output. */
 function spentMessage(spenders: readonly Spender[]): Buffer {

@@ -25,6 +25,8 @@ export type Standing =
   | { readonly state: 'pool' }
   /** Neither chain nor pool has it, and it may still come: nothing in the chain contradicts it. */
   | { readonly state: 'absent' }
+  /** A transaction of the pool has spent one of its coins, and none in the chain has. `by`: its txid, in wire order. */
+  | { readonly state: 'replaced'; readonly by: Buffer }
   /** A transaction in the chain has spent one of its coins. */
   | { readonly state: 'conflicted' }
   /** Whether it is in the chain is not known; the reason is for people. Never to be treated as `absent`. */

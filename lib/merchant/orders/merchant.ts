@@ -46,6 +46,8 @@ type Settled =
   | { readonly state: 'confirmed'; readonly confirmations: number }
   /** Was paid, but neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
   | { readonly state: 'missing' }
+  /** Was paid, but another transaction that spends the same coins has taken its place in the pool. `by`: its txid in display order. */
+  | { readonly state: 'replaced'; readonly by: string }
   /** Was paid, but another transaction that spends the same coins was confirmed. */
   | { readonly state: 'conflicted' };
 
@@ -226,7 +228,7 @@ export class Merchant {
   ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.#chain);
-    const unknown = parts.filter(({ standing }) => ['absent', 'conflicted'].includes(requireKnown(standing).state));
+    const unknown = parts.filter(({ standing }) => ['absent', 'replaced', 'conflicted'].includes(requireKnown(standing).state));
     const begun = withPayment(stored, payment);
     await this.#save(begun);
     await this.#broadcast(unknown);
@@ -272,6 +274,7 @@ export class Merchant {
     if (standing?.state === 'pool') return { state: 'unconfirmed' };
     if (standing?.state === 'confirmed') return { state: 'confirmed', confirmations: standing.confirmations };
     const wasPaid = traced.some(({ payment }) => payment.acknowledgement);
+    if (standing?.state === 'replaced' && wasPaid) return { state: 'replaced', by: displayTxid(standing.by) };
     if (standing !== undefined && wasPaid) return { state: standing.state === 'absent' ? 'missing' : 'conflicted' };
     return { state: isExpired(detailsOf(stored), this.#options.clock()) ? 'expired' : 'open' };
   }
@@ -311,6 +314,10 @@ export class Merchant {
     this.#watch.settle(id, settlementOf(traced));
     for (const { payment, standing, parts } of traced) {
       if (standing.state === 'conflicted') continue;
+      if (standing.state === 'replaced' && payment.acknowledgement) {
+        this.#sayReplaced(id, standing.by);
+        continue;
+      }
       try {
         await (payment.acknowledgement ? this.#broadcast(parts.filter(isOnItsWay)) : this.#finish(stored, payment));
         this.#watch.isNewMessage(id, undefined);
@@ -324,6 +331,17 @@ export class Merchant {
         }
       }
     }
+  }
+
+  /** Nothing is broadcast again: the replacement pays more, or is in the pool of the whole network by now. */
+  #sayReplaced(id: string, by: Buffer): void {
+    const paid = this.#watch
+      .outputsInPool(id)
+      .filter(({ txid }) => txid.equals(by))
+      .reduce((sum, { amount }) => sum + amount, 0n);
+    const pays = paid > 0n ? `which pays ${paid} satoshis to the order` : 'which pays nothing to the order';
+    const message = `Order ${id}: a payment that was acknowledged was replaced in the pool by ${displayTxid(by)}, ${pays}.`;
+    if (this.#watch.isNewMessage(id, message)) this.#options.onTrouble?.(new Error(message));
   }
 
   /** Finishes a Payment whose acceptance was interrupted by the end of the process. */

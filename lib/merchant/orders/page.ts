@@ -39,6 +39,8 @@ function describe(state: PaymentState): string {
       return `Paid, ${state.confirmations} confirmation${state.confirmations === 1 ? '' : 's'}.`;
     case 'missing':
       return 'It was paid, but the network does not know the payment any more. It is being sent again.';
+    case 'replaced':
+      return 'It was paid, but another payment has taken its place. It is not confirmed yet.';
     case 'conflicted':
       return 'It was paid, but the coins were spent otherwise.';
   }

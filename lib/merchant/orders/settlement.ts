@@ -12,7 +12,7 @@ import type { StoredPayment } from './record';
 const FINAL_DEPTH = 100;
 
 /** Beginning with the furthest from being confirmed. `unknown` may be confirmed, so it ranks above lost and below pending. */
-const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
+const RANKS: readonly Standing['state'][] = ['conflicted', 'replaced', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {

@@ -11,10 +11,11 @@ import { Slice } from '../../turns/slices';
 import { summaryOf, type PoolSummary } from '../summary';
 import { LastPoolChanges } from './last-changes';
 import { NO_PARENTS, PooledTransaction } from './pooled-transaction';
+import { Replacements } from './replacements';
 import { PoolScripts, type PooledTotals } from './scripts';
 import type { Subscription } from 'rxjs';
 import type { ScannedInput } from '../../bitcoin/transaction';
-import type { PoolEvent, PoolSource, PoolTransaction } from '../../node/types';
+import type { PoolEvent, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types';
 
 const MOST_RECENT = 10;
 
@@ -48,6 +49,7 @@ export class ScriptPool {
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
   readonly #scripts = new PoolScripts();
   readonly #lastChanges = new LastPoolChanges();
+  readonly #replacements = new Replacements();
   #recent: readonly RecentTransaction[] = [];
   #subscription: Subscription | undefined;
   #isLoading = false;
@@ -97,6 +99,11 @@ export class ScriptPool {
     return this.#lastChanges.isSame(script, revision);
   }
 
+  /** The txid of what took the place of a transaction lately, or of one that it descended from. */
+  replacementOf(txid: Buffer): Buffer | undefined {
+    return this.#replacements.of(txid);
+  }
+
   /** All transactions, in the order of entering. */
   transactions(): PooledTransaction[] {
     return [...this.#transactions.values()];
@@ -130,8 +137,15 @@ export class ScriptPool {
 
   #follow(event: PoolEvent): void {
     if (event.type === 'add') this.#add(event);
-    else if (event.type === 'remove') this.#leave(keyOf(event.txid));
+    else if (event.type === 'remove') this.#remove(event);
     else this.#keepWhatIsLeft();
+  }
+
+  #remove({ txid, replacement }: PoolRemoval): void {
+    const key = keyOf(txid);
+    // Whoever hears that it leaves may ask for its replacement.
+    if (replacement !== undefined) this.#replacements.add(key, replacement);
+    this.#leave(key);
   }
 
   #add(transaction: PoolTransaction): void {
@@ -196,6 +210,7 @@ export class ScriptPool {
   #enter(key: string, entering: PoolTransaction): void {
     this.#leave(key);
     const transaction = new PooledTransaction(entering);
+    this.#replacements.delete(key);
     this.#changes.next({ type: 'enter', transaction, scripts: this.#put(key, transaction) });
     const { txid, fee, vsize } = transaction;
     const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);

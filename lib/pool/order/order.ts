@@ -2,8 +2,8 @@
 // A cluster is a set of transactions connected by spending from each other. Only clusters that have changed are ordered again.
 
 import { merged, sorted } from '../../turns/sorted';
-import { compareRates, type Rate } from './fee-rate';
-import { linearize, MOST_IN_BEST_ORDER } from './linearization';
+import { compareRates, type Rate } from '../../clusters/fee-rate';
+import { linearize, MOST_IN_BEST_ORDER } from '../../clusters/linearization';
 import type { PoolChange, PoolNode } from './graph';
 
 interface PoolCluster {

@@ -44,8 +44,8 @@ export const sendingCalls = {
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const mostBurnt = parameters.amount(2, 0);
       const transactions = decodeTransactions(parameters.list(0), requireText);
-      const { message, list } = await sending.sendPackage(transactions, { mostRate, mostBurnt });
-      return jsonAnswer(packageJson(message, list));
+      const { message, list, replaced } = await sending.sendPackage(transactions, { mostRate, mostBurnt });
+      return jsonAnswer(packageJson(message, list, replaced));
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { compareRates, type Rate } from '../../lib/pool/order/fee-rate';
-import { MOST_IN_BEST_ORDER, linearize, type Chunk } from '../../lib/pool/order/linearization';
+import { compareRates, type Rate } from '../../lib/clusters/fee-rate';
+import { MOST_IN_BEST_ORDER, linearize, type Chunk } from '../../lib/clusters/linearization';
 import { finish } from '../support/finish';
-import type { Cluster } from '../../lib/pool/order/cluster';
+import type { Cluster } from '../../lib/clusters/cluster';
 
 /** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are equal. */
 const anyCluster = (most: number): fc.Arbitrary<Cluster> =>

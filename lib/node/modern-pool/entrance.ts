@@ -1,0 +1,60 @@
+// Today's pool as the service uses it: refusals are in Bitcoin Core's words.
+
+import { PolicyRefusal } from '../../policy/refusal';
+import { MissingOutputsError, TransactionRefusedError } from '../errors';
+import { PackageRefusal } from './package-refusal';
+import type { Entrance } from '../broadcaster';
+import type { HostTransaction } from '../host';
+import type { SubmittedPackage, TrialResult, Trials } from '../types';
+import type { Checked } from './admission';
+import type { ModernPool } from './modern-pool';
+
+export class ModernEntrance implements Entrance {
+  readonly #pool: ModernPool;
+
+  constructor(pool: ModernPool) {
+    this.#pool = pool;
+  }
+
+  async add(transaction: HostTransaction): Promise<void> {
+    try {
+      await this.#pool.add(transaction);
+    } catch (error) {
+      throw error instanceof PolicyRefusal ? refusedError(error) : error;
+    }
+  }
+
+  async try(transactions: readonly HostTransaction[]): Promise<Trials> {
+    const [first, ...others] = transactions;
+    if (first === undefined) return { results: [] };
+    try {
+      const { added } = await (others.length === 0 ? this.#pool.try(first) : this.#pool.tryTogether(transactions));
+      return { results: added.map(taken) };
+    } catch (error) {
+      if (error instanceof PolicyRefusal) return { results: [trialOf(error)] };
+      if (!(error instanceof PackageRefusal)) throw error;
+      const results = transactions.map((transaction, i) => {
+        const refusal = error.refusals.get(transaction);
+        const passed = error.passed[i];
+        return refusal === undefined ? passed && taken(passed) : trialOf(refusal);
+      });
+      return error.isOfWhole ? { results, fault: error.message } : { results };
+    }
+  }
+
+  submit = (transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> =>
+    this.#pool.submit(transactions, mostRate);
+}
+
+const taken = ({ candidate: { fee, size } }: Checked): TrialResult => ({ type: 'taken', fee, size });
+
+function trialOf({ kind, reason, message }: PolicyRefusal): TrialResult {
+  if (kind === 'missing') return { type: 'missing' };
+  return { type: 'refused', reason, words: { reason, message } };
+}
+
+function refusedError(refusal: PolicyRefusal): TransactionRefusedError {
+  const { kind, reason, message } = refusal;
+  if (kind === 'missing') return new MissingOutputsError(message, { cause: refusal });
+  return new TransactionRefusedError(reason, { cause: refusal, words: { reason, message } });
+}

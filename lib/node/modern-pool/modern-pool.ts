@@ -1,0 +1,119 @@
+// Today's pool in the place of bcoin's own acceptance (docs/decisions/pool.md). Peers, calls, other plugins and reorganizations all reach
+// bcoin's pool through a few of its methods, which are replaced here. What holds the transactions, tells of them and announces them is
+// bcoin's as before.
+
+import { LIMITS } from '../../policy/limits';
+import { PolicyRefusal } from '../../policy/refusal';
+import { Admission, missingInputs, type Change, type Terms } from './admission';
+import { countAllFees } from './fee-statistics';
+import { PackageSubmission } from './package-submission';
+import { PooledEntries } from './pooled-entries';
+import { RefusedError } from './refused-error';
+import { Reorganizations } from './reorganizations';
+import { ScriptChecks } from './script-checks';
+import { readSettings, type PoolSettings } from './settings';
+import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
+import type { SubmittedPackage } from '../types';
+
+const ALONE: Terms = { mayReplace: true, mayEvictSibling: true };
+const TRIED_TOGETHER: Terms = { mayReplace: false, mayEvictSibling: false };
+
+/** bcoin sums up the fees of so many ancestors: more than a cluster has, unless a reorganization has made it larger. */
+const MOST_ANCESTORS = 2 * LIMITS.mostInCluster;
+
+export class ModernPool {
+  readonly settings: PoolSettings;
+  readonly entries: PooledEntries;
+  readonly #mempool: HostMempool;
+  readonly #toHost: ToHostHash;
+  readonly #admission: Admission;
+
+  /** Takes over the pool of a node that is not open yet. */
+  constructor(host: HostNode, toHost: ToHostHash) {
+    const { mempool, chain, workers } = host;
+    const settings = (this.settings = readSettings(host));
+    this.#mempool = mempool;
+    this.#toHost = toHost;
+    mempool.options.minRelay = settings.relayRate;
+    mempool.options.maxAncestors = MOST_ANCESTORS;
+    if (host.fees !== null) countAllFees(host.fees);
+    const now = (): number => Math.floor(Date.now() / 1_000);
+    const entries = (this.entries = new PooledEntries({ mempool, chain, toHost, incrementalRate: settings.incrementalRate, now }));
+    const scripts = new ScriptChecks(workers);
+    this.#admission = new Admission({
+      mempool,
+      chain,
+      clusters: entries.clusters,
+      scripts,
+      settings,
+      floor: () => entries.floor
+    });
+    mempool.insertTX = (transaction, peer) => this.#insert(transaction, peer);
+    new Reorganizations({ mempool, chain, entries, admission: this.#admission, logger: host.logger, toHost }).follow();
+    host.sendTX = async (transaction) => {
+      await this.add(transaction);
+      if (host.pool.options.selfish) await host.broadcast(transaction);
+    };
+  }
+
+  /** Adds a transaction, or says why not. @throws PolicyRefusal */
+  async add(transaction: HostTransaction): Promise<void> {
+    let missing;
+    try {
+      missing = await this.#mempool.addTX(transaction);
+    } catch (error) {
+      throw error instanceof RefusedError ? error.refusal : error;
+    }
+    if (!missing) return;
+    // Otherwise the pool would accept the refused transaction later, when its parents come.
+    this.#mempool.removeOrphan(this.#toHost(transaction.hash()));
+    throw missingInputs();
+  }
+
+  /** Whether the pool would take a transaction. @throws PolicyRefusal */
+  async try(transaction: HostTransaction): Promise<Change> {
+    return this.#locked(() => this.#admission.single(transaction, ALONE));
+  }
+
+  /** Whether the pool would take transactions together. @throws PackageRefusal */
+  async tryTogether(transactions: readonly HostTransaction[]): Promise<Change> {
+    return this.#locked(() => this.#admission.several(transactions, TRIED_TOGETHER));
+  }
+
+  /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
+  async submit(transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> {
+    return this.#locked(() => new PackageSubmission(this.entries, this.#admission, transactions, mostRate).submit());
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    const unlock = await this.#mempool.locker.lock();
+    try {
+      return await work();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** @throws PolicyRefusal */
+  async #admit(transaction: HostTransaction): Promise<void> {
+    const change = await this.#admission.single(transaction, ALONE);
+    await this.entries.carryOut(change);
+    await this.entries.limitSize();
+    const [added] = change.added;
+    if (added !== undefined && !this.entries.has(added.member)) throw new PolicyRefusal('fee', 'mempool full');
+  }
+
+  /** As bcoin's own method. @throws RefusedError */
+  async #insert(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null> {
+    try {
+      await this.#admit(transaction);
+      return null;
+    } catch (error) {
+      if (!(error instanceof PolicyRefusal)) throw error;
+      const hash = this.#toHost(transaction.hash());
+      if (error.kind !== 'missing') throw new RefusedError(error, hash, error.kind === 'fee');
+      this.#mempool.removeOrphan(hash);
+      return this.#mempool.maybeOrphan(transaction, await this.#mempool.getCoinView(transaction), peer);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Why a package does not enter the pool.
+
+import { PolicyRefusal } from '../../policy/refusal';
+import type { HostTransaction } from '../host';
+import type { Checked } from './admission';
+
+const ONE_FAILED = 'transaction failed';
+
+/**
+ * The message is Bitcoin Core's. `refusals`: of the transactions that are to blame; none, if it is the package as a whole. `passed`: those
+ * that had passed all checks before.
+ */
+export class PackageRefusal extends Error {
+  override readonly name = 'PackageRefusal';
+
+  constructor(
+    message: string,
+    readonly refusals: ReadonlyMap<HostTransaction, PolicyRefusal> = new Map(),
+    readonly passed: readonly Checked[] = []
+  ) {
+    super(message);
+  }
+
+  /** Whether the package as a whole breaks a rule. */
+  get isOfWhole(): boolean {
+    return this.refusals.size === 0;
+  }
+
+  /** Runs a check of one transaction. @throws PackageRefusal */
+  static async unless(transaction: HostTransaction, check: () => void | Promise<void>, passed: readonly Checked[] = []): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (!(error instanceof PolicyRefusal)) throw error;
+      throw new PackageRefusal(ONE_FAILED, new Map([[transaction, error]]), passed);
+    }
+  }
+
+  /** Runs a check of the whole. @throws PackageRefusal */
+  static whole(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof PolicyRefusal)) throw error;
+      throw new PackageRefusal(error.message);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// What the modern pool takes, as far as the operator has a say: his settings of bcoin count.
+
+import { LIMITS } from '../../policy/limits';
+import type { HostNode } from '../host';
+
+export interface PoolSettings {
+  /** Whether only standard transactions are taken (`--require-standard`). */
+  readonly requireStandard: boolean;
+  /** False: nothing is replaced (`--replace-by-fee=false`). */
+  readonly replaces: boolean;
+  /** Whether fees of more than 10,000 times the relay fee are refused (`--reject-absurd-fees`). */
+  readonly rejectsAbsurdFees: boolean;
+  /** Satoshis per 1,000 virtual bytes. */
+  readonly relayRate: number;
+  readonly incrementalRate: number;
+}
+
+/** bcoin's own rate on all networks. */
+const OWN_RELAY_RATE = 1_000;
+
+export function readSettings({ config, mempool: { options } }: Pick<HostNode, 'config' | 'mempool'>): PoolSettings {
+  const isSet = (name: string): boolean => config.has(name);
+  return {
+    requireStandard: options.requireStandard,
+    replaces: !isSet('replace-by-fee') || options.replaceByFee,
+    rejectsAbsurdFees: isSet('reject-absurd-fees') && options.rejectAbsurdFees,
+    relayRate: options.minRelay === OWN_RELAY_RATE ? LIMITS.relayRate : options.minRelay,
+    incrementalRate: LIMITS.incrementalRate
+  };
+}

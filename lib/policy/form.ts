@@ -1,0 +1,56 @@
+// What is checked of a transaction before its coins are looked for (CheckTransaction, IsStandardTx).
+
+import { multisigOf, scriptTypeOf } from '../bitcoin/script-type';
+import { dustIn } from './dust';
+import { LIMITS } from './limits';
+import { hasOnlyPushes } from './redeem-script';
+import { PolicyRefusal } from './refusal';
+import type { Offered } from './transaction';
+
+const MAX_MONEY = 2_100_000_000_000_000;
+/** Weight of the largest block, and of a byte that is not in a witness. */
+const MAX_BLOCK_WEIGHT = 4_000_000;
+const WEIGHT_PER_BYTE = 4;
+const LAST_INDEX = 0xffff_ffff;
+
+/** The rules that hold in blocks as well. @throws PolicyRefusal */
+export function checkForm({ transaction, inputs, outputs }: Offered): void {
+  if (outputs.length === 0) throw invalid('bad-txns-vout-empty');
+  if (transaction.strippedLength * WEIGHT_PER_BYTE > MAX_BLOCK_WEIGHT) throw invalid('bad-txns-oversize');
+  let total = 0;
+  for (const { value } of outputs) {
+    if (value < 0) throw invalid('bad-txns-vout-negative');
+    if (value > MAX_MONEY) throw invalid('bad-txns-vout-toolarge');
+    total += value;
+    if (total > MAX_MONEY) throw invalid('bad-txns-txouttotal-toolarge');
+  }
+  const outpoints = new Set(inputs.map(({ txid, index }) => `${txid.toString('latin1')}${index}`));
+  if (outpoints.size < inputs.length) throw invalid('bad-txns-inputs-duplicate');
+  if (transaction.isCoinbase) throw invalid('coinbase');
+  if (inputs.some(({ txid, index }) => index === LAST_INDEX && txid.every((byte) => byte === 0))) throw invalid('bad-txns-prevout-null');
+}
+
+/** @throws PolicyRefusal */
+export function checkStandard({ transaction, version, inputs, outputs }: Offered): void {
+  if (version < LIMITS.leastVersion || version > LIMITS.mostVersion) throw new PolicyRefusal('policy', 'version');
+  if (transaction.weight > LIMITS.mostWeight) throw new PolicyRefusal('policy', 'tx-size');
+  for (const { script } of inputs) {
+    if (script.length > LIMITS.mostScriptSigBytes) throw new PolicyRefusal('policy', 'scriptsig-size');
+    if (!hasOnlyPushes(script)) throw new PolicyRefusal('policy', 'scriptsig-not-pushonly');
+  }
+  let data = 0;
+  for (const { script } of outputs) {
+    const type = scriptTypeOf(script);
+    if (type === 'nonstandard' || (type === 'multisig' && (multisigOf(script)?.keys.length ?? 0) > LIMITS.mostBareKeys))
+      throw new PolicyRefusal('policy', 'scriptpubkey');
+    if (type === 'nulldata' && (data += script.length) > LIMITS.mostDataBytes) throw new PolicyRefusal('policy', 'datacarrier');
+  }
+  if (dustIn(outputs).length > LIMITS.mostDustOutputs) throw new PolicyRefusal('policy', 'dust');
+}
+
+/** So short a transaction could be taken for an inner node of a block's Merkle tree (CVE-2017-12842). @throws PolicyRefusal */
+export function checkLength({ transaction }: Offered): void {
+  if (transaction.strippedLength < LIMITS.leastStrippedBytes) throw new PolicyRefusal('policy', 'tx-size-small');
+}
+
+const invalid = (reason: string): PolicyRefusal => new PolicyRefusal('invalid', reason);
