@@ -45,7 +45,7 @@ export interface HostFullNode extends HostNode {
   };
   readonly blocks?: HostBlockStore;
   readonly mempool: HostMempool;
-  readonly miner: { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
+  readonly miner: HostNode['miner'] & { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
   has(plugin: string): boolean;
   get(plugin: string): unknown;
   use(plugin: unknown): unknown;

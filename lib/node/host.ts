@@ -250,6 +250,8 @@ export interface HostMempool extends HostEmitter {
   addEntry(entry: HostPoolEntry, view: HostCoinView): Promise<void>;
   /** Removes an entry and all that spend from it. */
   evictEntry(entry: HostPoolEntry): void;
+  /** Adds what an entry pays and takes to the sums of its ancestors, or removes it from there. */
+  updateAncestors(entry: HostPoolEntry, change: unknown): number;
   /** Every entry comes here first, those on disk included, and leaves here last, unless the pool is emptied. */
   trackEntry(entry: HostPoolEntry, view?: HostCoinView): void;
   untrackEntry(entry: HostPoolEntry): void;
@@ -328,6 +330,8 @@ export interface HostNode extends HostEmitter {
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   readonly workers: HostWorkers;
+  /** In blocks above this weight it puts no transactions that pay less than bcoin's own relay fee. */
+  readonly miner: { readonly options: { minWeight: number } };
   /** Gives a transaction to the pool. */
   sendTX(transaction: HostTransaction): Promise<void>;
   /** The block store of 2.x; 1.x stores blocks in the chain database. */

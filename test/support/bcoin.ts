@@ -42,7 +42,8 @@ interface HostMutableTransaction {
   toTX(): HostTransaction;
 }
 
-interface TestChain extends HostChain {
+interface TestChain extends Omit<HostChain, 'synced'> {
+  synced: boolean;
   readonly height: number;
   add(block: HostFullBlock): Promise<unknown>;
   getEntry(hash: HostHash | number): Promise<HostEntry | null>;
@@ -74,7 +75,7 @@ export interface TestFullNode extends HostNode {
   readonly mempool: TestMempool;
   /** Checks the scripts of a block's transactions. */
   readonly workers: HostNode['workers'] & { check(...transaction: unknown[]): Promise<unknown> };
-  readonly miner: {
+  readonly miner: HostNode['miner'] & {
     readonly cpu: {
       mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null>;
       createJob(tip: HostEntry): Promise<MinerJob>;

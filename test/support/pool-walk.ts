@@ -9,6 +9,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import { finish } from './finish';
+import { openModernNode } from './modern-node';
 import { madeTransaction, type MadeOutput } from './made-blocks';
 import { blockWith, mine, mineOnly, openRegtestNode, type RegtestOptions } from './regtest-node';
 import { signed } from './signed';
@@ -37,8 +38,18 @@ interface SendStep {
   readonly fee: number;
 }
 
+/** Spends a coin that a transaction of the pool spends, and other coins: it may be refused. */
+interface ReplaceStep {
+  readonly do: 'replace';
+  readonly pick: number;
+  readonly spends: readonly number[];
+  readonly pays: readonly number[];
+  readonly fee: number;
+}
+
 export type PoolStep =
   | SendStep
+  | ReplaceStep
   | { readonly do: 'mine' }
   /** A block that spends the same coins as a transaction of the pool. */
   | { readonly do: 'mine a conflict'; readonly pick: number }
@@ -67,6 +78,25 @@ export const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
   }
 );
 
+/** For a node with today's pool. */
+export const replacingStep: fc.Arbitrary<PoolStep> = fc.record({
+  do: fc.constant('replace' as const),
+  pick: fc.nat({ max: 40 }),
+  spends: fc.array(fc.nat({ max: 40 }), { maxLength: 2 }),
+  pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
+  fee: fc.oneof(fc.integer({ min: 2_000, max: 50_000 }), fc.integer({ min: 50_000, max: 400_000 }))
+});
+
+/** Why today's pool may refuse what a walk sends. */
+const REFUSALS = [
+  'insufficient fee',
+  'replacement-failed',
+  'bad-txns-spends-conflicting-tx',
+  'mempool min fee not met',
+  'too-large-cluster',
+  'tx-size-small'
+];
+
 export interface Outpoint {
   readonly txid: Buffer;
   readonly index: number;
@@ -81,20 +111,32 @@ export class PoolWalk {
   readonly #known = new Map<string, ScannedTransaction>();
   #sent = 0;
 
-  private constructor(readonly host: TestFullNode) {
-    this.node = new BcoinNode(host);
+  private constructor(
+    readonly host: TestFullNode,
+    node: BcoinNode | undefined
+  ) {
+    this.node = node ?? new BcoinNode(host);
     this.pool = new ScriptPool(this.node.pool, unfailing);
+  }
+
+  /** Opens a node with today's pool, as `start` does. */
+  static async startModern(): Promise<PoolWalk> {
+    const { host, node } = await openModernNode();
+    return PoolWalk.#begin(host, node);
   }
 
   /** Opens a node with coins to spend, and a pool by script. */
   static async start(options: RegtestOptions = {}): Promise<PoolWalk> {
-    const host = await openRegtestNode(options);
+    return PoolWalk.#begin(await openRegtestNode(options));
+  }
+
+  static async #begin(host: TestFullNode, node?: BcoinNode): Promise<PoolWalk> {
     await host.connect();
     const ring = bcoin.KeyRing.generate();
     const [block] = (await mine(host, 101, undefined, ring.getAddress())) as [HostFullBlock];
     const each = Math.floor((COINBASE_SATS - FEE_SATS) / FUNDED_OUTPUTS);
     const outputs = Array.from({ length: FUNDED_OUTPUTS }, (_, i) => [scriptOf(i % DATA), each] as const);
-    const walk = new PoolWalk(host);
+    const walk = new PoolWalk(host, node);
     await walk.#give(signed(ring, [block.txs[0] as HostTransaction], outputs));
     // Deeper than any step reaches.
     await mine(host, 10);
@@ -108,7 +150,8 @@ export class PoolWalk {
   }
 
   async step(step: PoolStep): Promise<void> {
-    if ('spends' in step) await this.#sendPicked(step);
+    if (step.do === 'replace') await this.#replace(step);
+    else if ('spends' in step) await this.#sendPicked(step);
     else if (step.do === 'mine') await mine(this.host, 1);
     else if (step.do === 'mine a conflict') await this.mineConflict(step.pick);
     else if (step.do === 'open anew') await this.openAnew(step.meanwhile);
@@ -188,6 +231,18 @@ export class PoolWalk {
     for (let i = 0; i <= back; i++) parent = await this.mineOnly([], parent);
   }
 
+  /** Fails unless each coin that the node's pool spends is there, and is spent once. */
+  expectWhole(): void {
+    const { mempool } = this.host;
+    const spent = new Set<string>();
+    for (const { tx } of mempool.map.values())
+      for (const { txid, index } of scanWholeTransaction(tx.toRaw()).inputs) {
+        expect(spent.has(nameOf({ txid, index })), 'a coin that is spent twice').to.equal(false);
+        spent.add(nameOf({ txid, index }));
+        expect(this.#known.get(hex(txid))?.outputs[index], 'a coin').to.not.equal(undefined);
+      }
+  }
+
   /** Fails unless the pool by script agrees with the node's pool about all scripts and transactions. */
   expectRight(): void {
     const { pool } = this;
@@ -246,12 +301,27 @@ export class PoolWalk {
     });
   }
 
+  async #replace({ pick, spends, pays, fee }: ReplaceStep): Promise<void> {
+    const pooled = this.pool.transactions();
+    const [input] = pooled[pick % Math.max(1, pooled.length)]?.transaction.inputs ?? [];
+    if (input === undefined) return;
+    await this.#sendUnlessRefused([{ txid: input.txid, index: input.index }, ...(await this.#picked(spends))], pays, fee);
+  }
+
+  async #sendUnlessRefused(spends: readonly Outpoint[], pays: readonly number[], fee: number): Promise<void> {
+    try {
+      await this.send(spends, pays, fee);
+    } catch (error) {
+      if (!REFUSALS.some((reason) => (error as Error).message.startsWith(reason))) throw error;
+    }
+  }
+
   async #sendPicked({ do: what, spends, pays, fee }: SendStep): Promise<void> {
     const options = this.host.mempool.options as { maxSize: number };
     const { maxSize } = options;
     if (what === 'send into a full pool') options.maxSize = Math.max(1, this.host.mempool.getSize());
     try {
-      await this.send(await this.#picked(spends), pays, fee);
+      await this.#sendUnlessRefused(await this.#picked(spends), pays, fee);
     } catch (error) {
       // The new transaction may itself be the one that pays the least.
       if (options.maxSize === maxSize || !(error as Error).message.includes('mempool full')) throw error;

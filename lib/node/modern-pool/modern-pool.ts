@@ -11,6 +11,7 @@ import { PooledEntries } from './pooled-entries';
 import { RefusedError } from './refused-error';
 import { Reorganizations } from './reorganizations';
 import { ScriptChecks } from './script-checks';
+import { spentView } from './spent-view';
 import { readSettings, type PoolSettings } from './settings';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
 import type { SubmittedPackage } from '../types';
@@ -30,12 +31,14 @@ export class ModernPool {
 
   /** Takes over the pool of a node that is not open yet. */
   constructor(host: HostNode, toHost: ToHostHash) {
-    const { mempool, chain, workers } = host;
+    const { mempool, chain, workers, miner } = host;
     const settings = (this.settings = readSettings(host));
     this.#mempool = mempool;
     this.#toHost = toHost;
     mempool.options.minRelay = settings.relayRate;
     mempool.options.maxAncestors = MOST_ANCESTORS;
+    // Whatever is in the pool may be mined, a parent that pays nothing with its child.
+    miner.options.minWeight = Infinity;
     if (host.fees !== null) countAllFees(host.fees);
     const now = (): number => Math.floor(Date.now() / 1_000);
     const entries = (this.entries = new PooledEntries({ mempool, chain, toHost, incrementalRate: settings.incrementalRate, now }));
@@ -113,7 +116,7 @@ export class ModernPool {
       const hash = this.#toHost(transaction.hash());
       if (error.kind !== 'missing') throw new RefusedError(error, hash, error.kind === 'fee');
       this.#mempool.removeOrphan(hash);
-      return this.#mempool.maybeOrphan(transaction, await this.#mempool.getCoinView(transaction), peer);
+      return this.#mempool.maybeOrphan(transaction, await spentView(this.#mempool, transaction), peer);
     }
   }
 }

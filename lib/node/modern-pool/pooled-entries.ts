@@ -20,7 +20,7 @@ const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
 const VBYTES_PER_RATE = 1_000;
 const WEIGHT_PER_VBYTE = 4;
 
-/** A full pool makes room for this part of its bounds, so that not every transaction has to look for some. */
+/** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;
 
 /** An entry as the rules see it. */
@@ -131,8 +131,10 @@ export class PooledEntries {
     const { mempool } = this.#parts;
     const { maxSize } = mempool.options;
     if (mempool.getSize() <= maxSize) return;
+    const before = mempool.getSize();
     for (const { fee, weight, nodes } of await inSlices(this.#worstFirst())) {
-      if (mempool.getSize() <= maxSize * (1 - ROOM)) return;
+      const size = mempool.getSize();
+      if (size <= maxSize && before - size >= maxSize * ROOM) return;
       await this.#evict(new Set(nodes));
       this.#rollingFloor.evicted((fee * VBYTES_PER_RATE * WEIGHT_PER_VBYTE) / weight);
     }
@@ -152,12 +154,16 @@ export class PooledEntries {
       let [count, weight] = [cluster.nodes.size, 0];
       for (const { member } of cluster.nodes) weight += member.weight;
       if (count <= LIMITS.mostInCluster && weight <= LIMITS.mostClusterWeight) continue;
-      for (const chunk of [...(await inSlices(cluster.chunks()))].reverse()) {
+      // In this order each comes before all that spend from it.
+      const order = (await inSlices(cluster.chunks())).flatMap(({ nodes }) => nodes);
+      const dropped = new Set<PooledNode>();
+      for (const node of order.reverse()) {
         if (count <= LIMITS.mostInCluster && weight <= LIMITS.mostClusterWeight) break;
-        count -= chunk.nodes.length;
-        weight -= chunk.weight;
-        await this.#evict(withDescendants(chunk.nodes));
+        count--;
+        weight -= node.member.weight;
+        dropped.add(node);
       }
+      await this.#evict(dropped);
     }
   }
 
@@ -206,6 +212,8 @@ export class PooledEntries {
       untrack(entry);
       this.clusters.delete(keyOf(entry.tx.hash()));
     };
+    // bcoin's own sums of what descendants pay are wrong once a transaction comes back after those that spend from it.
+    mempool.updateAncestors = () => 0;
     mempool._reset = async () => {
       this.clusters.clear();
       await reset();
@@ -216,9 +224,24 @@ export class PooledEntries {
     };
   }
 
+  /** What the entry and all that spend from it pay and take, by which bcoin's miner chooses, is summed up when it is asked for. */
+  #sumDescendants(entry: HostPoolEntry, { key, size }: Member): void {
+    const sum = (own: number, of: (member: Member) => number): number => {
+      const node = this.clusters.get(key);
+      return node === undefined ? own : [...withDescendants([node])].reduce((total, { member }) => total + of(member), 0);
+    };
+    // bcoin adds to them where an operator changes a fee.
+    const set = (): void => undefined;
+    Object.defineProperties(entry, {
+      descFee: { get: () => sum(entry.deltaFee, ({ modifiedFee }) => modifiedFee), set },
+      descSize: { get: () => sum(size, (member) => member.size), set }
+    });
+  }
+
   #track(entry: HostPoolEntry): void {
     const { mempool, toHost } = this.#parts;
     const member = new PooledMember(entry);
+    this.#sumDescendants(entry, member);
     const hash = toHost(member.txid);
     const children = entry.tx.outputs.flatMap((_, index) => mempool.getSpent(hash, index) ?? []);
     this.clusters.add(

@@ -6,7 +6,17 @@ import { PolicyRefusal } from '../../policy/refusal';
 import { Slice } from '../../turns/slices';
 import { spentView } from './spent-view';
 import { LOCK_FLAGS, type Admission, type Terms } from './admission';
-import type { HostChain, HostCoinView, HostEntry, HostMempool, HostNode, HostPoolEntry, HostTransaction, ToHostHash } from '../host';
+import type {
+  HostChain,
+  HostCoinView,
+  HostEntry,
+  HostHash,
+  HostMempool,
+  HostNode,
+  HostPoolEntry,
+  HostTransaction,
+  ToHostHash
+} from '../host';
 import type { PooledEntries } from './pooled-entries';
 
 const FROM_BLOCK: Terms = { isFromBlock: true, mayReplace: true, mayEvictSibling: false };
@@ -38,7 +48,9 @@ export class Reorganizations {
     const { mempool, entries } = this.#parts;
     const addBlock = mempool._addBlock.bind(mempool);
     mempool._addBlock = async (block, transactions) => {
+      const isEmpty = mempool.map.size === 0;
       await addBlock(block, transactions);
+      if (isEmpty) await this.#note(block.hash);
       entries.blockCame();
       if (this.#isUnderWay) await this.#settle();
       this.#isUnderWay = false;
@@ -65,10 +77,16 @@ export class Reorganizations {
         await this.#evictSpenders(transaction);
       }
     }
+    await this.#note(block.prevBlock);
+  }
+
+  /** The pool is up to date with a block. The pool on the disk is of no use without knowing that, which bcoin forgets for an empty one. */
+  async #note(tip: HostHash): Promise<void> {
+    const { mempool } = this.#parts;
     mempool.rejects.reset();
-    mempool.cache.sync(block.prevBlock);
+    mempool.cache.sync(tip);
     await mempool.cache.flush();
-    mempool.tip = block.prevBlock;
+    mempool.tip = tip;
   }
 
   /** A transaction that is gone takes those along that spend from it. */

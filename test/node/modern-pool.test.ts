@@ -1,0 +1,288 @@
+// Imported first: bcoin 1.0.2 cannot read its pool from the disk otherwise.
+import '../../plugin/leveldown-6';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/errors';
+import { toHostLike } from '../../lib/node/host';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
+import { openModernNode, type ModernNode } from '../support/modern-node';
+import { freePort, mine, mineOnly, type RegtestOptions } from '../support/regtest-node';
+import { RpcCaller } from '../support/rpc';
+import { signed } from '../support/signed';
+import type { AddressInfo } from 'node:net';
+import type { HostHash, HostTransaction } from '../../lib/node/host';
+import type { BcoinNode } from '../../lib/node/bcoin';
+import type { PoolEvent } from '../../lib/node/types';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE = 1_000;
+
+describe('the modern pool', function () {
+  this.timeout(60_000);
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  const open: ModernNode[] = [];
+
+  afterEach(async () => {
+    for (const { host } of open.splice(0)) if (host.opened) await host.close();
+  });
+
+  async function openNode(options: RegtestOptions = {}): Promise<ModernNode> {
+    const opened = await openModernNode(options);
+    open.push(opened);
+    return opened;
+  }
+
+  /** A node, and coinbases that may be spent. */
+  async function withCoins(count: number, options: RegtestOptions = {}): Promise<ModernNode & { readonly coins: HostTransaction[] }> {
+    const opened = await openNode(options);
+    const blocks = await mine(opened.host, 100 + count, undefined, ring.getAddress());
+    return { ...opened, coins: blocks.slice(0, count).map(({ txs }) => txs[0] as HostTransaction) };
+  }
+
+  /** Spends first outputs into one output, for a fee. */
+  const paying = (from: readonly HostTransaction[], fee: number, before = COINBASE_SATS): HostTransaction =>
+    signed(ring, from, [[ring.getAddress(), before * from.length - fee]]);
+
+  const idsOf = (node: BcoinNode): string[] => node.pool.txids().map(toDisplayHex);
+  const namesOf = (...transactions: readonly HostTransaction[]): string[] => transactions.map((one) => toDisplayHex(one.hash()));
+  const hostHash = ({ host }: ModernNode, transaction: HostTransaction): HostHash => toHostLike(host.chain.tip.hash)(transaction.hash());
+
+  it('replaces a transaction with all that spend from it, children first, and then lets the new one in', async () => {
+    const { node, coins } = await withCoins(1);
+    const parent = paying(coins, FEE);
+    const child = paying([parent], FEE, COINBASE_SATS - FEE);
+    const replacement = paying(coins, 10 * FEE);
+    for (const transaction of [parent, child]) await node.broadcast(transaction.toRaw());
+    const told: PoolEvent[] = [];
+    const subscription = node.pool.events$.subscribe((event) => told.push(event));
+    await node.broadcast(replacement.toRaw());
+    subscription.unsubscribe();
+    expect(told.map((event) => ('txid' in event ? [event.type, toDisplayHex(event.txid)] : event.type))).to.deep.equal([
+      ['remove', ...namesOf(child)],
+      ['remove', ...namesOf(parent)],
+      ['add', ...namesOf(replacement)]
+    ]);
+    for (const event of told.slice(0, 2)) expect(event).to.deep.include({ replacement: replacement.hash() });
+    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
+    expect(node.pool.info()).to.include({ size: 1, totalFee: 10 * FEE, replaces: true, minRelayFeeRate: 100 });
+  });
+
+  it('refuses in the words of Bitcoin Core', async () => {
+    const { node, coins } = await withCoins(1);
+    await node.broadcast(paying(coins, FEE).toRaw());
+    const cheaper = paying(coins, FEE - 1);
+    const error = await caught(node.broadcast(cheaper.toRaw()));
+    expect(error).to.be.instanceOf(TransactionRefusedError);
+    const message = `insufficient fee, rejecting replacement ${toDisplayHex(cheaper.hash())}, less fees than conflicting txs; 0.00000999 < 0.00001`;
+    expect((error as TransactionRefusedError).words).to.deep.equal({ reason: 'insufficient fee', message });
+    expect(await node.tryTransactions([cheaper.toRaw()])).to.deep.equal({
+      results: [{ type: 'refused', reason: 'insufficient fee', words: { reason: 'insufficient fee', message } }]
+    });
+    const orphan = paying([paying(coins, FEE + 1)], FEE, COINBASE_SATS - FEE - 1);
+    expect(await caught(node.broadcast(orphan.toRaw()))).to.be.instanceOf(MissingOutputsError);
+  });
+
+  it('keeps a child of a peer until its parent comes, and neither in between', async () => {
+    const opened = await withCoins(1);
+    const { host, node, coins } = opened;
+    const parent = paying(coins, FEE);
+    const child = paying([parent], FEE, COINBASE_SATS - FEE);
+    expect(await host.mempool.addTX(child)).to.have.length(1);
+    expect(await host.mempool.addTX(child)).to.have.length(1);
+    expect(host.mempool.hasOrphan(hostHash(opened, child))).to.equal(true);
+    await host.mempool.addTX(parent);
+    expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
+    expect(host.mempool.hasOrphan(hostHash(opened, child))).to.equal(false);
+  });
+
+  it('takes a child that waits for its parent when both come as a package', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const parent = paying(coins, 0);
+    const child = paying([parent], FEE, COINBASE_SATS);
+    await host.mempool.addTX(child);
+    const submitted = await node.submitPackage(
+      [parent, child].map((one) => one.toRaw()),
+      0
+    );
+    expect(submitted?.message).to.equal('success');
+    expect(submitted?.members.map(({ type }) => type)).to.deep.equal(['entered', 'entered']);
+    expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
+  });
+
+  it('takes transactions of a disconnected block back: into an empty pool, and spends of mature coinbases', async () => {
+    const { host, node, coins } = await withCoins(2);
+    const parent = paying(coins.slice(0, 1), FEE);
+    const child = paying([parent], FEE, COINBASE_SATS - FEE);
+    const fork = host.chain.tip;
+    await mineOnly(host, [parent, child]);
+    expect(idsOf(node)).to.deep.equal([]);
+    await mineOnly(host, [], await mineOnly(host, [], fork));
+    expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
+    expect(node.pool.entries().map(({ isUnbroadcast }) => isUnbroadcast)).to.deep.equal([false, false]);
+  });
+
+  it('is empty after a reset of the chain, and does not take what spends a coinbase that is young then', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const fork = (await host.chain.getEntryByHeight(host.chain.tip.height - 2)) ?? expect.fail('a block below the tip');
+    const young = paying(coins, FEE);
+    const child = paying([young], FEE, COINBASE_SATS - FEE);
+    for (const transaction of [young, child]) await node.broadcast(transaction.toRaw());
+    await host.connect();
+    await host.chain.reset(fork.height);
+    expect(idsOf(node)).to.deep.equal([]);
+    expect(((await caught(node.broadcast(young.toRaw()))) as TransactionRefusedError).words?.message).to.equal(
+      'bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 99'
+    );
+  });
+
+  it('leaves what a rival in the new chain has spent, and all of its descendants', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const parent = paying(coins, FEE);
+    const child = paying([parent], FEE, COINBASE_SATS - FEE);
+    const fork = host.chain.tip;
+    await mineOnly(host, [parent]);
+    await node.broadcast(child.toRaw());
+    await mineOnly(host, [], await mineOnly(host, [paying(coins, 2 * FEE)], fork));
+    expect(idsOf(node)).to.deep.equal([]);
+  });
+
+  it('trims a cluster that blocks leave too large when they come back', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const chain: HostTransaction[] = [];
+    let [last, value] = [coins[0] as HostTransaction, COINBASE_SATS];
+    for (let i = 0; i < 70; i++) {
+      last = paying([last], FEE, value);
+      value -= FEE;
+      chain.push(last);
+    }
+    const fork = host.chain.tip;
+    await mineOnly(host, chain.slice(0, 30));
+    for (const transaction of chain.slice(30)) await node.broadcast(transaction.toRaw());
+    await mineOnly(host, [], await mineOnly(host, [], fork));
+    expect(idsOf(node)).to.have.members(namesOf(...chain.slice(0, 64)));
+  });
+
+  it('drops what pays the least when it is full, and then asks for more', async () => {
+    const { host, node, coins } = await withCoins(3);
+    const [cheap, middling, dear] = [500, 1_000, 2_000].map((fee, i) => paying([coins[i] as HostTransaction], fee));
+    for (const transaction of [cheap, middling] as HostTransaction[]) await node.broadcast(transaction.toRaw());
+    const { size } = node.pool.entries()[0] ?? expect.fail('an entry');
+    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    await node.broadcast((dear as HostTransaction).toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(middling as HostTransaction, dear as HostTransaction));
+    const { minFeeRate, minRelayFeeRate } = node.pool.info();
+    // What the cheapest had paid, and the incremental rate.
+    expect(minFeeRate).to.be.closeTo((500 * 1_000) / size + 100, 1);
+    expect(minRelayFeeRate).to.equal(100);
+    const error = await caught(node.broadcast((cheap as HostTransaction).toRaw()));
+    expect((error as TransactionRefusedError).words?.message).to.match(/^mempool min fee not met, 500 < \d+$/);
+  });
+
+  it('refuses a transaction that would be the first to be dropped', async () => {
+    const { host, node, coins } = await withCoins(2);
+    await node.broadcast(paying(coins.slice(0, 1), 2_000).toRaw());
+    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    const cheap = paying(coins.slice(1), 500);
+    const error = await caught(node.broadcast(cheap.toRaw()));
+    expect((error as TransactionRefusedError).words?.message).to.equal('mempool full');
+    expect(node.pool.info().size).to.equal(1);
+  });
+
+  it("leaves to the operator what bcoin's settings say", async () => {
+    const strict = await withCoins(1, { settings: { replaceByFee: false, rejectAbsurdFees: true, requireStandard: true } });
+    await strict.node.broadcast(paying(strict.coins, FEE).toRaw());
+    expect(((await caught(strict.node.broadcast(paying(strict.coins, 10 * FEE).toRaw()))) as TransactionRefusedError).message).to.equal(
+      'txn-mempool-conflict'
+    );
+    expect(strict.node.pool.info().replaces).to.equal(false);
+    await mine(strict.host, 101, undefined, ring.getAddress());
+    const [block] = await mine(strict.host, 1, undefined, ring.getAddress());
+    await mine(strict.host, 100);
+    const absurd = paying([block?.txs[0] as HostTransaction], 1_000_000, 2_500_000_000);
+    expect(((await caught(strict.node.broadcast(absurd.toRaw()))) as TransactionRefusedError).message).to.equal('absurdly-high-fee');
+  });
+
+  it('knows the relations of transactions that it has on the disk', async () => {
+    const prefix = await newFolder();
+    const options = { prefix, settings: { persistentMempool: true } };
+    const first = await withCoins(1, options);
+    const parent = paying(first.coins, FEE);
+    const child = paying([parent], FEE, COINBASE_SATS - FEE);
+    for (const transaction of [parent, child]) await first.node.broadcast(transaction.toRaw());
+    await (first.host.mempool as unknown as { cache: { flush(): Promise<void> } }).cache.flush();
+    await first.host.close();
+    const { node } = await openNode(options);
+    expect(idsOf(node)).to.have.members(namesOf(parent, child));
+    const cheaper = paying(first.coins, FEE + 500);
+    expect(((await caught(node.broadcast(cheaper.toRaw()))) as TransactionRefusedError).words?.message).to.match(/; 0.000015 < 0.00002$/);
+    const replacement = paying(first.coins, 10 * FEE);
+    await node.broadcast(replacement.toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
+  });
+
+  it('hands on to peers what replaces, and replaces what comes from them', async () => {
+    const port = await freePort();
+    const { host, node, coins } = await withCoins(1, { settings: { listen: true, host: '127.0.0.1', port } });
+    const peer = await openNode({ settings: { only: [`127.0.0.1:${port}`] } });
+    for (let height = 1; height <= host.chain.tip.height; height++) {
+      const entry = (await host.chain.getEntryByHeight(height)) ?? expect.fail('a block');
+      const raw = (await host.chain.getRawBlock(entry.hash)) ?? expect.fail('a block');
+      await peer.host.chain.add(bcoin.Block.fromRaw(raw));
+    }
+    await host.connect();
+    await peer.host.connect();
+    const [before, after] = [paying(coins, 60), paying(coins, 10 * FEE)];
+    for (const one of [node, peer.node]) await one.broadcast(before.toRaw());
+    await node.broadcast(after.toRaw());
+    while (idsOf(peer.node)[0] === namesOf(before)[0]) {
+      host.pool.announceTX(after);
+      await setTimeout(10);
+    }
+    expect(idsOf(peer.node)).to.deep.equal(namesOf(after));
+  });
+
+  it("says so in bcoin's own sendrawtransaction when a transaction is refused", async () => {
+    const { host, node, coins } = await withCoins(1, { settings: { noAuth: true } });
+    const caller = new RpcCaller((host.http.http.address() as AddressInfo).port);
+    const good = paying(coins, FEE);
+    const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
+    for (let i = 0; i < 2; i++) expect(await caller.call('sendrawtransaction', hexOf(good))).to.equal(toDisplayHex(good.hash()));
+    expect(idsOf(node)).to.deep.equal(namesOf(good));
+    const cheaper = paying(coins, FEE - 1);
+    expect(await caller.failure('sendrawtransaction', [hexOf(cheaper)])).to.deep.equal({
+      code: -26,
+      message: `insufficient fee, rejecting replacement ${toDisplayHex(cheaper.hash())}, less fees than conflicting txs; 0.00000999 < 0.00001`
+    });
+    expect(await caller.failure('sendrawtransaction', [hexOf(paying([cheaper], FEE, COINBASE_SATS - FEE + 1))])).to.deep.equal({
+      code: -25,
+      message: 'bad-txns-inputs-missingorspent'
+    });
+    expect(await caller.failure('sendrawtransaction', [`${hexOf(good)}00`])).to.include({ code: -22 });
+    expect(await caller.failure('sendrawtransaction', ['xyz'])).to.have.property('code');
+  });
+
+  it('estimates fees from what it takes, below the relay fee of bcoin as well', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const each = Math.floor((COINBASE_SATS - 100_000) / 600);
+    const fan = signed(
+      ring,
+      coins,
+      Array.from({ length: 600 }, () => [ring.getAddress(), each] as const)
+    );
+    await node.broadcast(fan.toRaw());
+    await mine(host, 1);
+    host.chain.synced = true;
+    const spends = Array.from({ length: 600 }, (_, index) => signed(ring, [[fan, index]], [[ring.getAddress(), each - 60]]));
+    for (let at = 0; at < spends.length; at += 100) {
+      for (const spend of spends.slice(at, at + 100)) await node.broadcast(spend.toRaw());
+      await mine(host, 1);
+    }
+    const estimate = node.estimateFee(2) ?? expect.fail('an estimate');
+    const rate = (60 * 1_000) / Math.ceil((spends[0]?.getWeight() ?? 0) / 4);
+    expect(estimate.rate).to.be.closeTo(rate, 20);
+  });
+});
