@@ -9,7 +9,7 @@ import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { NotifyingNode } from '../support/notifying-node';
-import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
 import type { ElectrumClient } from '../../lib/electrum/method';
 
@@ -35,8 +35,8 @@ describe('answers by script that are cached', () => {
   let walk: PoolWalk | undefined;
   let all: NotifyingNode | undefined;
 
-  const start = async (): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
-    const started = (walk = await PoolWalk.start());
+  const beside = async (started: PoolWalk): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
+    walk = started;
     return { walk: started, all: (all = await NotifyingNode.beside(started.host)) };
   };
   const close = async (): Promise<void> => {
@@ -46,30 +46,31 @@ describe('answers by script that are cached', () => {
   };
   afterEach(close);
 
-  it(`are those that are made anew, after each step of a node (TEST_SEED=${seed})`, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(poolStep, { minLength: 10, maxLength: 25 }), async (steps) => {
-        await close();
-        const { walk, all } = await start();
-        const caller = new MethodCaller(all);
-        for (const step of steps) {
-          await walk.step(step);
-          await all.settle();
-          const fresh = uncached(all);
-          for (const { method, name } of CALLS) {
-            const expected = await fresh.call(method, [name]);
-            // From the second time on an answer may be cached.
-            for (const time of ['once', 'twice', 'again'])
-              expect(await caller.call(method, [name]), `${method} ${time}`).to.deep.equal(expected);
+  for (const { name, start, step } of POOLS)
+    it(`are those that are made anew, after each step of a node with ${name} (TEST_SEED=${seed})`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
+          await close();
+          const { walk, all } = await beside(await start());
+          const caller = new MethodCaller(all);
+          for (const step of steps) {
+            await walk.step(step);
+            await all.settle();
+            const fresh = uncached(all);
+            for (const { method, name } of CALLS) {
+              const expected = await fresh.call(method, [name]);
+              // From the second time on an answer may be cached.
+              for (const time of ['once', 'twice', 'again'])
+                expect(await caller.call(method, [name]), `${method} ${time}`).to.deep.equal(expected);
+            }
           }
-        }
-      }),
-      { numRuns: RUNS, seed, endOnFailure: true }
-    );
-  }).timeout(120_000 * testScale());
+        }),
+        { numRuns: RUNS, seed, endOnFailure: true }
+      );
+    }).timeout(120_000 * testScale());
 
   it('are given in the turn in which they are asked for, until a block or the pool has to do with the script', async () => {
-    const { walk, all } = await start();
+    const { walk, all } = await beside(await PoolWalk.start());
     const { table, subscriptions } = new MethodCaller(all);
     const client: ElectrumClient = { protocol: '1.6', subscriptions, isGone: false, charge: () => undefined };
     const ask = (method: string): unknown => table[method]?.answer([NAMES[0]], client);
