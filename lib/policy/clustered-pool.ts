@@ -2,6 +2,7 @@
 // by this; its chunks are found when they are asked for, and kept until it changes.
 
 import { linearize } from '../clusters/linearization';
+import { runAtOnce } from '../turns/slices';
 import type { Rate } from '../clusters/fee-rate';
 
 /** What the rules need of a transaction in the pool, or on its way into it. */
@@ -111,7 +112,7 @@ export class ClusteredPool {
   clusterOf(node: PooledNode): PooledCluster {
     const { cluster } = node;
     if (!cluster.mayBeSplit) return cluster;
-    for (const part of componentsOf(cluster.nodes, neighbours)) {
+    for (const part of runAtOnce(componentsOf(cluster.nodes, neighbours))) {
       const found = new PooledCluster(part);
       for (const member of part) member.cluster = found;
     }
@@ -144,8 +145,11 @@ export function reachedFrom(starts: Iterable<PooledNode>, next: (node: PooledNod
   return found;
 }
 
-/** The connected parts of some transactions. */
-export function componentsOf(nodes: Iterable<PooledNode>, next: (node: PooledNode) => Iterable<PooledNode>): Set<PooledNode>[] {
+/** The connected parts of some transactions. Yields after each. */
+export function* componentsOf(
+  nodes: Iterable<PooledNode>,
+  next: (node: PooledNode) => Iterable<PooledNode>
+): Generator<void, Set<PooledNode>[]> {
   const seen = new Set<PooledNode>();
   const components: Set<PooledNode>[] = [];
   for (const node of nodes) {
@@ -153,6 +157,7 @@ export function componentsOf(nodes: Iterable<PooledNode>, next: (node: PooledNod
     const component = reachedFrom([node], next);
     for (const member of component) seen.add(member);
     components.push(component);
+    yield;
   }
   return components;
 }

@@ -2,9 +2,10 @@
 
 /**
  * `invalid`: no block may contain it either. `missing`: it spends outputs that are not there. `fee`: it pays too little by itself, which
- * may be otherwise in a package. `known`: the pool or the chain has it. `policy`: all else.
+ * may be otherwise in a package. `known`: the pool or the chain has it. `stripped`: it fails without a witness that it may have had. `policy`:
+ * all else.
  */
-export type RefusalKind = 'invalid' | 'missing' | 'fee' | 'known' | 'policy';
+export type RefusalKind = 'invalid' | 'missing' | 'fee' | 'known' | 'stripped' | 'policy';
 
 /** The message is the reason, and after a comma the details. */
 export class PolicyRefusal extends Error {
@@ -13,7 +14,9 @@ export class PolicyRefusal extends Error {
   constructor(
     readonly kind: RefusalKind,
     readonly reason: string,
-    readonly details = ''
+    readonly details = '',
+    /** Whether finding out took so much work that nobody may have it done again and again. */
+    readonly isCostly = false
   ) {
     super(details === '' ? reason : `${reason}, ${details}`);
   }

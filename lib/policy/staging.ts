@@ -55,7 +55,7 @@ export class Staging {
       (node) => !this.removed.has(node)
     );
     const after: Rate[] = [];
-    for (const component of componentsOf(left, (node) => this.#neighbours(node)))
+    for (const component of yield* componentsOf(left, (node) => this.#neighbours(node)))
       after.push(...(yield* chunksOf([...component], ({ parents }) => parents)));
     return improves(after, before);
   }

@@ -9,7 +9,7 @@ import { UnavailableError } from '../../lib/server/errors';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { NotifyingNode } from '../support/notifying-node';
-import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
 import { uncachedAnswers } from '../support/uncached-answers';
 import type { ElectrumClient, Protocol, Result } from '../../lib/electrum/method';
@@ -56,8 +56,8 @@ describe('answers of the Electrum protocol that are cached', () => {
   let walk: PoolWalk | undefined;
   let all: NotifyingNode | undefined;
 
-  const start = async (): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
-    const started = (walk = await PoolWalk.start());
+  const beside = async (started: PoolWalk): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
+    walk = started;
     return { walk: started, all: (all = await NotifyingNode.beside(started.host)) };
   };
   const close = async (): Promise<void> => {
@@ -94,39 +94,40 @@ describe('answers of the Electrum protocol that are cached', () => {
     }
   };
 
-  it(`are those that are made anew, after each step of a node and in its midst (TEST_SEED=${seed})`, async () => {
-    let inMidst = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(poolStep, { minLength: 10, maxLength: 25 }), async (steps) => {
-        await close();
-        const { walk, all } = await start();
-        const caller = new MethodCaller(all);
-        const compared: Promise<void>[] = [];
-        const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
-          compared.push(...comparedNow(caller, all));
-        });
-        for (const step of steps) {
-          await walk.step(step);
-          await all.settle();
-          const fresh = uncached(all);
-          for (const { method, values, protocol } of CALLS) {
-            const expected = await fresh.call(method, values, protocol);
-            // From the second time on an answer may be cached.
-            for (const time of ['once', 'twice', 'again'])
-              expect(await caller.call(method, values, protocol), `${method} ${time}`).to.deep.equal(expected);
+  for (const { name, start, step } of POOLS)
+    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async () => {
+      let inMidst = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
+          await close();
+          const { walk, all } = await beside(await start());
+          const caller = new MethodCaller(all);
+          const compared: Promise<void>[] = [];
+          const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
+            compared.push(...comparedNow(caller, all));
+          });
+          for (const step of steps) {
+            await walk.step(step);
+            await all.settle();
+            const fresh = uncached(all);
+            for (const { method, values, protocol } of CALLS) {
+              const expected = await fresh.call(method, values, protocol);
+              // From the second time on an answer may be cached.
+              for (const time of ['once', 'twice', 'again'])
+                expect(await caller.call(method, values, protocol), `${method} ${time}`).to.deep.equal(expected);
+            }
           }
-        }
-        changes.unsubscribe();
-        await Promise.all(compared);
-        inMidst += compared.length;
-      }),
-      { numRuns: RUNS, seed, endOnFailure: true }
-    );
-    expect(inMidst, 'answers at once in the midst of a step').to.be.above(0);
-  }).timeout(120_000 * testScale());
+          changes.unsubscribe();
+          await Promise.all(compared);
+          inMidst += compared.length;
+        }),
+        { numRuns: RUNS, seed, endOnFailure: true }
+      );
+      expect(inMidst, 'answers at once in the midst of a step').to.be.above(0);
+    }).timeout(120_000 * testScale());
 
   it('are given in the turn in which they are asked for, if they are by script, until a block or the pool has to do with it', async () => {
-    const { walk, all } = await start();
+    const { walk, all } = await beside(await PoolWalk.start());
     const caller = new MethodCaller(all);
     const ask = (method: string): unknown => caller.table[method]?.answer([NAMES[0]], client(caller));
     const asked = METHODS.slice(0, 3);

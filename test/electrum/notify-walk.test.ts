@@ -7,7 +7,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { activeChain } from '../support/regtest-chain';
 import { NotifyingNode } from '../support/notifying-node';
-import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
 import { ScriptModel } from '../support/script-model';
 import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
@@ -103,37 +103,38 @@ describe('notifications on random walks', () => {
   };
   afterEach(close);
 
-  it(`end with the status of chain and pool, and tell nothing twice, also to new clients (TEST_SEED=${seed})`, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(poolStep, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
-        await close();
-        walk = await PoolWalk.start();
-        all = await NotifyingNode.beside(walk.host);
-        const clients = [new Client(all)];
-        await clients[0]?.subscribe();
-        for (const [one, isJoined] of steps) {
-          const stepping = walk.step(one);
-          if (isJoined) {
-            const client = new Client(all);
-            // No client is answered while the chain moves back.
-            await client.subscribe().then(
-              () => clients.push(client),
-              () => client.close()
-            );
+  for (const { name, start, step } of POOLS)
+    it(`end with the status of chain and pool, and tell nothing twice, also to new clients, with ${name} (TEST_SEED=${seed})`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
+          await close();
+          walk = await start();
+          all = await NotifyingNode.beside(walk.host);
+          const clients = [new Client(all)];
+          await clients[0]?.subscribe();
+          for (const [one, isJoined] of steps) {
+            const stepping = walk.step(one);
+            if (isJoined) {
+              const client = new Client(all);
+              // No client is answered while the chain moves back.
+              await client.subscribe().then(
+                () => clients.push(client),
+                () => client.close()
+              );
+            }
+            await stepping;
+            await all.untilNotified();
+            const statuses = await statusesOf(walk);
+            for (const client of clients) {
+              expect(client.told).to.deep.equal(statuses);
+              expect(client.twice).to.deep.equal([]);
+            }
+            const tip = all.index.reader.read(({ tip: { header, height } }) => ({ hex: header.toString('hex'), height }));
+            for (const client of clients) if (client.tip !== undefined) expect(client.tip).to.deep.equal(tip);
+            for (const client of clients.splice(4)) client.close();
           }
-          await stepping;
-          await all.untilNotified();
-          const statuses = await statusesOf(walk);
-          for (const client of clients) {
-            expect(client.told).to.deep.equal(statuses);
-            expect(client.twice).to.deep.equal([]);
-          }
-          const tip = all.index.reader.read(({ tip: { header, height } }) => ({ hex: header.toString('hex'), height }));
-          for (const client of clients) if (client.tip !== undefined) expect(client.tip).to.deep.equal(tip);
-          for (const client of clients.splice(4)) client.close();
-        }
-      }),
-      { numRuns: RUNS, seed, endOnFailure: true }
-    );
-  }).timeout(300_000 * testScale());
+        }),
+        { numRuns: RUNS, seed, endOnFailure: true }
+      );
+    }).timeout(300_000 * testScale());
 });

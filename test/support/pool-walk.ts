@@ -57,7 +57,7 @@ export type PoolStep =
   | { readonly do: 'open anew'; readonly meanwhile: readonly PoolStep[] };
 
 /** Steps of a node, for fast-check to choose from. */
-export const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
+const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.record({
@@ -79,7 +79,7 @@ export const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
 );
 
 /** For a node with today's pool. */
-export const replacingStep: fc.Arbitrary<PoolStep> = fc.record({
+const replacingStep: fc.Arbitrary<PoolStep> = fc.record({
   do: fc.constant('replace' as const),
   pick: fc.nat({ max: 40 }),
   spends: fc.array(fc.nat({ max: 40 }), { maxLength: 2 }),
@@ -353,6 +353,16 @@ export class PoolWalk {
     return typeof this.host.chain.tip.hash === 'string' ? hash.toString('hex') : hash;
   }
 }
+
+/** bcoin's own pool and today's, and the steps that a node takes with each. */
+export const POOLS: readonly { readonly name: string; readonly start: () => Promise<PoolWalk>; readonly step: fc.Arbitrary<PoolStep> }[] = [
+  { name: "bcoin's pool", start: () => PoolWalk.start(), step: poolStep },
+  {
+    name: 'the modern pool',
+    start: () => PoolWalk.startModern(),
+    step: fc.oneof({ weight: 15, arbitrary: poolStep }, { weight: 8, arbitrary: replacingStep })
+  }
+];
 
 const hex = (txid: Buffer): string => txid.toString('hex');
 

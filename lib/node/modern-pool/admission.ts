@@ -254,7 +254,8 @@ export class Admission {
     const { incrementalRate } = settings;
     checkPaysForReplacement(staging.removed, { txid, fee, size, incrementalRate, reason: `insufficient fee${addition}` });
     staging.checkClusters();
-    if (!(await inSlices(staging.improves()))) throw new PolicyRefusal('fee', 'replacement-failed', NO_IMPROVEMENT);
+    if (await inSlices(staging.improves())) return;
+    throw new PolicyRefusal('fee', 'replacement-failed', NO_IMPROVEMENT, staging.removed.size > MOST_CHEAPLY_REPLACED);
   }
 
   /** A package may replace if it is one parent with one child, and nothing else. @throws PackageRefusal */
@@ -303,6 +304,9 @@ export class Admission {
 }
 
 export const missingInputs = (): PolicyRefusal => new PolicyRefusal('missing', 'bad-txns-inputs-missingorspent');
+
+/** Diagrams of so many transactions take some milliseconds. */
+const MOST_CHEAPLY_REPLACED = 100;
 
 const NO_IMPROVEMENT = 'insufficient feerate: does not improve feerate diagram';
 

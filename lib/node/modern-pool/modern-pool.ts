@@ -2,8 +2,10 @@
 // bcoin's pool through a few of its methods, which are replaced here. What holds the transactions, tells of them and announces them is
 // bcoin's as before.
 
+import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal } from '../../policy/refusal';
+import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Change, type Terms } from './admission';
 import { countAllFees } from './fee-statistics';
 import { PackageSubmission } from './package-submission';
@@ -28,6 +30,7 @@ export class ModernPool {
   readonly #mempool: HostMempool;
   readonly #toHost: ToHostHash;
   readonly #admission: Admission;
+  readonly #slice = new Slice();
 
   /** Takes over the pool of a node that is not open yet. */
   constructor(host: HostNode, toHost: ToHostHash) {
@@ -108,13 +111,15 @@ export class ModernPool {
 
   /** As bcoin's own method. @throws RefusedError */
   async #insert(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null> {
+    // Transactions that come together may all be handled without anything to wait for.
+    if (this.#slice.isOver()) await setImmediate();
     try {
       await this.#admit(transaction);
       return null;
     } catch (error) {
       if (!(error instanceof PolicyRefusal)) throw error;
       const hash = this.#toHost(transaction.hash());
-      if (error.kind !== 'missing') throw new RefusedError(error, hash, error.kind === 'fee');
+      if (error.kind !== 'missing') throw new RefusedError(error, hash, error.kind === 'fee' || error.kind === 'stripped');
       this.#mempool.removeOrphan(hash);
       return this.#mempool.maybeOrphan(transaction, await spentView(this.#mempool, transaction), peer);
     }

@@ -3,8 +3,8 @@
 import type { PolicyRefusal, RefusalKind } from '../../policy/refusal';
 import type { HostHash } from '../host';
 
-/** Points towards the ban of the peer that sent the transaction. */
-const BAN = 100;
+/** Points towards the ban of the peer that sent the transaction: at 100 it is banned. */
+const [BAN, COSTLY] = [100, 10];
 
 /** bcoin's words for messages to peers (`reject`). */
 const CODES: Readonly<Record<RefusalKind, string>> = {
@@ -12,6 +12,7 @@ const CODES: Readonly<Record<RefusalKind, string>> = {
   missing: 'invalid',
   fee: 'insufficientfee',
   known: 'alreadyknown',
+  stripped: 'nonstandard',
   policy: 'nonstandard'
 };
 
@@ -31,6 +32,6 @@ export class RefusedError extends Error {
     super(refusal.message, { cause: refusal });
     this.code = CODES[refusal.kind];
     this.reason = refusal.reason;
-    this.score = refusal.kind === 'invalid' ? BAN : 0;
+    this.score = refusal.kind === 'invalid' ? BAN : refusal.isCostly ? COSTLY : 0;
   }
 }

@@ -97,9 +97,9 @@ export class ScriptChecks {
     const { offered } = checked.candidate;
     const { txid, index } = offered.inputs[input] as { readonly txid: Buffer; readonly index: number };
     const names = `${toDisplayHex(offered.txid)} (wtxid ${toDisplayHex(offered.wtxid)})`;
-    const isInvalid = !lacksWitness(checked.candidate) && (await this.#errorOf(checked, input, 'block')) !== undefined;
+    const isInvalid = (await this.#errorOf(checked, input, 'block')) !== undefined;
     return new PolicyRefusal(
-      isInvalid ? 'invalid' : 'policy',
+      lacksWitness(checked.candidate) ? 'stripped' : isInvalid ? 'invalid' : 'policy',
       `${REASON} (${error})`,
       `input ${input} of ${names}, spending ${toDisplayHex(txid)}:${index}`
     );
@@ -115,7 +115,7 @@ function separatesCode(unlocking: Buffer, locking: Buffer): boolean {
 }
 
 /** Whether somebody may have taken the witness away, so that nothing can be said of the transaction with that txid. */
-export function lacksWitness({ offered: { transaction, inputs }, coins }: Candidate): boolean {
+function lacksWitness({ offered: { transaction, inputs }, coins }: Candidate): boolean {
   if (transaction.hasWitness) return false;
   return coins.some(({ script }, i) => {
     const locking = isScriptHash(script) ? pushedLast(inputs[i]?.script as Buffer) : script; // one coin for each input
