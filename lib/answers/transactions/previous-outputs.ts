@@ -6,6 +6,7 @@
 
 import { keyOf } from '../../bitcoin/hash';
 import { HttpError } from '../../server/errors';
+import { detailsAt } from '../../views/header';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -14,8 +15,8 @@ import type { SpentOutput } from '../../views/esplora/transaction';
 import type { RawBlocks } from '../blocks/raw-blocks';
 import type { SpentCounts } from '../blocks/spent-counts';
 
-/** Reading one transaction costs as much as reading and scanning this many bytes of a block. */
-const BYTES_PER_TRANSACTION = 40_000;
+/** Reading one transaction costs as much as reading and scanning this many of a block: some 40,000 bytes. */
+const SCANNED_PER_READ = 80;
 
 /** The most transactions that are read to find the outputs of one request: all of them are held in memory. */
 const MOST_TRANSACTIONS = 500;
@@ -68,8 +69,8 @@ export class PreviousOutputs {
   /** Whether reading the block costs more than reading one transaction for each input. */
   #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
     if (inputs > MOST_TRANSACTIONS || this.#parts.spentCounts.has(block)) return false;
-    const [below, at] = [index.headerAt(block.height - 1), index.headerAt(block.height)];
-    return at !== undefined && inputs * BYTES_PER_TRANSACTION < at.chainBytes - (below?.chainBytes ?? 0);
+    const run = index.headerRun(block.height, 1);
+    return run !== undefined && inputs * SCANNED_PER_READ < detailsAt(run, 0).transactionCount;
   }
 
   /** From the node's undo data. */
