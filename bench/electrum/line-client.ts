@@ -1,37 +1,8 @@
-// Clients of the Electrum protocol in a separate process, so that they share no event loop with the server or other clients.
+// Clients of the Electrum protocol that stay connected, in a separate process, so that they share no event loop with the server or other
+// clients.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
-
-/** Sends requests on connections, on each one after another. */
-export interface AskOrder {
-  readonly type: 'ask';
-  readonly port: number;
-  /** Method and parameters as JSON text, asked in turn. */
-  readonly calls: readonly Call[];
-  readonly connections: number;
-  /** Total number of requests. */
-  readonly amount: number;
-}
-
-export interface Call {
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-export interface Asked {
-  readonly answered: number;
-  /** Replies with an error. */
-  readonly refused: number;
-  /** Length of the last result. */
-  readonly bytes: number;
-}
-
-/** Checks whether a server listens on the port. */
-export interface ReachOrder {
-  readonly type: 'reach';
-  readonly port: number;
-}
 
 /** Opens sessions that stay until the process is closed. Each subscribes to its scripts, and if it has any, to headers. */
 export interface HoldOrder {
@@ -79,11 +50,9 @@ export interface Waits {
   readonly states: readonly Wait[];
 }
 
-export type Order = AskOrder | ReachOrder | HoldOrder | ToldOrder | SmallOrder | StopOrder;
+export type Order = HoldOrder | ToldOrder | SmallOrder | StopOrder;
 
 interface Results {
-  readonly ask: Asked;
-  readonly reach: boolean;
   readonly hold: undefined;
   readonly told: Told;
   readonly small: undefined;

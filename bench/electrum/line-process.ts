@@ -3,77 +3,26 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { AskOrder, Asked, Call, HoldOrder, Order, SmallOrder, Told, ToldOrder, Wait, Waits } from './line-client';
+import { lineReplies, type OnReply } from './replies';
+import { batchOf, CALLS, GREETING, lineOf } from './requests';
+import type { Request } from './ask-client';
+import type { HoldOrder, Order, SmallOrder, Told, ToldOrder, Wait, Waits } from './line-client';
 
-const NEW_LINE = 10;
 /** Sessions that subscribe at the same time, and subscriptions in one batch. */
 const AT_ONCE = 8;
-const IN_BATCH = 50;
+const IN_BATCH = 51;
 /** Pause between small requests of a connection. */
 const PERIOD_MS = 5;
 const SMALL_CONNECTIONS = 2;
-const HEADERS = 'blockchain.headers.subscribe';
 const NOTIFIED = Buffer.from('"method":"blockchain.scripthash');
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-const textOf = ({ method, params }: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
-
-/** A connection and the lines that it receives. */
-class Lines {
-  readonly socket: Socket;
-  #begun: Buffer[] = [];
-
-  constructor(socket: Socket, onLine: (line: Buffer) => void) {
-    this.socket = socket;
-    socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => {
-      for (let at = 0; at < chunk.length;) {
-        const end = chunk.indexOf(NEW_LINE, at);
-        const part = chunk.subarray(at, end < 0 ? undefined : end);
-        at += part.length + 1;
-        if (end < 0) this.#begun.push(part);
-        else if (this.#begun.length === 0) onLine(part);
-        else onLine(Buffer.concat([...this.#begun.splice(0), part]));
-      }
-    });
-  }
-
-  static async open(port: number, onLine: (line: Buffer) => void): Promise<Lines> {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    return new Lines(socket, onLine);
-  }
-}
-
-const ERROR = Buffer.from('"error":{');
-
-async function ask({ port, calls, connections, amount }: AskOrder): Promise<Asked> {
-  let [begun, answered, refused, bytes] = [0, 0, 0, 0];
-  await Promise.all(
-    Array.from({ length: Math.min(connections, amount) }, async () => {
-      let done: () => void = () => undefined;
-      const ended = new Promise<void>((resolve) => (done = resolve));
-      const next = ({ socket }: Lines): void => {
-        if (begun === amount) {
-          socket.destroy();
-          done();
-          return;
-        }
-        const call = calls[begun % calls.length] as Call; // there is one
-        socket.write(`${textOf(call, begun++)}\n`);
-      };
-      const lines: Lines = await Lines.open(port, (line) => {
-        if (line.length < 300 && line.includes(ERROR)) refused++;
-        else answered++;
-        bytes = line.length;
-        next(lines);
-      });
-      next(lines);
-      await ended;
-    })
-  );
-  return { answered, refused, bytes };
+/** A connection whose lines are passed on. */
+async function open(port: number, onLine: OnReply): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket.setNoDelay(true).on('data', lineReplies(onLine));
 }
 
 const told = { scripts: 0, headers: 0, bytes: 0, firstAt: 0, lastAt: 0 };
@@ -93,20 +42,26 @@ function hear(line: Buffer): void {
 async function hold({ port, scripts }: HoldOrder): Promise<undefined> {
   const waiting = [...scripts];
   const subscribe = async (names: readonly string[]): Promise<void> => {
-    let reply: () => void = () => undefined;
+    let reply: (line: Buffer, isRefused: boolean) => void = () => undefined;
     let isListening = false;
-    const lines = await Lines.open(port, (line) => {
+    const socket = await open(port, (line, isRefused) => {
       if (isListening) hear(line);
-      else reply();
+      else reply(line, isRefused);
     });
-    const asked = async (calls: readonly Call[]): Promise<void> => {
-      const replied = new Promise<void>((resolve) => (reply = resolve));
-      lines.socket.write(`[${calls.map(textOf).join(',')}]\n`);
+    const asked = async ({ text }: Request): Promise<void> => {
+      const replied = new Promise<void>((resolve, reject) => {
+        reply = (line, isRefused) => {
+          if (isRefused) reject(new Error(`expected subscriptions, got ${line.toString('latin1', 0, 300)}`));
+          else resolve();
+        };
+      });
+      socket.write(text);
       await replied;
     };
-    for (let at = 0; at < names.length; at += IN_BATCH)
-      await asked(names.slice(at, at + IN_BATCH).map((name) => ({ method: 'blockchain.scripthash.subscribe', params: [name] })));
-    if (names.length > 0) await asked([{ method: HEADERS, params: [] }]);
+    await asked(GREETING);
+    const calls = names.map((name) => CALLS.subscribe(name));
+    if (calls.length > 0) calls.unshift(CALLS.newHeaders());
+    for (let at = 0; at < calls.length; at += IN_BATCH) await asked(batchOf(calls.slice(at, at + IN_BATCH)));
     isListening = true;
   };
   const work = async (): Promise<void> => {
@@ -149,12 +104,12 @@ async function askSmall({ port, httpPort }: SmallOrder): Promise<Waits> {
   const agent = new Agent({ keepAlive: true });
   const pinging = async (): Promise<Wait[]> => {
     let reply: () => void = () => undefined;
-    const { socket } = await Lines.open(port, () => {
+    const socket = await open(port, () => {
       reply();
     });
     const waits = await again(async () => {
       const replied = new Promise<void>((resolve) => (reply = resolve));
-      socket.write(`${textOf({ method: 'server.ping', params: [] }, 1)}\n`);
+      socket.write(lineOf(CALLS.ping()).text);
       await replied;
     });
     socket.destroy();
@@ -175,13 +130,6 @@ async function askSmall({ port, httpPort }: SmallOrder): Promise<Waits> {
 
 async function run(order: Order): Promise<unknown> {
   switch (order.type) {
-    case 'ask':
-      return ask(order);
-    case 'reach':
-      return Lines.open(order.port, () => undefined).then(
-        ({ socket }) => socket.destroy().destroyed,
-        () => false
-      );
     case 'hold':
       return hold(order);
     case 'told':

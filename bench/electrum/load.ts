@@ -6,11 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '../measure/percentile';
 import { cpuMicroseconds, ownMemory } from '../serve/process-figures';
 import { LineProcess, type Told, type Wait, type Waits } from './line-client';
-import { hashOf, TOUCHED, type WalletChain } from './wallet-chain';
+import { TOUCHED, touchedBy, type WalletChain } from './wallet-chain';
+import { hashOf } from './wallet-scripts';
 import type { LoopFigures } from '../scripts/watched-server';
-import type { OwnServer } from './line-server';
+import type { OwnServer } from './own-server';
 
-export const SESSIONS = 1_000;
+/** Number of sessions. */
+export const LOAD_SESSIONS = 1_000;
 const SUBSCRIPTIONS = 100;
 /** Blocks that come before anybody is subscribed: the first warms up the code, the second is measured. */
 const ALONE = 2;
@@ -56,47 +58,33 @@ export interface MemoryFigures {
 export interface LoadFigures {
   readonly blocks: readonly BlockFigures[];
   readonly memory: readonly MemoryFigures[];
-  readonly bytesPerSession: number;
-  readonly bytesPerSubscription: number;
 }
 
 export async function measureLoad(server: OwnServer, chain: WalletChain, say: (line: string) => void): Promise<LoadFigures> {
   const memory: MemoryFigures[] = [];
   const blocks: BlockFigures[] = [];
-  const weigh = async (name: string): Promise<number> => {
+  const weigh = async (name: string): Promise<void> => {
     await pause(SETTLING_MS);
     const { loop } = await server.watch(() => Promise.resolve());
     memory.push({ name, heldBytes: loop.heldBytes, ownBytes: ownMemory(server.pid) });
-    return loop.heldBytes;
   };
   const asking = new LineProcess();
-  let holding = new LineProcess();
+  const holding = new LineProcess();
   try {
     for (let i = 0; i < ALONE; i++) {
       const figures = await follow(server, chain, i, asking);
       if (i > 0) blocks.push({ ...figures, name: 'nobody subscribed' });
     }
-    const before = await weigh('without sessions');
-    say(`${SESSIONS} sessions`);
-    await holding.run({ type: 'hold', port: server.linePort, scripts: Array<never[]>(SESSIONS).fill([]) });
-    const empty = await weigh(`${SESSIONS} sessions`);
-    holding.close();
-    await pause(ALONE_MS);
-    holding = new LineProcess();
-    say(`${SESSIONS * SUBSCRIPTIONS} subscriptions`);
-    await holding.run({ type: 'hold', port: server.linePort, scripts: subscriptions(chain) });
-    const full = await weigh(`${SESSIONS * SUBSCRIPTIONS} subscriptions`);
+    await weigh('without sessions');
+    say(`${LOAD_SESSIONS * SUBSCRIPTIONS} subscriptions`);
+    await holding.run({ type: 'hold', port: server.linePort, scripts: subscriptions(chain.coming.length) });
+    await weigh(`${LOAD_SESSIONS * SUBSCRIPTIONS} subscriptions`);
     for (let i = ALONE; i < chain.coming.length; i++) blocks.push(await follow(server, chain, i, asking, holding));
     await weigh('behind the blocks');
     holding.close();
     await pause(ALONE_MS);
     await weigh('all gone');
-    return {
-      blocks,
-      memory,
-      bytesPerSession: (empty - before) / SESSIONS,
-      bytesPerSubscription: (full - empty) / (SESSIONS * SUBSCRIPTIONS)
-    };
+    return { blocks, memory };
   } finally {
     asking.close();
     holding.close();
@@ -104,10 +92,11 @@ export async function measureLoad(server: OwnServer, chain: WalletChain, say: (l
 }
 
 /** Scripts of each session: the same number of scripts that each block pays to, and others that nobody pays to. */
-function subscriptions({ touched, coming }: WalletChain): string[][] {
-  const share = TOUCHED / SESSIONS;
-  return Array.from({ length: SESSIONS }, (_, session) => {
-    const paid = touched.slice(ALONE, coming.length).flatMap((scripts) => scripts.slice(session * share, (session + 1) * share));
+function subscriptions(blocks: number): string[][] {
+  const share = TOUCHED / LOAD_SESSIONS;
+  const touched = Array.from({ length: blocks - ALONE }, (_, i) => touchedBy(ALONE + i));
+  return Array.from({ length: LOAD_SESSIONS }, (_, session) => {
+    const paid = touched.flatMap((scripts) => scripts.slice(session * share, (session + 1) * share));
     const quiet = Array.from({ length: SUBSCRIPTIONS - paid.length }, (__, i) => hashOf(`watched ${session} ${i}`));
     return [...paid, ...quiet];
   });
@@ -127,7 +116,7 @@ async function follow(
     await asking.run({ type: 'small', port: linePort, httpPort });
     await pause(QUIET_MS);
     sentAt = performance.timeOrigin + performance.now();
-    const telling = holding?.run({ type: 'told', scripts: TOUCHED, headers: SESSIONS });
+    const telling = holding?.run({ type: 'told', scripts: TOUCHED, headers: LOAD_SESSIONS });
     await submit(httpPort, coming[block] ?? '');
     if (telling === undefined) await pause(ALONE_MS);
     const told = await telling;

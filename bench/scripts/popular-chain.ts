@@ -27,7 +27,7 @@ import { DEFAULT_PARAMETERS } from '../chain/parameters';
 import { Random } from '../chain/random';
 import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { finish, type MadeTransaction } from '../chain/transaction-maker';
-import { NODE_SETTINGS, type ServingChain } from '../serve/serving-chain';
+import { NODE_SETTINGS, writePool, type ServingChain } from '../serve/serving-chain';
 
 /** To be increased with every change to the chains. */
 const GENERATION = 1;
@@ -101,8 +101,7 @@ export async function popularChains(hugeRows: number, report: (line: string) => 
 
 function writeManifest(folder: string, { popular, rows }: PopularMaker, height: number): void {
   writeFileSync(join(folder, MANIFEST), JSON.stringify({ ...popular, rows, height }));
-  // The pool is empty.
-  writeFileSync(join(folder, 'pool.hex'), '');
+  writePool(folder, []);
 }
 
 function readChains(folder: string): PopularChains | undefined {

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/regtest-node';
 import { fetchBody } from './fetch-body';
 import { fillPool } from './fill-pool';
-import { end, pidOf, untilAnswers, type ServerProcess } from './server-process';
+import { end, endWithUs, pidOf, untilAnswers, type ServerProcess } from './server-process';
 import { RUN_FOLDER, type ServingChain } from './serving-chain';
 
 const RETRY_MS = 500;
@@ -27,6 +27,7 @@ export interface BitcoindStart {
 }
 
 export interface Bitcoind extends ServerProcess {
+  readonly folder: string;
   /** User and password of its RPC. */
   readonly cookieFile: string;
 }
@@ -62,9 +63,7 @@ export async function startBitcoind({ program, name = 'bitcoind', chain, tip, fl
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }
   );
-  process.once('exit', () => {
-    child.kill('SIGKILL');
-  });
+  endWithUs(child);
   try {
     await untilAnswers(child, port, '/rest/chaininfo.json');
     while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${tip.height},`)) await pause(RETRY_MS);
@@ -74,7 +73,7 @@ export async function startBitcoind({ program, name = 'bitcoind', chain, tip, fl
     await end(child);
     throw error;
   }
-  return { pid: pidOf(child), port, cookieFile, stop: () => end(child) };
+  return { pid: pidOf(child), port, folder, cookieFile, stop: () => end(child) };
 }
 
 /** `BITCOIND_FLAGS`: options that a build with another policy needs to accept the pool's transactions. */

@@ -4,7 +4,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bcoinTarget } from '../../test/support/bcoin';
 import { freePort } from '../../test/support/regtest-node';
@@ -52,7 +52,18 @@ export interface PluginStart {
 
 /** bcoin on a copy of the chain with a filled pool; without the plugin unless `plugin` is given. */
 export async function startBcoin(chain: ServingChain, name: string, plugin?: PluginStart): Promise<ServerProcess> {
-  const folder = copyOf(chain, name);
+  const server = await openBcoin(copyOf(chain, name), plugin);
+  await fillPool(server.port, chain);
+  return server;
+}
+
+export interface ClosableProcess extends ServerProcess {
+  /** Ends it as its operator would, so that its data is whole. */
+  close(): Promise<void>;
+}
+
+/** bcoin on the data in a folder, with an empty pool. */
+export async function openBcoin(folder: string, plugin?: PluginStart): Promise<ClosableProcess> {
   const port = await freePort();
   const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
@@ -67,13 +78,9 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: Plu
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...plugin?.env }
   });
-  // An interrupted benchmark must not leave processes behind.
-  process.once('exit', () => {
-    child.kill('SIGKILL');
-  });
+  endWithUs(child);
   await untilAnswers(child, port, plugin?.readyPath ?? '/');
-  await fillPool(port, chain);
-  return { pid: pidOf(child), port, stop: () => end(child) };
+  return { pid: pidOf(child), port, stop: () => end(child), close: () => close(child) };
 }
 
 /** Profiles are written by processes that exit, not by processes that are killed. */
@@ -97,7 +104,8 @@ export interface BareProcess extends ServerProcess {
 }
 
 export async function startBare(): Promise<BareProcess> {
-  const child = fork(join(__dirname, 'bare-server.mjs'), { execArgv: [], serialization: 'advanced' });
+  // From where npm runs: programs that are not TypeScript are not beside the compiled ones.
+  const child = fork(resolve('bench/serve/bare-server.mjs'), { execArgv: [], serialization: 'advanced' });
   const [port] = (await once(child, 'message')) as [number];
   const answer = async (wanted: BareAnswer): Promise<void> => {
     child.send(wanted);
@@ -117,9 +125,28 @@ export async function untilAnswers(child: ChildProcess, port: number, path: stri
   throw new Error(`expected ${path} to be served within ${PATIENCE_MS / 1_000} s`);
 }
 
+/** An interrupted benchmark must not leave processes behind. */
+export function endWithUs(child: ChildProcess): void {
+  const kill = (): void => {
+    child.kill('SIGKILL');
+  };
+  process.once('exit', kill);
+  child.once('exit', () => {
+    process.removeListener('exit', kill);
+  });
+}
+
 export function pidOf({ pid, spawnfile }: ChildProcess): number {
   if (pid === undefined) throw new Error(`could not start ${spawnfile}`);
   return pid;
+}
+
+/** Asks it to end, and waits until it has. @throws Error when it does not */
+export async function close(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  child.kill('SIGINT');
+  await gone;
 }
 
 /** Kills it: its data is a copy, so it need not close properly unless profiles are to be written. */

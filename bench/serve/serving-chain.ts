@@ -55,12 +55,7 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
     const blocks = [...makeBlocks(fromHost(node.network.genesis.hash))];
     for (const raw of blocks) await addBlock(node, raw);
     writeBlockFile(join(unfinished, BLOCKS), blocks);
-    writeFileSync(
-      join(unfinished, POOL),
-      makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS)
-        .map((raw) => `${raw.toString('hex')}\n`)
-        .join('')
-    );
+    writePool(unfinished, makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS));
   });
   renameSync(unfinished, folder);
   return chain;
@@ -69,6 +64,11 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
 /** Blocks as in blk files. */
 export function writeBlockFile(path: string, blocks: readonly Buffer[]): void {
   writeFileSync(path, Buffer.concat(blocks.flatMap((raw) => [REGTEST_MAGIC, lengthOf(raw), raw])));
+}
+
+/** `transactions`: of a chain's pool, each after those that it spends from. */
+export function writePool(folder: string, transactions: readonly Buffer[]): void {
+  writeFileSync(join(folder, POOL), transactions.map((raw) => `${raw.toString('hex')}\n`).join(''));
 }
 
 /** The pool's transactions in hex, each after those that it spends from. */
