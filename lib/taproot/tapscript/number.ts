@@ -34,5 +34,6 @@ export const booleanItem = (value: boolean): Buffer => (value ? TRUE : FALSE);
 /** Zero of any length is false, and so is negative zero. */
 export function isTrue(item: Buffer): boolean {
   const last = item.length - 1;
-  return item.some((byte, at) => byte !== 0 && !(at === last && byte === 0x80));
+  for (let at = 0; at <= last; at++) if (item[at] !== 0) return at < last || item[at] !== 0x80;
+  return false;
 }
