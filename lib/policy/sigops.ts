@@ -3,8 +3,8 @@
 import { OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY, OP_CHECKSIG, OP_CHECKSIGVERIFY, ScriptWalker } from '../bitcoin/script';
 import { isScriptHash, witnessProgramOf } from '../bitcoin/script-type';
 import { pushedLast } from './redeem-script';
+import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Spend } from '../taproot/spend';
-import type { Offered } from './transaction';
 
 const WEIGHT_PER_BASE_SIGOP = 4;
 /** What a multisig operation counts for if the number of its keys does not matter, or is not known. */
@@ -24,7 +24,7 @@ export function sigopsIn(script: Buffer, isAccurate: boolean): number {
 }
 
 /** Of a transaction in the units of BIP141. */
-export function sigopCostOf({ inputs, outputs }: Pick<Offered, 'inputs' | 'outputs'>, spend: Spend): number {
+export function sigopCostOf({ inputs, outputs }: Pick<ScannedTransaction, 'inputs' | 'outputs'>, spend: Spend): number {
   let [base, witness] = [0, 0];
   for (const { script } of outputs) base += sigopsIn(script, false);
   for (const [i, { script }] of inputs.entries()) {

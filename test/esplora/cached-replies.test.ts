@@ -9,7 +9,7 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
 import { askInOneWrite } from '../support/http';
 import { NotifyingNode } from '../support/notifying-node';
-import { poolStep, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, type PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
 import { testScale, testSeed } from '../support/scale';
 import { uncachedAnswers } from '../support/uncached-answers';
@@ -101,8 +101,8 @@ describe('replies of Esplora’s interface that are cached', () => {
   let walk: PoolWalk | undefined;
   let all: NotifyingNode | undefined;
 
-  const start = async (): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
-    const started = (walk = await PoolWalk.start());
+  const beside = async (started: PoolWalk): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
+    walk = started;
     started.host.config.inject({ 'rest-work-queue': WORK_QUEUE });
     return { walk: started, all: (all = await NotifyingNode.beside(started.host)) };
   };
@@ -145,37 +145,38 @@ describe('replies of Esplora’s interface that are cached', () => {
     });
   };
 
-  it(`are those that are made anew, after each step of a node and in its midst (TEST_SEED=${seed})`, async () => {
-    let inMidst = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(poolStep, { minLength: 10, maxLength: 25 }), async (steps) => {
-        await close();
-        const { walk, all } = await start();
-        const compared: Promise<void>[] = [];
-        const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
-          compared.push(...comparedNow(all));
-        });
-        const sent = new Set<string>();
-        for (const step of steps) {
-          await walk.step(step);
-          await all.settle();
-          for (const { txid } of await walk.spendable()) sent.add(toDisplayHex(txid));
-          const questions = [...ofScripts, ...questionsAboutBlocks(all), ...questionsAbout([...sent].slice(-TRANSACTIONS))];
-          const uncached = new Uncached(all);
-          const expected = await Promise.all(questions.map((question) => uncached.answer(question)));
-          // From the second time on a reply may be cached.
-          for (const time of ['once', 'twice', 'again'])
-            for (const [i, reply] of (await replies(all, questions)).entries())
-              expect(reply, `${questions[i] ?? ''} ${time}`).to.equal(expected[i]);
-        }
-        changes.unsubscribe();
-        await Promise.all(compared);
-        inMidst += compared.length;
-      }),
-      { numRuns: RUNS, seed, endOnFailure: true }
-    );
-    expect(inMidst, 'replies that were in the cache in the midst of a step').to.be.above(0);
-  }).timeout(120_000 * testScale());
+  for (const { name, start, step } of POOLS)
+    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async () => {
+      let inMidst = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
+          await close();
+          const { walk, all } = await beside(await start());
+          const compared: Promise<void>[] = [];
+          const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
+            compared.push(...comparedNow(all));
+          });
+          const sent = new Set<string>();
+          for (const step of steps) {
+            await walk.step(step);
+            await all.settle();
+            for (const { txid } of await walk.spendable()) sent.add(toDisplayHex(txid));
+            const questions = [...ofScripts, ...questionsAboutBlocks(all), ...questionsAbout([...sent].slice(-TRANSACTIONS))];
+            const uncached = new Uncached(all);
+            const expected = await Promise.all(questions.map((question) => uncached.answer(question)));
+            // From the second time on a reply may be cached.
+            for (const time of ['once', 'twice', 'again'])
+              for (const [i, reply] of (await replies(all, questions)).entries())
+                expect(reply, `${questions[i] ?? ''} ${time}`).to.equal(expected[i]);
+          }
+          changes.unsubscribe();
+          await Promise.all(compared);
+          inMidst += compared.length;
+        }),
+        { numRuns: RUNS, seed, endOnFailure: true }
+      );
+      expect(inMidst, 'replies that were in the cache in the midst of a step').to.be.above(0);
+    }).timeout(120_000 * testScale());
 
   it('come from memory until a block or the pool has to do with the script', async () => {
     const { walk, all } = await start();

@@ -1,0 +1,13 @@
+// A transaction that has passed the checks without scripts.
+
+import type { Member, PooledNode } from '../../policy/clustered-pool';
+import type { HostCandidate } from './script-checks';
+
+export interface Checked extends HostCandidate {
+  readonly member: Member;
+  /** In the pool. */
+  readonly parents: ReadonlySet<PooledNode>;
+  /** Those of the pool that it conflicts with, and the sibling whose place it takes. */
+  readonly conflicts: ReadonlySet<PooledNode>;
+  readonly evictsSibling: boolean;
+}
