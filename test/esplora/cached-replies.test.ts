@@ -9,7 +9,7 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
 import { askInOneWrite } from '../support/http';
 import { NotifyingNode } from '../support/notifying-node';
-import { POOLS, type PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
 import { testScale, testSeed } from '../support/scale';
 import { uncachedAnswers } from '../support/uncached-answers';
@@ -179,7 +179,7 @@ describe('replies of Esplora’s interface that are cached', () => {
     }).timeout(120_000 * testScale());
 
   it('come from memory until a block or the pool has to do with the script', async () => {
-    const { walk, all } = await start();
+    const { walk, all } = await beside(await PoolWalk.start());
     const questions = OF_SCRIPT.map((path) => `/scripthash/${HASHES[0] ?? ''}${path}`);
     const areCached = (): boolean[] => questions.map((question) => cached(all, question) !== undefined);
     const [none, everything] = [questions.map(() => false), questions.map(() => true)];
@@ -203,7 +203,7 @@ describe('replies of Esplora’s interface that are cached', () => {
   });
 
   it('come from memory until their block is disconnected, however deep it was', async () => {
-    const { walk, all } = await start();
+    const { walk, all } = await beside(await PoolWalk.start());
     const txid = await walk.send((await walk.spendable()).slice(0, 1), [1], 5_000);
     await mine(walk.host, 15);
     await all.settle();
