@@ -73,10 +73,6 @@ export class PooledCluster {
 export class ClusteredPool {
   readonly #nodes = new Map<string, PooledNode>();
 
-  get size(): number {
-    return this.#nodes.size;
-  }
-
   nodes(): IterableIterator<PooledNode> {
     return this.#nodes.values();
   }

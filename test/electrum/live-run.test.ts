@@ -158,7 +158,7 @@ describe('notifications while the chain moves', function () {
   const takeBackAlways = ({ mempool }: TestFullNode): void => {
     const removeBlock = mempool._removeBlock.bind(mempool);
     mempool._removeBlock = async (block, transactions) => {
-      const all = transactions as readonly HostTransaction[];
+      const all = transactions;
       if (mempool.map.size === 0) for (const transaction of all.slice(1)) await mempool.insertTX(transaction, -1);
       else await removeBlock(block, transactions);
     };

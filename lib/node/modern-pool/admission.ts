@@ -18,7 +18,8 @@ import { inSlices } from './in-slices';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
-import type { HostCandidate, ScriptChecks } from './script-checks';
+import type { Change, Checked } from './change';
+import type { ScriptChecks } from './script-checks';
 import type { HostChain, HostCoinView, HostMempool, HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
 
@@ -41,23 +42,6 @@ export interface Terms {
   readonly isPackage?: boolean;
   /** The most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   readonly mostRate?: number;
-}
-
-/** A transaction that has passed the checks without scripts. */
-export interface Checked extends HostCandidate {
-  readonly member: Member;
-  /** In the pool. */
-  readonly parents: ReadonlySet<PooledNode>;
-  /** Those of the pool that it conflicts with, and the sibling whose place it takes. */
-  readonly conflicts: ReadonlySet<PooledNode>;
-  readonly evictsSibling: boolean;
-}
-
-/** What becomes of the pool. */
-export interface Change {
-  /** Parents first. */
-  readonly added: readonly Checked[];
-  readonly removed: ReadonlySet<PooledNode>;
 }
 
 export interface AdmissionParts {
@@ -311,7 +295,7 @@ const MOST_CHEAPLY_REPLACED = 100;
 const NO_IMPROVEMENT = 'insufficient feerate: does not improve feerate diagram';
 
 /** The keys of the transactions that it spends from. */
-export const spentKeys = ({ inputs }: Pick<Offered, 'inputs'>): Set<string> => new Set(inputs.map(({ txid }) => keyOf(txid)));
+const spentKeys = ({ inputs }: Pick<Offered, 'inputs'>): Set<string> => new Set(inputs.map(({ txid }) => keyOf(txid)));
 
 const membersOf = (nodes: Iterable<PooledNode>): Member[] => Array.from(nodes, ({ member }) => member);
 
