@@ -10,7 +10,7 @@ import { chainABlocks, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { NotifyingNode } from '../support/notifying-node';
 import { entryOf, openRegtestNode } from '../support/regtest-node';
-import type { HostEntry, HostTransaction } from '../../lib/node/host';
+import type { HostEntry } from '../../lib/node/host';
 
 /** Statuses by the number of the script. */
 type Changes = Readonly<Record<string, string | null>>;
