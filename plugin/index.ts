@@ -103,7 +103,9 @@ export class RestPlugin {
   }
 }
 
-const MODERN_POOL = 'The pool takes transactions by the rules of Bitcoin Core 31: taproot, replacement, packages (--rest-pool=modern).';
+/** What the log says at the start of a node with today's pool. */
+export const MODERN_POOL =
+  'The pool takes transactions by the rules of Bitcoin Core 31: taproot, replacement, packages (--rest-pool=modern).';
 
 function packageVersion(): string {
   return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;

@@ -3,7 +3,6 @@
 import { OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY, OP_CHECKSIG, OP_CHECKSIGVERIFY, ScriptWalker } from '../bitcoin/script';
 import { isScriptHash, witnessProgramOf } from '../bitcoin/script-type';
 import { pushedLast } from './redeem-script';
-import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Spend } from '../taproot/spend';
 
 const WEIGHT_PER_BASE_SIGOP = 4;
@@ -23,11 +22,15 @@ export function sigopsIn(script: Buffer, isAccurate: boolean): number {
   return count;
 }
 
-/** Of a transaction in the units of BIP141. */
-export function sigopCostOf({ inputs, outputs }: Pick<ScannedTransaction, 'inputs' | 'outputs'>, spend: Spend): number {
+interface Scripted {
+  readonly script: Buffer;
+}
+
+/** Of a transaction with these outputs, in the units of BIP141. */
+export function sigopCostOf(outputs: readonly Scripted[], spend: Spend): number {
   let [base, witness] = [0, 0];
   for (const { script } of outputs) base += sigopsIn(script, false);
-  for (const [i, { script }] of inputs.entries()) {
+  for (const [i, { script }] of spend.inputs.entries()) {
     const locking = spend.spent[i]?.script as Buffer; // one for each input
     const redeem = isScriptHash(locking) ? pushedLast(script) : undefined;
     base += sigopsIn(script, false) + (redeem === undefined ? 0 : sigopsIn(redeem, true));

@@ -57,7 +57,7 @@ export class Candidate {
   ) {
     this.spend = new Spend(offered.transaction, coins);
     this.fee = sumOf(coins) - sumOf(offered.outputs);
-    this.sigopCost = sigopCostOf(offered, this.spend);
+    this.sigopCost = sigopCostOf(offered.outputs, this.spend);
     this.weight = Math.max(offered.transaction.weight, this.sigopCost * LIMITS.weightPerSigop);
     this.size = Math.ceil(this.weight / WEIGHT_PER_VBYTE);
   }

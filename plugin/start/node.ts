@@ -65,7 +65,8 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     const rest = node.get(plugin.id) as plugin.RestPlugin;
     const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
     if (answers && !signal.aborted) {
-      const { addresses } = readOptions(node.config);
+      const { addresses, modernPool } = readOptions(node.config);
+      if (modernPool) console.log(`${plugin.MODERN_POOL} Without: --rest-pool=bcoin.`);
       console.log(await greeting(rest.node, settings, addresses));
     }
     await aborted;

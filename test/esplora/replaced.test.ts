@@ -111,9 +111,4 @@ describe('a transaction that is replaced in the pool', () => {
     // It has been told all that there is to tell.
     expect(await late.ask({ 'track-tx': replacement })).to.deep.equal([{ txConfirmed: replacement }]);
   });
-
-  it('is said to be replaceable in full, and shown with what the call wants to know of the pool', () => {
-    const rate = served.source.pool.info();
-    expect(rate).to.include({ replaces: true, minRelayFeeRate: 100, minFeeRate: 100 });
-  });
 });

@@ -13,11 +13,12 @@ import { Staging } from '../../policy/staging';
 import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { keyOf } from '../../bitcoin/hash';
+
 import { inSlices } from './in-slices';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
-import type { Checked } from './checked';
+import type { Change, Checked } from './change';
 import type { ScriptChecks } from './script-checks';
 import type { HostChain, HostCoinView, HostMempool, HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
@@ -41,13 +42,6 @@ export interface Terms {
   readonly isPackage?: boolean;
   /** The most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   readonly mostRate?: number;
-}
-
-/** What becomes of the pool. */
-export interface Change {
-  /** Parents first. */
-  readonly added: readonly Checked[];
-  readonly removed: ReadonlySet<PooledNode>;
 }
 
 export interface AdmissionParts {

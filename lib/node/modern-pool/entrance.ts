@@ -6,7 +6,7 @@ import { PackageRefusal } from './package-refusal';
 import type { Entrance } from '../broadcaster';
 import type { HostTransaction } from '../host';
 import type { SubmittedPackage, TrialResult, Trials } from '../types';
-import type { Checked } from './checked';
+import type { Checked } from './change';
 import type { ModernPool } from './modern-pool';
 
 export class ModernEntrance implements Entrance {

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal } from '../../policy/refusal';
 import { Slice } from '../../turns/slices';
-import { Admission, missingInputs, type Change, type Terms } from './admission';
+import { Admission, missingInputs, type Terms } from './admission';
 import { countAllFees } from './fee-statistics';
 import { PackageSubmission } from './package-submission';
 import { PooledEntries } from './pooled-entries';
@@ -15,6 +15,7 @@ import { Reorganizations } from './reorganizations';
 import { ScriptChecks } from './script-checks';
 import { spentView } from './spent-view';
 import { readSettings, type PoolSettings } from './settings';
+import type { Change } from './change';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
 import type { SubmittedPackage } from '../types';
 

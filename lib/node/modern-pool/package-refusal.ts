@@ -2,7 +2,7 @@
 
 import { PolicyRefusal } from '../../policy/refusal';
 import type { HostTransaction } from '../host';
-import type { Checked } from './checked';
+import type { Checked } from './change';
 
 const ONE_FAILED = 'transaction failed';
 

@@ -14,7 +14,7 @@ import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
 import { inSlices } from './in-slices';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
-import type { Change } from './admission';
+import type { Change } from './change';
 
 const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
 const VBYTES_PER_RATE = 1_000;
