@@ -27,15 +27,19 @@ export interface ElectrumClient extends Client {
   charge(points: number): void;
 }
 
+/** Undefined: the script has no transactions. */
+export type ScriptStatus = Buffer | undefined;
+
 export interface Subscriptions {
   /** Notifies the client of new tips from now on. `known`: the tip that the client gets in this turn. */
   addHeaders(known: HeaderRecord): void;
   /**
    * Notifies the client from now on when the status changes. `name`: the hash as the client wrote it, for notifications. Gives the present
-   * status; undefined when the script has no transactions. `worked`: called with the number of transactions that were read for it.
+   * status; undefined when the script has no transactions. It is a promise only if it takes more than one turn. `worked`: called with the
+   * number of transactions that were read for it.
    * @throws ElectrumError when the client has too many subscriptions
    */
-  addScript(script: Buffer, name: string, worked: (transactions: number) => void): Promise<Buffer | undefined>;
+  addScript(script: Buffer, name: string, worked: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus>;
   /** Whether the client was subscribed to the script. */
   removeScript(script: Buffer): boolean;
 }

@@ -13,6 +13,15 @@ const FEE = 10_000;
 const [PARENT, CHILD] = [1, 2] as const;
 const nameOf = (kind: number): string => toDisplayHex(scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
 
+/** What the client gets instead of a subscription; the status if it gets one. */
+async function refusal(client: ClientSubscriptions, script: Buffer, name: string): Promise<unknown> {
+  try {
+    return await client.addScript(script, name);
+  } catch (error) {
+    return error;
+  }
+}
+
 describe('the status of a script with a transaction in the pool that spends an unconfirmed output', () => {
   let walk: PoolWalk;
   let all: NotifyingNode;
@@ -154,7 +163,7 @@ describe('the status of a script with a transaction in the pool that spends an u
   it('is refused only to clients that may only see shorter histories', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const limited = all.client(() => undefined, { maxHistory: 0 });
-    const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
+    const refused = refusal(limited, script, nameOf(CHILD));
     expect(await subscribe()).to.have.length(64);
     expect(await refused).to.be.instanceOf(HistoryTooLongError);
   });
@@ -162,7 +171,7 @@ describe('the status of a script with a transaction in the pool that spends an u
   it('is told to a client that was answered after another one was refused', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const limited = all.client(() => undefined, { maxHistory: 0 });
-    const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
+    const refused = refusal(limited, script, nameOf(CHILD));
     await subscribe();
     expect(await refused).to.be.instanceOf(HistoryTooLongError);
     await walk.mineOnly([parent]);
@@ -181,7 +190,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     const client = all.client(() => undefined, { maxSubscriptions: 1 });
     const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
-    const refused = await client.addScript(other ?? Buffer.alloc(0), nameOf(CHILD)).catch((error: unknown) => error);
+    const refused = await refusal(client, other ?? Buffer.alloc(0), nameOf(CHILD));
     expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts' });
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
   });
@@ -191,8 +200,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     all.memory = new SubscriptionMemory(8 * SUBSCRIPTION_BYTES);
     const [one, other] = [all.client(() => undefined), all.client(() => undefined)];
     const hashOf = (i: number): Buffer => Buffer.alloc(32, i);
-    const add = (client: ClientSubscriptions, i: number): Promise<unknown> =>
-      client.addScript(hashOf(i), toDisplayHex(hashOf(i))).catch((error: unknown) => error);
+    const add = (client: ClientSubscriptions, i: number): Promise<unknown> => refusal(client, hashOf(i), toDisplayHex(hashOf(i)));
     for (const [client, i] of [
       [one, 1],
       [other, 2]

@@ -13,7 +13,7 @@ import type { ScriptsState } from '../../scripts/types';
  */
 export async function onceLive<T>(
   { state$ }: { readonly state$: Observable<ScriptsState> },
-  ask: () => Promise<T>,
+  ask: () => T | Promise<T>,
   isGone: () => boolean
 ): Promise<T | undefined> {
   while (!isGone()) {

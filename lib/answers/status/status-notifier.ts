@@ -86,19 +86,33 @@ export class StatusNotifier implements Notifier {
 
   /**
    * Subscribes the listener to changes of the status, and returns the present one: 32 bytes as a latin1 string, empty for a script without
-   * transactions. `script`: its SHA-256 as a latin1 string. `most`: the longest history that is read. `worked` is called with the number of
-   * transactions that were read, unless the status was known already.
+   * transactions; a promise only if it takes more than one turn. `script`: its SHA-256 as a latin1 string. `most`: the longest history that
+   * is read. `worked` is called with the number of transactions that were read, unless the status was known already.
    * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
    */
-  async add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): Promise<string> {
+  add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): string | Promise<string> {
     const subscribed = this.#scripts.get(script) ?? this.#enter(script);
     const known = this.#knownOf(subscribed);
     if (known !== undefined) return this.#addAnswered(subscribed, listener, known);
-    subscribed.pending++;
-    try {
-      const { pass, status } = await this.#answer(subscribed, most);
+    const added = ({ pass, status }: Found): string => {
       worked?.(status.work);
       return this.#addAnswered(subscribed, listener, { status: status.text, pass });
+    };
+    let found: Found | Promise<Found>;
+    try {
+      found = this.#answer(subscribed, most);
+    } catch (error) {
+      this.#leave(subscribed);
+      throw error;
+    }
+    return found instanceof Promise ? this.#during(subscribed, found.then(added)) : added(found);
+  }
+
+  /** Keeps the script while a status is being found for its first subscriber. */
+  async #during<T>(subscribed: SubscribedScript, work: Promise<T>): Promise<T> {
+    subscribed.pending++;
+    try {
+      return await work;
     } finally {
       subscribed.pending--;
       this.#leave(subscribed);
@@ -159,14 +173,16 @@ export class StatusNotifier implements Notifier {
   }
 
   /** The status at this turn, even if the node has not settled: listeners are notified of later changes as usual. */
-  #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
+  #answer(subscribed: SubscribedScript, most: number): Found | Promise<Found> {
     const before = this.#answers.get(subscribed);
     if (before !== undefined && before.most >= most) return before.found;
-    const found = this.#parts.reader.read(async (snapshot) => {
+    const found = this.#parts.reader.read((snapshot): Found | Promise<Found> => {
       const pass = ++this.#passCount;
       const collected = { history: this.#historyOf(subscribed, snapshot), newRows: undefined };
-      return { pass, status: await this.#statusOf(subscribed, collected, pass, most) };
+      const finding = this.#statusOf(subscribed, collected, pass, most);
+      return finding instanceof Promise ? finding.then((status) => ({ pass, status })) : { pass, status: finding };
     });
+    if (!(found instanceof Promise)) return found;
     this.#answers.set(subscribed, { most, found });
     const forget = (): void => {
       if (this.#answers.get(subscribed)?.found === found) this.#answers.delete(subscribed);
@@ -234,11 +250,14 @@ export class StatusNotifier implements Notifier {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  async #statusOf(subscribed: SubscribedScript, { history, newRows }: Collected, pass: number, most: number): Promise<Status> {
-    const status = await this.#statuses.of(history, most, newRows);
-    // If a block has moved since, some of its rows may be missing.
-    if (pass > this.#lastMove) subscribed.readUpTo(history.snapshot.index.tip, status.text === '');
-    else subscribed.forget();
-    return status;
+  #statusOf(subscribed: SubscribedScript, { history, newRows }: Collected, pass: number, most: number): Status | Promise<Status> {
+    const found = (status: Status): Status => {
+      // If a block has moved since, some of its rows may be missing.
+      if (pass > this.#lastMove) subscribed.readUpTo(history.snapshot.index.tip, status.text === '');
+      else subscribed.forget();
+      return status;
+    };
+    const finding = this.#statuses.of(history, most, newRows);
+    return finding instanceof Promise ? finding.then(found) : found(finding);
   }
 }

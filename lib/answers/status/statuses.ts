@@ -10,7 +10,7 @@ import { NO_CLIENT } from '../../turns/client';
 import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
-import type { RowTransaction } from '../../scripts/types';
+import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
 import type { PooledEntry } from '../scripts/pooled-script';
 import type { ScriptHistory } from './history';
 
@@ -64,27 +64,38 @@ export class Statuses {
   });
 
   /**
-   * The status at the moment of the history. `newRows`: if known, saves reading the rows.
+   * The status at the moment of the history; a promise only if it takes more than one turn. `newRows`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
-  async of(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
-    const { hash, added } = await this.#confirmed(history, most, newRows);
+  of(history: ScriptHistory, most: number, newRows?: NewRows): Status | Promise<Status> {
+    const known = history.pooled.isEmpty ? this.#known(history) : undefined;
+    return known === undefined ? this.#made(history, most, newRows) : { text: known.hash.digest(), work: 0 };
+  }
+
+  async #made(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
+    const { hash, added } = this.#known(history) ?? (await this.#confirmed(history, most, newRows));
     const pooled = await history.unconfirmed(NO_CLIENT);
     if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), work: added };
     const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
     return { text: all.digest(), work: added + pooled.length };
   }
 
+  /** The cached hash if it is still right: no block has changed the history since. */
+  #known({ script, snapshot }: ScriptHistory): Continued | undefined {
+    const kept = this.#kept.get(keyOf(script));
+    if (kept === undefined || !snapshot.hasSameRows(script, kept.stamp)) return undefined;
+    const { hash } = kept;
+    return this.#keep(script, snapshot, { hash, block: snapshot.index.tip, added: 0 });
+  }
+
   async #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
     const { script, snapshot } = history;
-    const key = keyOf(script);
-    const kept = this.#kept.get(key);
-    const confirmed =
-      kept !== undefined && snapshot.hasSameRows(script, kept.stamp)
-        ? { hash: kept.hash, block: snapshot.index.tip, added: 0 }
-        : await upToTip(kept, history, most, newRows);
+    return this.#keep(script, snapshot, await upToTip(this.#kept.get(keyOf(script)), history, most, newRows));
+  }
+
+  #keep(script: Buffer, { stamp }: ScriptSnapshot, confirmed: Continued): Continued {
     const { hash, block } = confirmed;
-    if (!hash.isEmpty) this.#kept.set(key, { hash, block, stamp: snapshot.stamp });
+    if (!hash.isEmpty) this.#kept.set(keyOf(script), { hash, block, stamp });
     return confirmed;
   }
 }

@@ -13,7 +13,7 @@ import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './poin
 import type { ChainCoin } from '../../answers/scripts/coins';
 import type { ScriptHistory } from '../../answers/status/history';
 import type { ScriptTotals } from '../../scripts/types';
-import type { ElectrumClient, Method, MethodContext, Result } from '../method';
+import type { ElectrumClient, Method, MethodContext, Result, ScriptStatus } from '../method';
 
 /** The coins of the chain as a list, with its brackets. */
 interface CoinsText {
@@ -79,12 +79,12 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       parameters: ['scripthash'],
       required: 1,
       isHeavy: true,
-      answer: async (values, client) => {
+      answer: (values, client) => {
         const { script, name } = readScriptHash(values[0]);
-        const status = await client.subscriptions.addScript(script, name, (transactions) => {
+        const status = client.subscriptions.addScript(script, name, (transactions) => {
           client.charge(transactions * ROW_POINTS);
         });
-        return status === undefined ? 'null' : `"${status.toString('hex')}"`;
+        return status instanceof Promise ? status.then(statusText) : statusText(status);
       }
     },
     'blockchain.scripthash.unsubscribe': {
@@ -95,6 +95,8 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     }
   };
 }
+
+const statusText = (status: ScriptStatus): string => (status === undefined ? 'null' : `"${status.toString('hex')}"`);
 
 const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
 

@@ -7,7 +7,7 @@ import type { StatusNotifier } from '../../answers/status/status-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
 import type { TipListener, TipNotifier } from '../../answers/updates/tip-notifier';
 import type { HeaderRecord } from '../../index/types';
-import type { Subscriptions } from '../method';
+import type { ScriptStatus, Subscriptions } from '../method';
 
 /** What clients can subscribe to. */
 export interface Notifiers {
@@ -64,7 +64,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#client.withdraw(TIPS);
   }
 
-  async addScript(script: Buffer, name: string, worked?: (transactions: number) => void): Promise<Buffer | undefined> {
+  addScript(script: Buffer, name: string, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
     const { maxSubscriptions, maxHistory } = this.#limits;
     const key = script.toString('latin1');
     const isNew = !this.#names.has(key);
@@ -72,15 +72,19 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts`);
     if (isNew) this.#take();
     this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
+    try {
+      const adding = this.#notifiers.statuses.add(key, this, maxHistory, worked);
+      return adding instanceof Promise ? this.#addLater(key, adding, isNew) : this.#added(key, adding);
+    } catch (error) {
+      if (isNew) this.#forget(key);
+      throw error;
+    }
+  }
+
+  async #addLater(key: string, adding: Promise<string>, isNew: boolean): Promise<ScriptStatus> {
     this.#answering.set(key, undefined);
     try {
-      const status = await this.#notifiers.statuses.add(key, this, maxHistory, worked);
-      // A change that came meanwhile is older than this status.
-      this.#answering.set(key, undefined);
-      this.#client.withdraw(key);
-      // The client has gone or unsubscribed meanwhile.
-      if (this.#isClosed || !this.#names.has(key)) this.#notifiers.statuses.delete(key, this);
-      return status === '' ? undefined : Buffer.from(status, 'latin1');
+      return this.#added(key, await adding);
     } catch (error) {
       if (isNew) this.#forget(key);
       throw error;
@@ -88,6 +92,15 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       // The answer is sent in this turn, and a newer status must not be sent before it.
       setImmediate(() => this.#release(key));
     }
+  }
+
+  #added(key: string, status: string): ScriptStatus {
+    // A change that came meanwhile is older than this status.
+    if (this.#answering.has(key)) this.#answering.set(key, undefined);
+    this.#client.withdraw(key);
+    // The client has gone or unsubscribed meanwhile.
+    if (this.#isClosed || !this.#names.has(key)) this.#notifiers.statuses.delete(key, this);
+    return status === '' ? undefined : Buffer.from(status, 'latin1');
   }
 
   removeScript(script: Buffer): boolean {

@@ -126,7 +126,9 @@ describe('a status whose history takes long to read', () => {
   /** The status of the script, asked for as soon as the index has a block, whose transactions the pool still has. */
   async function askAtBlock(transactions: readonly HostTransaction[]): Promise<string | undefined> {
     const asking: Promise<Buffer | undefined>[] = [];
-    const watching = all.scripts.watched.changes$.subscribe(() => asking.push(all.client(() => undefined).addScript(SCRIPT, NAME)));
+    const watching = all.scripts.watched.changes$.subscribe(() =>
+      asking.push(Promise.resolve(all.client(() => undefined).addScript(SCRIPT, NAME)))
+    );
     await walk.mineOnly(transactions);
     watching.unsubscribe();
     expect(asking).to.have.length(1);

@@ -114,7 +114,7 @@ describe('a client is never told anything older than what it knows', () => {
     let asking: Promise<unknown> | undefined;
     const [first, asker, leaver] = [
       clientThat(() => {
-        asking = asker.addScript(other, toDisplayHex(other));
+        asking = Promise.resolve(asker.addScript(other, toDisplayHex(other)));
         leaver.removeScript(other);
       }),
       clientThat((news) => known.push(statusIn(news))),

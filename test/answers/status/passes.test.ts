@@ -8,6 +8,7 @@ import { NotifyingNode } from '../../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
 import { until } from '../../support/until';
 import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
+import type { ScriptStatus } from '../../../lib/electrum/method';
 import type { HostTransaction } from '../../../lib/node/host';
 
 const FEE = 100_000;
@@ -112,7 +113,7 @@ describe('the notifier', () => {
   it('tells nothing of a block that the node has dropped before the index has', async () => {
     const told: unknown[] = [];
     const [script = Buffer.alloc(0), name = ''] = [scripts[0], names[0]];
-    const statusFrom = (client: ClientSubscriptions): Promise<Buffer | undefined> => client.addScript(scriptHash(script), name);
+    const statusFrom = async (client: ClientSubscriptions): Promise<ScriptStatus> => await client.addScript(scriptHash(script), name);
     await statusFrom(all.client((_, [, status]) => told.push(status)));
     await walk.mineOnly([paymentTo([script])]);
     await all.untilNotified();

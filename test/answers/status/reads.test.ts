@@ -92,7 +92,7 @@ describe('the notifier reads from the index by script', () => {
     await sent(coin(), CHILD);
     const asking: Promise<unknown>[] = [];
     const watching = all.pool.changes$.subscribe(() => {
-      asking.push(all.client(() => undefined).addScript(scriptHash(scriptOf(CHILD)), 'a name'));
+      asking.push(Promise.resolve(all.client(() => undefined).addScript(scriptHash(scriptOf(CHILD)), 'a name')));
     });
     expect(await readFor(() => sent(coin(), CHILD).then(() => Promise.all(asking)))).to.equal(0);
     watching.unsubscribe();

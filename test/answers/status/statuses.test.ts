@@ -52,8 +52,8 @@ describe('the status of a script', () => {
   });
   afterEach(() => index.close());
 
-  const statusAt = (snapshot: ScriptSnapshot, script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
-    statuses.of(histories.at(script, snapshot), Infinity, newRows);
+  const statusAt = async (snapshot: ScriptSnapshot, script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
+    await statuses.of(histories.at(script, snapshot), Infinity, newRows);
   const statusOf = (script: Buffer, statuses: Statuses, newRows?: NewRows): Promise<Status> =>
     index.read((snapshot) => statusAt(snapshot, script, statuses, newRows));
 
