@@ -4,6 +4,7 @@
 //   --rounds N      default 3
 //   --core EDITION  default 0.17; modern: today's
 //   --before DIR    another built checkout, measured in the same rounds
+//   --processes N   of each program, default 1; the figures are those of the quickest
 //   --json FILE     the numbers, for keeping
 // BITCOIND=/path measures Bitcoin Core in the same rounds.
 
@@ -19,7 +20,7 @@ import { ChainReader, type WholeBlockReads } from './serve/chain-reader';
 import { isFailure, textOf, type Failure } from './serve/failure';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
 import { untilAtRest } from './serve/process-figures';
-import { answerAlike, measureRow, type RowFigures, type Servers } from './serve/measure';
+import { answerAlike, measureRow, type Peer, type RowFigures, type Servers } from './serve/measure';
 import type { Row } from './serve/rows';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string' },
       core: { type: 'string', default: '0.17' },
       before: { type: 'string' },
+      processes: { type: 'string', default: '1' },
       json: { type: 'string' }
     }
   });
@@ -75,7 +77,7 @@ async function main(): Promise<void> {
   const chain = await servingChain(say);
   const closers: (() => unknown)[] = [];
   try {
-    const bench = await open(chain, edition, values.before, closers);
+    const bench = await open(chain, edition, values, closers);
     const load = `load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
     results.machine = `${describeMachine()}\n${load}`;
     console.log(results.machine);
@@ -94,7 +96,12 @@ async function main(): Promise<void> {
 }
 
 /** Starts all servers and clients; `closers` gets functions that end them. */
-async function open(chain: ServingChain, edition: Edition, before: string | undefined, closers: (() => unknown)[]): Promise<Bench> {
+async function open(
+  chain: ServingChain,
+  edition: Edition,
+  { before, processes }: { readonly before?: string; readonly processes: string },
+  closers: (() => unknown)[]
+): Promise<Bench> {
   const started = async <S extends ServerProcess>(server: Promise<S>): Promise<S> => {
     const running = await server;
     closers.push(() => running.stop());
@@ -115,18 +122,30 @@ async function open(chain: ServingChain, edition: Edition, before: string | unde
   const ours = (folder: string): PluginStart => ({ folder, flags: edition.flags, readyPath });
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
+  const startOurs = (name: string): Promise<ServerProcess> => started(startBcoin(chain, name, ours(CHECKOUT)));
+  const startBefore = (folder: string, name: string): Promise<ServerProcess | Failure> =>
+    startedOrNot(folder, startBcoin(chain, name, ours(resolve(folder))));
+  const startCore = (program: string, name: string): Promise<ServerProcess | Failure> => {
+    const tip = { height: reader.tipHeight, hash: tipHash };
+    return startedOrNot(program, startBitcoind({ program, name, chain, tip, flags: edition.coreFlags, readyPath }));
+  };
+  const further: [Peer, ServerProcess][] = [];
   const servers: Servers = {
-    ours: await started(startBcoin(chain, 'ours', ours(CHECKOUT))),
+    ours: await startOurs('ours'),
     bare: await started(startBare()),
     own: await startedOrNot('bcoin', startBcoin(chain, 'own')),
-    ...(before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', ours(resolve(before)))) }),
-    ...(bitcoind !== undefined && {
-      bitcoind: await startedOrNot(
-        bitcoind,
-        startBitcoind({ program: bitcoind, chain, tip: { height: reader.tipHeight, hash: tipHash }, flags: edition.coreFlags, readyPath })
-      )
-    })
+    ...(before !== undefined && { before: await startBefore(before, 'before') }),
+    ...(bitcoind !== undefined && { bitcoind: await startCore(bitcoind, 'bitcoind') }),
+    further
   };
+  for (let n = 2; n <= Number(processes); n++) {
+    const add = (peer: Peer, server: ServerProcess | Failure): void => {
+      if (!isFailure(server)) further.push([peer, server]);
+    };
+    add('ours', await startOurs(`ours-${n}`));
+    if (before !== undefined) add('before', await startBefore(before, `before-${n}`));
+    if (bitcoind !== undefined) add('bitcoind', await startCore(bitcoind, `bitcoind-${n}`));
+  }
   const clients = [new LoadClient(), new LoadClient()] as const;
   closers.push(() => {
     for (const client of clients) client.close();

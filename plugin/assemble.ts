@@ -14,6 +14,7 @@ import { HttpApp } from '../lib/server/app';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
+import { RefusedBlocks } from '../lib/watch/refused-blocks';
 import { migrations } from '../migrations';
 import { OptionError, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
@@ -58,6 +59,8 @@ export class Assembly {
   readonly wallets: WalletServices | undefined;
   /** Only with `--rest-payments`. */
   readonly merchant: MerchantService | undefined;
+  /** Only with `--rest-pool=modern`. */
+  readonly refused: RefusedBlocks | undefined;
 
   constructor({ host, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
     const { payments, addresses, limits, profile, rpcUser: user, undoDepth, scrubMs } = options;
@@ -68,7 +71,11 @@ export class Assembly {
     const serving = (this.serving = new Serving({ node, index, options, logger }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
-    const answers = (this.answers = answersOf(serving, options, scripts && txidsFrom(scripts.reader)));
+    const refused = (this.refused = options.modernPool ? new RefusedBlocks({ node, index, logger }) : undefined);
+    const answers = (this.answers = answersOf(serving, options, {
+      txidsOf: scripts && txidsFrom(scripts.reader),
+      warnings: refused && (() => refused.warnings)
+    }));
     const app = (this.#app = new HttpApp(logger));
     app.add(restInterface(serving, restRoutes(answers), profile));
     if (profile.rpc) {
@@ -121,6 +128,7 @@ export class Assembly {
   /** Takes over the paths of the interfaces from the node's HTTP server as soon as it listens. Does not wait for the indexes. */
   async open(): Promise<void> {
     await this.index.open();
+    this.refused?.open();
     this.serving.open();
     await this.rpc?.open();
     await this.wallets?.open();
@@ -145,6 +153,7 @@ export class Assembly {
     await this.wallets?.close();
     await this.rpc?.close();
     this.serving.close();
+    await this.refused?.close();
     await this.index.close();
     this.node.close();
   }

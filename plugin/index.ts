@@ -91,6 +91,11 @@ export class RestPlugin {
     return this.#parts.serving.status;
   }
 
+  /** What is wrong with the node's chain: with `--rest-pool=modern`, a text for each block that other nodes refuse. */
+  get warnings(): readonly string[] {
+    return this.#parts.answers.warnings();
+  }
+
   async close(): Promise<void> {
     this.#leaveSignals?.();
     this.#bar?.unsubscribe();

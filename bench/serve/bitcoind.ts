@@ -16,6 +16,8 @@ const RETRY_MS = 500;
 
 export interface BitcoindStart {
   readonly program: string;
+  /** Of its folder; bitcoind unless given. */
+  readonly name?: string;
   readonly chain: ServingChain;
   /** The last block of the chain. */
   readonly tip: { readonly height: number; readonly hash: string };
@@ -29,8 +31,8 @@ export interface Bitcoind extends ServerProcess {
   readonly cookieFile: string;
 }
 
-export async function startBitcoind({ program, chain, tip, flags, readyPath }: BitcoindStart): Promise<Bitcoind> {
-  const folder = join(RUN_FOLDER, 'bitcoind');
+export async function startBitcoind({ program, name = 'bitcoind', chain, tip, flags, readyPath }: BitcoindStart): Promise<Bitcoind> {
+  const folder = join(RUN_FOLDER, name);
   mkdirSync(folder, { recursive: true });
   const cookieFile = join(folder, 'regtest/.cookie');
   const port = await freePort();

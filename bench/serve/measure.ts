@@ -1,6 +1,6 @@
 // Processor time per request, row by row: all servers in turn in every round, so that other load
-// on the machine affects all alike; medians over the rounds. A server that fails is left out for
-// the rest of the row, and its cell says so.
+// on the machine affects all alike; medians over the rounds. Of several processes of one program the
+// quickest counts. A server that fails is left out for the rest of the row, and its cell says so.
 
 import { strict as assert } from 'node:assert';
 import { percentile } from '../measure/percentile';
@@ -20,9 +20,11 @@ export interface Servers {
   /** Another build of the plugin. */
   readonly before?: ServerProcess | Failure;
   readonly bitcoind?: ServerProcess | Failure;
+  /** Further processes of the same programs: some take a fifth more than others for the same work as long as they live. */
+  readonly further: readonly (readonly [Peer, ServerProcess])[];
 }
 
-type Peer = keyof Servers;
+export type Peer = Exclude<keyof Servers, 'further'>;
 
 /** Medians of the rounds, by server; servers that are not asked are missing. */
 export type Cells = Readonly<Partial<Record<Peer, Figure | Failure>>>;
@@ -43,6 +45,8 @@ export interface MeasureOptions {
   /** Gets the reason if a cell has no figure. */
   readonly say: (line: string) => void;
 }
+
+type Asked = readonly [Peer, ServerProcess | Failure | undefined];
 
 /** Makes a peer's task for a row. */
 type TaskFor = (peer: Peer, server: ServerProcess) => Task;
@@ -70,36 +74,43 @@ function measureCached(
   const all = questions.map(({ path }) => path);
   const pathsFor = (peer: Peer): readonly string[] =>
     peer === 'bare' ? all.slice(0, 1) : peer === 'own' && own !== undefined ? [own] : all;
-  const { own: node, bitcoind, ...others } = servers;
-  const peers = { ...others, ...(own !== undefined && { own: node }), ...(bitcoind && isNew !== true && { bitcoind }) };
-  return measureAll(name, peers, options, (peer, server) =>
+  const { ours, bare, before, own: node, bitcoind, further } = servers;
+  const asked: Asked[] = [
+    ['ours', ours],
+    ['bare', bare],
+    ['before', before]
+  ];
+  if (own !== undefined) asked.push(['own', node]);
+  if (isNew !== true) asked.push(['bitcoind', bitcoind]);
+  return measureAll(name, [...asked, ...further], options, (peer, server) =>
     askAgainAndAgain({ server, client, paths: pathsFor(peer), checked: OURS.includes(peer) ? questions : [] }, replyBytes)
   );
 }
 
 /** The bare server has no cold answers, and bcoin's own interface caches none. */
-async function measureCold({ name, cold }: Row, { ours, before, bitcoind }: Servers, options: MeasureOptions): Promise<Cells> {
+async function measureCold({ name, cold }: Row, { ours, before, bitcoind, further }: Servers, options: MeasureOptions): Promise<Cells> {
   if (cold === undefined) return {};
   const questions = cold.questions();
   const paths = questions.map(({ path }) => path);
   const everySo = Math.ceil(questions.length / COLD_CHECKS);
   const some = questions.filter((_, i) => i % everySo === 0);
-  return measureAll(`${name}, cold`, { ours, ...(before && { before }), ...(bitcoind && { bitcoind }) }, options, (peer, server) =>
+  return measureAll(`${name}, cold`, [['ours', ours], ['before', before], ['bitcoind', bitcoind], ...further], options, (peer, server) =>
     askEachOnce({ server, client: options.client, paths, checked: OURS.includes(peer) ? some : [] }, options.rounds)
   );
 }
 
 /** All servers in turn in every round. */
-async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }: MeasureOptions, taskFor: TaskFor): Promise<Cells> {
+async function measureAll(name: string, servers: readonly Asked[], { rounds, say }: MeasureOptions, taskFor: TaskFor): Promise<Cells> {
   const cells: Partial<Record<Peer, Figure | Failure>> = {};
   const asked: { readonly peer: Peer; readonly server: ServerProcess; readonly task: Task; readonly figures: Figure[] }[] = [];
-  for (const [peer, server] of Object.entries(peers) as [Peer, ServerProcess | Failure | undefined][]) {
+  for (const [peer, server] of servers) {
     if (isFailure(server)) cells[peer] = server;
     else if (server !== undefined) asked.push({ peer, server, task: taskFor(peer, server), figures: [] });
   }
   const everybody = async (first: number, step: (one: (typeof asked)[number]) => Promise<void>): Promise<void> => {
-    for (const one of [...asked.slice(first), ...asked.slice(0, first)].filter(({ peer }) => cells[peer] === undefined)) {
+    for (const one of [...asked.slice(first), ...asked.slice(0, first)]) {
       const { peer, server } = one;
+      if (isFailure(cells[peer])) continue;
       try {
         await step(one);
       } catch (error) {
@@ -118,7 +129,9 @@ async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }
     });
   await everybody(0, async ({ peer, task, figures }) => {
     await task.finish();
-    cells[peer] = median(figures);
+    const known = cells[peer];
+    const figure = median(figures);
+    if (known === undefined || isFailure(known) || figure.cpu < known.cpu) cells[peer] = figure;
   });
   return cells;
 }

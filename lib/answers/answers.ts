@@ -11,7 +11,7 @@ import { SpentOutputs } from './blocks/spent-outputs';
 import { BlockTexts } from './blocks/texts';
 import { BlockTrees } from './blocks/trees';
 import { Headers } from './chain/headers';
-import { ChainInfoText } from './chain/info';
+import { ChainInfoText, type Warnings } from './chain/info';
 import { PoolFees } from './pool/fees';
 import { PoolTexts } from './pool/texts';
 import { ChainCoins } from './scripts/coins';
@@ -49,6 +49,7 @@ export interface Answers {
   readonly filters: boolean;
   readonly limits: Limits;
   readonly cache: AnswerCache;
+  readonly warnings: Warnings;
   readonly blocks: RawBlocks;
   readonly texts: BlockTexts;
   readonly spent: SpentOutputs;
@@ -90,12 +91,26 @@ export interface AnswersOptions {
   readonly filters: boolean;
 }
 
+/** Parts that only some nodes have. */
+export interface OptionalParts {
+  /** Undefined when no index has txids. */
+  readonly txidsOf?: TxidsOf | undefined;
+  /** Undefined when nobody watches the chain. */
+  readonly warnings?: Warnings | undefined;
+}
+
+const NO_WARNINGS: readonly string[] = [];
+
 /** What serves the interfaces, as far as answers are made with it. */
 export interface AnswersParts extends Pick<Answers, 'node' | 'reader' | 'gate' | 'cache'> {
   readonly options: Pick<ServingOptions, 'limits' | 'answerCacheBytes'>;
 }
 
-export function answersOf(serving: AnswersParts, { profile, witness, filters }: AnswersOptions, txidsOf: TxidsOf | undefined): Answers {
+export function answersOf(
+  serving: AnswersParts,
+  { profile, witness, filters }: AnswersOptions,
+  { txidsOf, warnings = () => NO_WARNINGS }: OptionalParts = {}
+): Answers {
   const { node, gate, reader, cache, options } = serving;
   const { limits, answerCacheBytes } = options;
   const blocks = new RawBlocks(node, cache);
@@ -111,6 +126,7 @@ export function answersOf(serving: AnswersParts, { profile, witness, filters }: 
     filters,
     limits,
     cache,
+    warnings,
     blocks,
     texts,
     spent,
@@ -118,7 +134,7 @@ export function answersOf(serving: AnswersParts, { profile, witness, filters }: 
     spentBytes: new SpentBytes(node, blocks, spentCounts, cache),
     blockForms: new BlockForms({ node, profile, witness, blocks, texts, spent, txidsOf }),
     blockFilters: new BlockFilters(node, reader),
-    chainInfo: new ChainInfoText(node, reader, profile.fields),
+    chainInfo: new ChainInfoText(node, reader, profile.fields, warnings),
     headers: new Headers(profile.fields, texts, cache),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
     sending: new Sending({ node, reader }),

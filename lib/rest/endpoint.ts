@@ -54,5 +54,6 @@ export class RestRequest implements Client {
 }
 
 function percentDecoded(text: string): string {
+  if (!text.includes('%')) return text;
   return text.replace(/%([0-9a-fA-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
 }

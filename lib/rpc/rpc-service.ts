@@ -4,11 +4,11 @@ import Router from '@koa/router';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
 import { RpcServer } from './server/rpc-server';
+import { routing, type HttpRouter } from '../server/routing';
 import type { IncomingMessage } from 'node:http';
-import type { DefaultState } from 'koa';
 import type { Answers } from '../answers/answers';
 import type { ChainIndex } from '../index/types';
-import type { HttpContext, HttpInterface, Middleware } from '../server/app';
+import type { HttpInterface } from '../server/app';
 import type { Serving } from '../server/serving';
 
 export interface RpcServiceParts {
@@ -39,16 +39,9 @@ export class RpcService {
       context: { ...answers, index, version, closing$: connections.closing$ },
       access
     });
-    const router = new Router<DefaultState, HttpContext>();
+    const router: HttpRouter = new Router();
     router.post(ROOT, (context) => this.#server.handle(context.req, context.res, context.passOn));
-    const routes = router.routes() as Middleware;
-    this.http = {
-      takes: isCall,
-      middleware: (context, next) => {
-        context.newRouterPath = context.req.url ?? '';
-        return routes(context, next);
-      }
-    };
+    this.http = { takes: isCall, middleware: routing(router, (target) => target) };
   }
 
   /** @throws when the cookie file cannot be written */

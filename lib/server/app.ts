@@ -14,8 +14,6 @@ export interface HttpContext extends Koa.Context {
   passOn: PassOn;
   /** The reply, once it is made. */
   reply?: Reply;
-  /** The path that @koa/router compares, instead of a decoded one. */
-  newRouterPath?: string;
   /** What the parentheses in a route's regular expression matched. */
   captures?: readonly string[];
 }

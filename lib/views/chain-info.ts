@@ -75,8 +75,12 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(OBJECT_END);
 }
 
-/** Writes all warnings as a list, or only the last one as a text. */
-function writeWarnings(writer: JsonWriter, warnings: readonly string[], { warningsInList }: ProfileFields): void {
+/** Writes the field `warnings`, behind another one: all warnings as a list, or only the last one as a text. */
+export function writeWarnings(
+  writer: JsonWriter,
+  warnings: readonly string[],
+  { warningsInList }: Pick<ProfileFields, 'warningsInList'>
+): void {
   writer.ascii(',"warnings":');
   if (!warningsInList) {
     writer.string(warnings.at(-1) ?? '');

@@ -47,7 +47,7 @@ describe('routes', () => {
     return bodies;
   };
 
-  it('are found by method and path, the first one of several, also when they are remembered', async () => {
+  it('are found by method and path, the first one of several', async () => {
     expect(await bodies('/of/a')).to.deep.equal(['get a', 'post a', '', '', 'get a', 'post a', '']);
     expect(await bodies('/of/a/b')).to.deep.equal(['any ', '', '', '', 'any ', '', '']);
   });

@@ -29,7 +29,7 @@ export function endpointContext(
 ): Answers {
   const gate = { requireOpen: () => undefined };
   const options = { limits: { ...DEFAULT_LIMITS, ...profile.limits }, answerCacheBytes: 0 };
-  return answersOf({ node, reader, gate, cache, options }, { profile, witness: true, filters: false }, undefined);
+  return answersOf({ node, reader, gate, cache, options }, { profile, witness: true, filters: false });
 }
 
 /** A cache for endpoints whose replies do not depend on the index's state: it must never be asked. */

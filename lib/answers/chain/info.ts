@@ -17,25 +17,38 @@ interface ChainState {
   readonly synced: boolean;
   /** Lowest height whose block the node still has, when it is pruned. */
   readonly pruneHeight: number | undefined;
+  /** What an operator must know. Another list whenever something has changed. */
+  readonly warnings: readonly string[];
 }
+
+/** Says what is wrong with the chain. */
+export type Warnings = () => readonly string[];
 
 export class ChainInfoText {
   readonly #node: NodeSource;
   readonly #reader: IndexReader;
   readonly #fields: ProfileFields;
+  readonly #warnings: Warnings;
   #cached: { readonly state: ChainState; readonly text: Buffer } | undefined;
 
-  constructor(node: NodeSource, reader: IndexReader, fields: ProfileFields) {
+  constructor(node: NodeSource, reader: IndexReader, fields: ProfileFields, warnings: Warnings) {
     this.#node = node;
     this.#reader = reader;
     this.#fields = fields;
+    this.#warnings = warnings;
   }
 
   /** The JSON and a line feed. @throws HttpError 503 */
   async get(): Promise<Buffer> {
     const [node, reader] = [this.#node, this.#reader];
     const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
-    const state = { tip: reader.read(({ tip }) => tip), verified: node.progress().verified, synced: node.synced, pruneHeight };
+    const state: ChainState = {
+      tip: reader.read(({ tip }) => tip),
+      verified: node.progress().verified,
+      synced: node.synced,
+      pruneHeight,
+      warnings: this.#warnings()
+    };
     if (this.#cached !== undefined && isSame(this.#cached.state, state)) return this.#cached.text;
     // Everything is of the index's tip: the node's tip may differ for a moment.
     const info = reader.read((snapshot) => describe(snapshot, state, node));
@@ -47,10 +60,11 @@ export class ChainInfoText {
 }
 
 function isSame(a: ChainState, b: ChainState): boolean {
-  return a.tip === b.tip && a.verified === b.verified && a.synced === b.synced && a.pruneHeight === b.pruneHeight;
+  const isSameChain = a.tip === b.tip && a.verified === b.verified && a.synced === b.synced;
+  return isSameChain && a.pruneHeight === b.pruneHeight && a.warnings === b.warnings;
 }
 
-function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight }: ChainState, node: NodeSource): ChainInfo {
+function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight, warnings }: ChainState, node: NodeSource): ChainInfo {
   const { tip } = snapshot;
   return {
     chain: node.network.chain,
@@ -66,7 +80,7 @@ function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight }: Ch
     chainwork: tip.chainwork,
     sizeOnDisk: sizeOnDisk(snapshot, pruneHeight ?? 0),
     ...(pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } }),
-    warnings: []
+    warnings
   };
 }
 

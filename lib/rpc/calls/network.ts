@@ -1,6 +1,7 @@
 // Calls about the node itself: what it is, and how it is connected.
 
 import { INCREMENTAL_FEE_RATE } from '../../pool/info';
+import { writeWarnings } from '../../views/chain-info';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { NetworkStatus } from '../../node/types';
@@ -34,7 +35,7 @@ export const networkCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-function networkInfoJson({ node, version, profile }: CallContext): Buffer {
+function networkInfoJson({ node, version, profile, warnings }: CallContext): Buffer {
   const status = node.networkStatus();
   const { minRelayFeeRate } = node.pool.info();
   const writer = new JsonWriter();
@@ -52,7 +53,8 @@ function networkInfoJson({ node, version, profile }: CallContext): Buffer {
   writer.amountField(',"incrementalfee":', INCREMENTAL_FEE_RATE);
   writer.ascii(',"localaddresses":');
   writer.utf8(JSON.stringify(status.localAddresses));
-  writer.ascii(profile.fields.warningsInList ? ',"warnings":[]}' : ',"warnings":""}');
+  writeWarnings(writer, warnings(), profile.fields);
+  writer.ascii('}');
   return writer.toBuffer();
 }
 

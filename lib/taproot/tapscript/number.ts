@@ -5,7 +5,7 @@ import { ScriptFailure } from '../script-error';
 
 const LONGEST_NUMBER = 4;
 
-export const FALSE = Buffer.alloc(0);
+const FALSE = Buffer.alloc(0);
 export const TRUE = Buffer.of(1);
 
 /** `isMinimal`: whether only the shortest form is a number. @throws ScriptFailure for another form, and for more bytes than `longest` */
@@ -34,5 +34,6 @@ export const booleanItem = (value: boolean): Buffer => (value ? TRUE : FALSE);
 /** Zero of any length is false, and so is negative zero. */
 export function isTrue(item: Buffer): boolean {
   const last = item.length - 1;
-  return item.some((byte, at) => byte !== 0 && !(at === last && byte === 0x80));
+  for (let at = 0; at <= last; at++) if (item[at] !== 0) return at < last || item[at] !== 0x80;
+  return false;
 }

@@ -109,14 +109,14 @@ function* runOperations(script: Buffer, machine: Machine): Generator<void, void>
 
 const OP_PUSHDATA1 = 0x4c;
 const OP_PUSHDATA2 = 0x4d;
+/** As an item; like the numbers up to 16 it has an opcode. */
+const MINUS_ONE = 0x81;
 
 /** Whether data is pushed in the shortest way (CheckMinimalPush). */
 function isMinimalPush({ opcode, bytes, dataStart, dataEnd }: ScriptWalker): boolean {
   const length = dataEnd - dataStart;
-  if (length === 1) {
-    const byte = bytes[dataStart] as number; // within the script
-    return byte !== 0x81 && (byte === 0 || byte > 16);
-  }
+  const first = bytes[dataStart] ?? 0;
+  if (length === 1 && ((first >= 1 && first <= 16) || first === MINUS_ONE)) return false;
   if (length < OP_PUSHDATA1) return opcode === length;
   return opcode === (length <= 0xff ? OP_PUSHDATA1 : OP_PUSHDATA2);
 }

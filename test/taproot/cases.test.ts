@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { loadWasmCurve } from '../../lib/taproot/curve';
+import { projectFolder } from '../support/project-folder';
+import { sharedFolder } from '../support/shared';
+import { readCases } from './cases';
+import { VALID, verdict } from './verdict';
+
+/** Checks every case of a file and returns how many cases it has, and how many of them were checked. */
+async function checkCases(path: string): Promise<[count: number, checked: number]> {
+  const curve = await loadWasmCurve();
+  const { count, taproot } = readCases(path);
+  for (const { comment, input, success, standard, failure } of taproot) {
+    expect(verdict(success, input, 'block', curve), comment).to.equal(VALID);
+    expect(verdict(success, input, 'policy', curve), `${comment}, in the pool`).to.equal(standard);
+    if (failure !== undefined) expect(verdict(failure.spend, input, 'block', curve), `${comment}, made wrong`).to.equal(failure.error);
+  }
+  return [count, taproot.length];
+}
+
+describe("the cases of Bitcoin Core's test of taproot", () => {
+  it('have its verdicts and its words, one case of each kind', async () => {
+    expect(await checkCases(join(projectFolder, 'test/vectors/taproot/cases.jsonl.gz'))).to.deep.equal([153, 153]);
+  });
+
+  it('have its verdicts and its words, all cases in which a taproot output is spent', async function () {
+    this.timeout(120_000);
+    const shared = sharedFolder();
+    if (shared === undefined) {
+      console.log('      skipped: the shared folder with all cases is not here (SHARED_DIR)');
+      this.skip();
+    }
+    // The other cases spend outputs of other kinds, or are judged by the rules before taproot.
+    expect(await checkCases(join(shared, 'fixtures/pool/taproot-A.jsonl.gz'))).to.deep.equal([2808, 2346]);
+  });
+});

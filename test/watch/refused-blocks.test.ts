@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { SignedInput } from '../../lib/taproot/signature-hash';
+import { RefusedBlocks } from '../../lib/watch/refused-blocks';
+import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
+import { ask } from '../support/http';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { nodeWith } from '../support/changed-node';
+import { newFolder } from '../support/folders';
+import { MemoryLog } from '../support/memory-log';
+import { mineCoinbases } from '../support/regtest-chain';
+import { entryOf, mine, mineOnly } from '../support/regtest-node';
+import { RpcCaller } from '../support/rpc';
+import { signed, type PaidOutput } from '../support/signed';
+import { ServedNode } from '../support/served-node';
+import { TaprootKey, TaprootOutput } from '../support/taproot-key';
+import { until } from '../support/until';
+import { serialized, spendOf, withInput, type MadeTransaction } from '../taproot/made-transaction';
+import { script } from '../taproot/script-text';
+import type { SpentOutput } from '../../lib/taproot/spend';
+import type { HostEntry, HostTransaction } from '../../lib/node/host';
+
+/** Blocks until segwit is active. */
+const { segwit } = bcoin.Network.get('regtest').deployments;
+const [WINDOW, THRESHOLD] = [segwit.window, segwit.threshold];
+const SHORT_WINDOW = 16;
+
+const KEY = TaprootKey.of('key');
+const OUTPUT = new TaprootOutput(KEY, { script: script(KEY.publicKey, 'OP_CHECKSIG') });
+const PAID = 10_000;
+const MATURITY = 100;
+
+interface TaprootCoin extends SpentOutput {
+  readonly outpoint: Buffer;
+}
+
+const hostTransaction = (raw: Buffer): HostTransaction => bcoin.TX.fromRaw(raw);
+
+/** Pays a coinbase of the ring to the taproot output, several times. */
+function payment(coinbase: HostTransaction, ring: HostKeyRing, count: number): { transaction: HostTransaction; coins: TaprootCoin[] } {
+  const outputs = Array.from({ length: count }, (): PaidOutput => [OUTPUT.script, PAID]);
+  const transaction = signed(ring, [coinbase], outputs);
+  const { txid } = scanWholeTransaction(transaction.toRaw());
+  const coins = outputs.map((_, index) => {
+    const number = Buffer.alloc(4);
+    number.writeUInt32LE(index);
+    return { value: PAID, script: OUTPUT.script, outpoint: Buffer.concat([txid, number]) };
+  });
+  return { transaction, coins };
+}
+
+/** Spends coins, each in its own way: `witness` gets what signs for an input. */
+function spending(
+  coins: readonly TaprootCoin[],
+  witness: (sign: (key: TaprootKey, leaf?: Buffer) => Buffer) => readonly Buffer[]
+): HostTransaction {
+  let transaction: MadeTransaction = {
+    version: 2,
+    locktime: 0,
+    inputs: coins.map(({ outpoint }) => ({ outpoint, script: Buffer.alloc(0), sequence: 0xffff_ffff, witness: [] })),
+    outputs: [{ value: PAID, script: Buffer.of(0x51) }]
+  };
+  for (const input of coins.keys()) {
+    const sign = (key: TaprootKey, leaf?: Buffer): Buffer =>
+      key.sign(new SignedInput(spendOf(transaction, coins), input, undefined, leaf).signatureHash(0, 0xffff_ffff) as Buffer); // a type that is defined
+    transaction = withInput(transaction, input, { witness: witness(sign) });
+  }
+  return hostTransaction(serialized(transaction));
+}
+
+const byKey = (coins: readonly TaprootCoin[]): HostTransaction => spending(coins, (sign) => [sign(OUTPUT.key)]);
+
+const byScript = (coins: readonly TaprootCoin[]): HostTransaction => {
+  const { script: code, control, hash } = OUTPUT.leaf(0);
+  return spending(coins, (sign) => [sign(KEY, hash), code, control]);
+};
+
+const wrongly = (coins: readonly TaprootCoin[]): HostTransaction => spending(coins, () => [Buffer.alloc(64, 1)]);
+
+describe('blocks that other nodes refuse', function () {
+  this.timeout(120_000);
+  let served: ServedNode;
+  let prefix: string;
+  let coins: TaprootCoin[];
+
+  before(async () => {
+    segwit.window = segwit.threshold = SHORT_WINDOW;
+    prefix = await newFolder();
+    served = await open();
+    const ring = bcoin.KeyRing.generate();
+    const [block] = await mine(served.node, 1, undefined, ring.getAddress());
+    await mine(served.node, MATURITY);
+    const [coinbase] = block?.txs ?? [];
+    const paid = payment(coinbase ?? expect.fail('no coinbase'), ring, 8);
+    coins = paid.coins;
+    await mineOnly(served.node, [paid.transaction]);
+    await served.settle();
+  });
+
+  after(async () => {
+    segwit.window = WINDOW;
+    segwit.threshold = THRESHOLD;
+    await served.close();
+  });
+
+  const open = (): Promise<ServedNode> =>
+    ServedNode.open({ prefix, settings: { 'rest-pool': 'modern', 'rest-core': 'modern' } }, { inMemory: false });
+
+  const warnings = (): readonly string[] => served.answers.warnings();
+
+  const take = (count: number): TaprootCoin[] => coins.splice(0, count);
+
+  it('are none while all spends are valid', async () => {
+    await mineOnly(served.node, [byKey(take(1)), byScript(take(1))]);
+    await served.settle();
+    // Blocks are looked at in their order: what the next tests see is said after this one was looked at.
+    expect(warnings()).to.deep.equal([]);
+  });
+
+  let refused: HostEntry;
+
+  it('are said at once, in the log and in all answers that have warnings', async () => {
+    const wrong = wrongly(take(2));
+    refused = await mineOnly(served.node, [byKey(take(1)), wrong]);
+    await until(() => warnings().length > 0);
+    const hash = toDisplayHex(Buffer.isBuffer(refused.hash) ? refused.hash : Buffer.from(refused.hash, 'hex'));
+    const text =
+      `Block ${refused.height} (${hash}) of this node's chain is refused by other nodes ` +
+      `(input 0 of ${toDisplayHex(wrong.hash())}: ${SCRIPT_ERRORS.SCHNORR_SIG}).`;
+    expect(warnings()).to.deep.equal([text]);
+    expect(served.log.lines).to.include(`error ${text} Do not rely on anything that this chain confirms.`);
+    await served.settle();
+    const { body } = await ask(served.port, { path: '/rest/chaininfo.json' });
+    expect(JSON.parse(body.toString())).to.have.property('warnings').that.deep.equals([text]);
+    const rpc = new RpcCaller(served.port);
+    for (const call of ['getblockchaininfo', 'getnetworkinfo'])
+      expect(await rpc.call(call))
+        .to.have.property('warnings')
+        .that.deep.equals([text]);
+  });
+
+  it('are said again with each block on top', async () => {
+    const lines = served.log.lines.length;
+    const [block] = await mine(served.node, 1);
+    await served.settle();
+    const { height } = await entryOf(served.node, block ?? expect.fail('no block'));
+    expect(served.log.lines.slice(lines)).to.include(`error ${warnings().join()} Block ${height} was built on it.`);
+    expect(warnings()).to.have.length(1);
+  });
+
+  it('are found again after a restart', async () => {
+    const [before] = warnings();
+    await served.close();
+    served = await open();
+    await until(() => warnings().length > 0);
+    expect(warnings()).to.deep.equal([before]);
+  });
+
+  it('are forgotten once they have left the chain', async () => {
+    const previous = await served.node.chain.getPrevious(refused);
+    await mine(served.node, 3, previous ?? undefined);
+    await served.settle();
+    expect(warnings()).to.deep.equal([]);
+    expect(served.log.lines.some((line) => line.startsWith('warning Block') && line.endsWith('has left the chain.'))).to.equal(true);
+    const { body } = await ask(served.port, { path: '/rest/chaininfo.json' });
+    expect(JSON.parse(body.toString())).to.have.property('warnings').that.deep.equals([]);
+  });
+
+  it('are looked for in the other blocks when one cannot be read', async () => {
+    const log = new MemoryLog();
+    const wrong = wrongly(take(1));
+    await mineOnly(served.node, [byKey(take(1))]);
+    const unreadable = served.node.chain.height;
+    await mineOnly(served.node, [wrong]);
+    await served.settle();
+    const hash = await served.source.activeHash(unreadable);
+    const node = nodeWith(served.source, {
+      spentOutputs: (of, counts) => (hash?.equals(of) ? Promise.resolve(Buffer.of(1, 200)) : served.source.spentOutputs(of, counts))
+    });
+    const blocks = new RefusedBlocks({ node, index: served.index, logger: log });
+    blocks.open();
+    try {
+      await until(() => blocks.warnings.length > 0);
+      expect(log.lines).to.have.length(2);
+      expect(log.lines[0]).to.match(new RegExp(`^warning Block ${unreadable} could not be checked for taproot: expected .*\\.$`));
+      expect(blocks.warnings[0]).to.include(toDisplayHex(wrong.hash()));
+    } finally {
+      await blocks.close();
+    }
+  });
+
+  it('are not looked for without --rest-pool=modern', async () => {
+    const other = await ServedNode.open();
+    try {
+      await mineCoinbases(other.node, 1);
+      await other.settle();
+      expect(other.answers.warnings()).to.deep.equal([]);
+    } finally {
+      await other.close();
+    }
+  });
+});
