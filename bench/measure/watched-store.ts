@@ -14,10 +14,12 @@ import type {
 export class WatchedStore implements Store {
   /** Whether the last batch was on the disk itself when it resolved. */
   lastDurable = false;
+  readonly pages: Store['pages'];
   readonly #store: Store;
 
   constructor(store: Store) {
     this.#store = store;
+    this.pages = store.pages;
   }
 
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void> {

@@ -64,6 +64,18 @@ export function* spentCounts(bytes: Buffer): Generator<void, Uint32Array> {
   return counts;
 }
 
+/** The txids of a block's transactions, concatenated. Yields now and then. @throws MalformedBytesError */
+export function* txidsIn(bytes: Buffer): Generator<void, Buffer> {
+  const reader = new ByteReader(bytes, HEADER_LENGTH);
+  const count = reader.compactSize();
+  const txids: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    txids.push(readTransaction(reader).txid);
+    if (i % STEP === STEP - 1) yield;
+  }
+  return Buffer.concat(txids);
+}
+
 /** The serialization without witnesses; `raw` itself when it has none. @throws MalformedBytesError */
 export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);

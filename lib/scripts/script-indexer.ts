@@ -60,7 +60,7 @@ export class ScriptIndexer {
     });
     const reader = new PairReader({
       store,
-      changes: writer.changes,
+      writer,
       index: index.reader,
       onDamage: (error) => {
         this.#sync.reportDamage(error);

@@ -92,7 +92,7 @@ export interface ScriptSnapshot {
   /** All txids of the block at a height up to the tip, in their order. */
   txids(height: number): Promise<Buffer[]>;
   /** undefined: no such transaction. */
-  txidAt(position: Position): Promise<Buffer | undefined>;
+  txidAt(position: Position): Buffer | undefined;
   /** Keeps both snapshots until the work is settled: for work whose result others wait for too, even when its own reader has ended. */
   during<T>(work: Promise<T>): Promise<T>;
 }

@@ -6,6 +6,8 @@ import { ClassicLevel } from 'classic-level';
 import { findDamage } from './leveldb-files/check';
 import { scrubTables } from './leveldb-files/scrub';
 import { ENCODINGS, inSlices, LevelStore, notOpen, type Engine } from './level-store';
+import { StoreError } from './errors';
+import { PageFile } from './page-file';
 import { PrivateFolder } from './private-folder';
 import type { BatchOptions, KeyRange, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
@@ -24,6 +26,9 @@ const SMALLEST_TABLE_BYTES = 2 * 1024 * 1024;
 const LARGEST_TABLE_BYTES = 1024 * 1024 * 1024;
 /** Of the thousand tables that LevelDB keeps open. The rest is for older tables, which become larger only when they are merged. */
 const MOST_TABLES = 600;
+
+/** The file of the pages, which LevelDB leaves alone. It exists once a page was written. */
+const PAGES_NAME = 'PAGES';
 
 /** After all keys. */
 const BEHIND_ALL = Buffer.from([0xff]);
@@ -57,6 +62,7 @@ interface BareBatch {
 
 /** A store in its own folder, which is created if it is missing, and which only its owner can read. */
 export class DiskStore extends LevelStore<DiskEngine> implements Store {
+  readonly pages: PageFile;
   readonly #path: string;
   readonly #folder: PrivateFolder;
   /** Memory for the latest writes while the store follows. */
@@ -76,6 +82,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   constructor(path: string, { latestBytes = 0, checkedFirst }: DiskStoreOptions = {}) {
     super(path);
     this.#path = path;
+    this.pages = new PageFile(join(path, PAGES_NAME), (action, error) => this.failure(action, error));
     this.#folder = new PrivateFolder(path);
     this.#checkedFirst = checkedFirst;
     this.#followingBytes = Math.min(Math.max(latestBytes, CATCH_UP_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
@@ -136,16 +143,18 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     const isStillOpen = (): boolean => engine?.status === 'open' && engine === this.engine;
     if (!isStillOpen()) return;
     try {
-      const damage = yield* scrubTables(this.#path);
+      const damage = yield* scrubTables(this.#path, () => this.pages.size);
       if (damage !== undefined) throw corruption(damage);
+      yield* this.pages.scrub(await bytesOfTables(this.#path));
     } catch (error) {
-      if (isStillOpen()) throw this.failure('scrub', error);
+      if (isStillOpen()) throw error instanceof StoreError ? error : this.failure('scrub', error);
     }
   }
 
   clear(): Promise<void> {
     return this.attempt('clear', async () => {
       await this.#takeEngine()?.close();
+      await this.pages.remove();
       await ClassicLevel.destroy(this.#path);
       this.#tableBytes = SMALLEST_TABLE_BYTES;
       await this.#openEngine();
@@ -155,6 +164,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   async close(): Promise<void> {
     this.#opening.abort(Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' }));
     await this.attempt('close', async () => {
+      await this.pages.close();
       await this.#closeEngine();
       await this.#folder.tightenFiles();
     });
@@ -174,6 +184,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       maxFileSize: this.#tableBytes
     });
     await this.engine.open();
+    this.pages.open();
     await this.#folder.tightenFiles();
   }
 

@@ -2,6 +2,8 @@
 // bytes; a missing key is `undefined`. `get` is synchronous: values are small and mostly in memory,
 // where a trip through the thread pool would cost more than the read.
 
+import type { Pages } from './pages';
+
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
@@ -53,6 +55,8 @@ export interface BatchOptions {
 }
 
 export interface Store {
+  /** Are part of the store: `clear` removes them, and `scrub` checks them. */
+  readonly pages: Pages;
   /**
    * Checks all files first, which at best takes a second for some gigabytes.
    * @throws StoreError when the folder cannot be opened, is in use or damaged, and when the store is closed meanwhile.

@@ -31,12 +31,15 @@ const OF_COINS: Kinds = { B: 'the base', c: 'a coin of the base', s: 'coins of t
 const OF_SCRIPTS: Kinds = {
   '\0': 'the layout',
   G: 'the network',
+  P: 'the txids of the last page',
   S: 'the secret',
   T: 'the tip',
   d: 'what undoes a block',
-  i: 'txids',
+  n: 'the numbers of transactions',
   s: 'rows'
 };
+/** A filled index also says what has reached the disk. */
+const OF_FILLED_SCRIPTS: Kinds = { ...OF_SCRIPTS, M: 'how many blocks have their txids on the disk' };
 
 const WORKED_BLOCKS = 12;
 const SCALE = testScale();
@@ -56,7 +59,7 @@ const SUITES = [
   { ...MAIN, bootstrap: 'coins', kinds: OF_COINS },
   { ...SCRIPTS, disk: false },
   // An index by script on disk is filled, and has rows that share records.
-  ...(SCALE > 1 ? [{ ...SCRIPTS, disk: true }] : [])
+  ...(SCALE > 1 ? [{ ...SCRIPTS, disk: true, kinds: OF_FILLED_SCRIPTS }] : [])
 ] as const;
 
 /** One of the records whose keys begin with a letter. `isLast`: one of the last blocks. Of coins of the base: one that counts. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
-import { STORE_CALLS, type StoreCall } from '../support/faulty-store';
+import { SCRIPT_STORE_CALLS, STORE_CALLS, type StoreCall } from '../support/faulty-store';
 import { IndexWalk, type NodeStep } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
 import { testScale } from '../support/scale';
@@ -32,7 +32,7 @@ const STEPS: readonly NodeStep[] = [
 for (const { scripts, disk, bootstrap, mostCases } of SUITES) {
   /** The calls that the index and its readers make. */
   const kinds: readonly StoreCall[] = scripts
-    ? [...STORE_CALLS, 'snapshot.range' as const].filter((call) => call !== 'prepareFor')
+    ? [...STORE_CALLS, ...SCRIPT_STORE_CALLS].filter((call) => call !== 'prepareFor' && call !== 'snapshot.load')
     : STORE_CALLS;
 
   describe(`an index${scripts ? ' by script' : ''} whose store ${disk ? 'on disk' : 'in memory'} fails, started from ${bootstrap}`, function () {

@@ -8,9 +8,10 @@ import { describeScriptRecord, kindOfRecord } from '../../lib/scripts/records/de
 import { putFilling } from '../../lib/scripts/records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../../lib/scripts/records/layout';
 import { RowCursor } from '../../lib/scripts/records/row';
-import { txidsKey } from '../../lib/scripts/records/txids';
+import { groupKey } from '../../lib/scripts/records/block-txids';
 import { undoKey } from '../../lib/scripts/records/undo-record';
 import { versionRecord, WHOLE_STORE } from '../../lib/store/migrate';
+import { PAGE_LENGTH } from '../../lib/store/pages';
 import { TIP_KEY } from '../../lib/index/records/chain';
 import { reorganize } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
@@ -64,7 +65,9 @@ describe('the tools for the index by script of a stopped node', function () {
     it('shows its block beside that of the index', async () => {
       const { status, out } = await folder.run('status');
       expect(status).to.equal(0);
-      expect(out).to.match(/\nScripts +block 118 \([0-9a-f]{64}\)\n +in step\n +[0-9.]+ MB in \S+rest\/scripts\n$/);
+      expect(out).to.match(
+        /\nScripts +block 118 \([0-9a-f]{64}\)\n +in step\n +txids of \d+ transactions\n +[0-9.]+ MB in \S+rest\/scripts\n$/
+      );
       await folder.withNode((node) => mine(node, 2));
       const json = JSON.parse((await folder.run('status', '--json')).out) as object;
       expect(json).to.have.property('scripts').that.deep.includes({ onNodeChain: true, blocksBehind: 2, switchedOn: true });
@@ -176,15 +179,21 @@ describe('the tools for the index by script of a stopped node', function () {
       [
         'other txids',
         async (store) => {
-          await store.batch([putRecord(txidsKey(60, 0), Buffer.alloc(32, 7))], { durable: true });
-          return /txids of the block at height 60, from transaction 0: expected 36 bytes, got 36; at byte 0: /;
+          const page: Buffer[] = [];
+          store.pages.visit([1], 0, 1, Infinity, (_, bytes, start) => page.push(Buffer.from(bytes.subarray(start, start + PAGE_LENGTH))));
+          const [bytes = expect.fail('a page')] = page;
+          await store.pages.write(1, bytes.fill(7, 64, 96));
+          return /txid of transaction 0 of the block at height 34: expected [0-9a-f]{64}, got (07){32}\./;
         }
       ],
       [
-        'txids that are missing',
+        'another checksum of txids',
         async (store) => {
-          await store.batch([{ type: 'del', key: txidsKey(60, 0) }], { durable: true });
-          return /txids of the block at height 60, from transaction 0: missing\./;
+          const key = groupKey(60);
+          const record = Buffer.from(recordOf(key, store.get(key) ?? expect.fail('a record')));
+          record.writeUInt8(record.readUInt8(6 + 6 * 60 + 3) ^ 1, 6 + 6 * 60 + 3);
+          await store.batch([putRecord(key, record)], { durable: true });
+          return /the checksum of the txids of the block at height 60 is wrong\./;
         }
       ]
     ];
@@ -216,8 +225,8 @@ describe('the tools for the index by script of a stopped node', function () {
           return `rows of the block at height ${key.readUInt32BE(11)}: expected `;
         },
         async (store: Store): Promise<string> => {
-          await store.batch([putRecord(txidsKey(HEIGHT + 1, 0), Buffer.alloc(32))], { durable: true });
-          return `txids of the block at height ${HEIGHT + 1}, from transaction 0: expected no such record`;
+          await store.batch([putRecord(undoKey(HEIGHT + 1), Buffer.alloc(32))], { durable: true });
+          return `undo record of height ${HEIGHT + 1}: expected no such record`;
         },
         async (store: Store): Promise<string> => {
           await store.batch([putRecord(Buffer.from('x12'), Buffer.alloc(32))], { durable: true });

@@ -175,7 +175,7 @@ describe('the index by script of chain A', function () {
               read++;
               const input = inputsAt(spending).get(`${txid}:${output}`);
               if (input === undefined) continue;
-              found = `${toDisplayHex((await snapshot.txidAt(spending)) as Buffer)} ${input} ${spending.height}`;
+              found = `${toDisplayHex(snapshot.txidAt(spending) as Buffer)} ${input} ${spending.height}`;
               break;
             }
           expect(found, `${txid}:${output}`).to.equal(expected);

@@ -64,7 +64,7 @@ describe('an index by script that fails', () => {
     });
     await mine(host, 1);
     await all.untilLive();
-    const late = all.scripts.reader.read(() => (kept[0] as ScriptSnapshot).txids(3));
+    const late = all.scripts.reader.read(() => (kept[0] as ScriptSnapshot).history(Buffer.alloc(32), { limit: 1 }));
     expect(await caught(late)).to.be.instanceOf(ScriptsUnavailableError);
     expect(all.scripts.state).to.deep.equal({ phase: 'live', height: 4 });
     await mine(host, 1);

@@ -58,7 +58,7 @@ describe('whether the rows of a script are the same in two snapshots', () => {
     expect(
       await between(() => {
         index.writer.reset();
-        return Promise.resolve();
+        return index.writer.load();
       })
     ).to.deep.equal(none);
   });

@@ -198,14 +198,14 @@ describe('the writer of the index by script', () => {
     const store = await openStore();
     await (await writerOver(store)).connect(blocks);
     const records: (readonly [Buffer, Buffer])[] = [];
-    for await (const entry of store.range({ gte: Buffer.from('d'), lt: Buffer.from('t') })) records.push(entry);
-    const ofTip = records.filter(([key]) => (key[0] === 0x73 ? key.readUInt32BE(11) : key.readUInt32BE(1)) === 14);
+    for (const letter of ['d', 's'])
+      for await (const entry of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(entry);
+    const ofTip = records.filter(([key]) => key.readUInt32BE(key[0] === 0x73 ? 11 : 1) === 14);
     expect(ofTip.length).to.be.greaterThan(3);
     for (const [key, value] of ofTip) {
       const flipped = Buffer.from(value);
       flipped.writeUInt8(flipped.readUInt8(1) ^ 4, 1);
-      const isTxids = key[0] === 0x69;
-      for (const write of [{ type: 'del', key } as const, ...(isTxids ? [] : [{ type: 'put', key, value: flipped } as const])]) {
+      for (const write of [{ type: 'del', key } as const, { type: 'put', key, value: flipped } as const]) {
         await store.batch([write], { durable: false });
         const writer = await writerOver(store);
         expect(await caught(writer.disconnect()), key.toString('hex')).to.be.instanceOf(DamagedIndexError);
@@ -226,12 +226,15 @@ describe('the writer of the index by script', () => {
     const stores: Readonly<Record<string, Store>> = {
       'no version': await change(await made(), { type: 'del', key: LAYOUT_VERSION_KEY }),
       'a damaged version': await change(await made(), { type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.alloc(8) }),
-      'another layout': await change(await made(), versionRecord(2)),
+      'another layout': await change(await made(), versionRecord(3)),
       'no network': await change(await made(), { type: 'del', key: GENESIS_KEY }),
       'another network': await change(await made(), putRecord(GENESIS_KEY, Buffer.alloc(32, 1))),
       'no secret': await change(await made(), { type: 'del', key: SECRET_KEY }),
       'a damaged secret': await change(await made(), { type: 'put', key: SECRET_KEY, value: Buffer.alloc(36) }),
       'no tip': await change(await made(), { type: 'del', key: TIP_KEY }),
+      'no txids of the last page': await change(await made(), { type: 'del', key: Buffer.from('P') }),
+      'no numbers of transactions': await change(await made(), { type: 'del', key: Buffer.from('n\0\0\0\0') }),
+      'numbers of other transactions': await change(await made(), putRecord(Buffer.from('n\0\0\0\0'), Buffer.alloc(12))),
       'a damaged tip': await change(await made(), { ...putTip(other), value: Buffer.alloc(40) }),
       'something else': await openStore([{ type: 'put', key: Buffer.from('x'), value: Buffer.from('y') }])
     };

@@ -2,6 +2,7 @@
 // broken disk, before or after the real store has done the call.
 
 import { StoreError } from '../../lib/store/errors';
+import type { Pages } from '../../lib/store/pages';
 import type {
   BatchOptions,
   OpeningProgress,
@@ -27,7 +28,9 @@ export const STORE_CALLS = [
   'prepareFor',
   'clear'
 ] as const;
-export type StoreCall = (typeof STORE_CALLS)[number] | 'snapshot.range';
+/** The further calls of the index by script. */
+export const SCRIPT_STORE_CALLS = ['snapshot.range', 'pages.visit', 'pages.write', 'pages.cut'] as const;
+export type StoreCall = (typeof STORE_CALLS)[number] | (typeof SCRIPT_STORE_CALLS)[number] | 'pages.sync';
 
 /** The message of the error that a failing call throws. */
 export const FAULT = 'no space left on device';
@@ -51,6 +54,10 @@ export class FaultyStore implements Store {
     'snapshot.get': 0,
     'snapshot.load': 0,
     'snapshot.range': 0,
+    'pages.visit': 0,
+    'pages.write': 0,
+    'pages.cut': 0,
+    'pages.sync': 0,
     batch: 0,
     prepareFor: 0,
     clear: 0
@@ -58,7 +65,19 @@ export class FaultyStore implements Store {
   #fault: Fault | undefined;
   #failed = false;
 
-  constructor(private readonly real: Store) {}
+  readonly pages: Pages;
+
+  constructor(private readonly real: Store) {
+    const { pages } = real;
+    this.pages = {
+      count: () => pages.count(),
+      visit: (...values) => this.#sync('pages.visit', () => pages.visit(...values)),
+      load: (...values) => this.#async('pages.visit', () => pages.load(...values)),
+      write: (...values) => this.#async('pages.write', () => pages.write(...values)),
+      sync: () => this.#async('pages.sync', () => pages.sync()),
+      cut: (count) => this.#async('pages.cut', () => pages.cut(count))
+    };
+  }
 
   /** Whether a call has failed. */
   get hasFailed(): boolean {

@@ -22,8 +22,8 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
   }
   for (const [height, txids] of model.txids.entries()) {
     expectSame(await snapshot.txids(height), txids);
-    for (const [index, txid] of txids.entries()) expectSame(await snapshot.txidAt({ height, index }), txid);
-    expectSame(await snapshot.txidAt({ height, index: txids.length }), undefined);
+    for (const [index, txid] of txids.entries()) expectSame(snapshot.txidAt({ height, index }), txid);
+    expectSame(snapshot.txidAt({ height, index: txids.length }), undefined);
   }
   // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
   const times = new Map<string, number>();

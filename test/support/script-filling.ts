@@ -8,6 +8,7 @@ import { MOST_ROWS, positionInKey, rowEnd, rowKey } from '../../lib/scripts/reco
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, WHOLE_STORE } from '../../lib/store/migrate';
+import { PAGE_LENGTH } from '../../lib/store/pages';
 import { expectSame } from './expect-same';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { Store } from '../../lib/store/store';
@@ -43,12 +44,25 @@ async function expectSameRecords(store: Store, blocks: readonly ScriptBlock[], i
   await writer.load();
   await writer.connect(blocks);
   const [found, expected] = [await image(), await imageOf(followed, false)];
+  // What has reached the disk differs.
+  found.delete(SYNCED_KEY);
   expect(found.size).to.equal(expected.size);
   for (const [key, value] of expected) if (found.get(key) !== value) expect(found.get(key), `the record under ${key}`).to.equal(value);
+  const pages = followed.pages.count();
+  expectSame(pagesOf(store, pages), pagesOf(followed, pages));
   await followed.close();
 }
 
-/** Undo records, in hex. */
+/** The first pages, in hex. */
+function pagesOf({ pages }: Store, count: number): string[] {
+  const found: string[] = [];
+  const numbers = Array.from({ length: count }, (_, page) => page);
+  pages.visit(numbers, 0, count, Infinity, (at, bytes, start) => (found[at] = bytes.toString('hex', start, start + PAGE_LENGTH)));
+  return found;
+}
+
+/** In hex. */
+const SYNCED_KEY = Buffer.from('M').toString('hex');
 const UNDO_START = Buffer.from('d').toString('hex');
 
 /** Key to value, both in hex; each row separately. `isGrouped`: rows in as few records as possible. */

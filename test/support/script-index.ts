@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
 import { IndexWriter } from '../../lib/index/write/index-writer';
@@ -67,7 +68,8 @@ export class ScriptIndex {
     return this.#reader.read(async (index) => {
       const records = this.store.snapshot();
       try {
-        return await use(new StoredScriptSnapshot(records, index, this.writer.changes, (work) => work));
+        const { changes, txids = expect.fail('txids') } = this.writer;
+        return await use(new StoredScriptSnapshot(records, index, { changes, txids: txids.view }, (work) => work));
       } finally {
         records.close();
       }

@@ -3,6 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { holdBatches } from './held-batches';
+import type { Pages } from '../../lib/store/pages';
 import type { Store, StoreSnapshot } from '../../lib/store/store';
 
 /** How many turns one call after the other takes. */
@@ -29,6 +30,28 @@ export function waitingStore(store: Store): Store {
       }
     };
   };
+  const { pages } = store;
+  const slowPages: Pages = {
+    count: () => pages.count(),
+    visit: (...values) => pages.visit(...values),
+    load: async (...values) => {
+      await wait();
+      await pages.load(...values);
+    },
+    write: async (...values) => {
+      await wait();
+      await pages.write(...values);
+      await wait();
+    },
+    sync: async () => {
+      await wait();
+      await pages.sync();
+    },
+    cut: async (count) => {
+      await wait();
+      await pages.cut(count);
+    }
+  };
   const held = holdBatches(
     store,
     (batch) =>
@@ -39,6 +62,7 @@ export function waitingStore(store: Store): Store {
   return new Proxy(held, {
     get: (target, name): unknown => {
       if (name === 'snapshot') return snapshot;
+      if (name === 'pages') return slowPages;
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function' || !SLOW.has(name)) return value;
       return async (...values: unknown[]): Promise<unknown> => {

@@ -210,7 +210,7 @@ export class Spends {
     const outputs = { txid, position, indexes: [...left] };
     for await (const at of snapshot.spenders(scriptHashOf(script), outputs, { walked })) {
       count({ rows: 0, reads: 1 });
-      const spender = await snapshot.txidAt(at);
+      const spender = snapshot.txidAt(at);
       if (spender === undefined) continue;
       const { inputs } = await this.#parts.transactions.at({ txid: spender, position: at }, snapshot.index, client);
       const status = confirmationAt(at.height, snapshot.index);

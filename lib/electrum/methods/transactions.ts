@@ -84,7 +84,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         const isProof = readFlag(merkle, 'merkle');
         return scripts.read(async (snapshot) => {
           const tree = isProof ? await treeAt(height, snapshot, client) : undefined;
-          const txid = height === 0 ? undefined : await snapshot.txidAt({ height, index });
+          const txid = height === 0 ? undefined : snapshot.txidAt({ height, index });
           if (txid === undefined) throw badRequest(`no tx at position ${grouped(index)} in block at height ${grouped(height)}`);
           const text = `"${toDisplayHex(txid)}"`;
           return tree === undefined ? text : `{"tx_hash":${text},"merkle":${branchText(tree, index)}}`;

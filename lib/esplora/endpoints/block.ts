@@ -105,13 +105,13 @@ function txidEndpoint({ scripts, bases }: EsploraContext): Endpoint {
   return async (request) => {
     const hash = readHash(request.parameter('hash'));
     const n = readNumber(request.parameter('index'));
-    return scripts.read(async (snapshot) => {
+    return scripts.read((snapshot) => {
       const { index } = snapshot;
       const { height } = requireBlock(hash, index);
       const basis = bases.at(snapshot).ofBlock(height);
-      const txid = n < MAX_TRANSACTIONS ? await snapshot.txidAt({ height, index: n }) : undefined;
+      const txid = n < MAX_TRANSACTIONS ? snapshot.txidAt({ height, index: n }) : undefined;
       if (txid === undefined) throw indexOutOfRange();
-      return { ...textReply(toDisplayHex(txid)), basis, isImmutable: true };
+      return Promise.resolve({ ...textReply(toDisplayHex(txid)), basis, isImmutable: true });
     });
   };
 }

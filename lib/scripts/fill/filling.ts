@@ -1,5 +1,5 @@
 // Fills an empty index by script, in two steps. First, block by block, rows are written to partition files by the hashes of their
-// scripts, and txids to the store. Then each file in turn is sorted and written to the store, where its records follow all earlier ones:
+// scripts, and txids to the pages of the store. Then each file in turn is sorted and written to the store, where its records follow all earlier ones:
 // LevelDB moves tables that come in order down its levels without rewriting them.
 //
 // The record 'F' says how far the filling is. It is written once everything that it counts is on the disk; data that it does not count
@@ -16,13 +16,14 @@ import { runAtOnce } from '../../turns/slices';
 import { findFilling, putFilling, type FillingProgress } from '../records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { ScriptHasher } from '../records/script-hasher';
-import { putTxids, txidsKey } from '../records/txids';
 import { scriptRows, type ScriptBlock } from '../scan/rows';
+import { TxidTable } from '../txids/txid-table';
 import { groupedRows } from './grouped-rows';
 import { PartitionFiles, removeFillingFiles } from './partition-files';
 import { RowSorter } from './row-order';
 import type { BlockPoint } from '../../node/types';
-import type { Store, StorePut, StoreWrite } from '../../store/store';
+import type { Store, StoreWrite } from '../../store/store';
+import type { TxidAddition } from '../txids/txid-addition';
 
 /** Sizes; only tests change them. */
 export interface FillingSizes {
@@ -72,20 +73,27 @@ export class ScriptFilling {
   #step: FillingProgress['step'];
   #at: BlockPoint | undefined;
   #loaded: number;
-  /** Txids that are not in the store yet. */
-  #writes: StorePut[] = [];
-  #writeBytes = 0;
+  readonly #txids: TxidTable;
+  /** The txids of blocks since the last checkpoint. */
+  #newTxids: TxidAddition;
   /** Blocks and bytes since the last checkpoint. */
   #newBlocks = 0;
   #newBytes = 0;
 
-  private constructor(options: FillingOptions, { step, at, loaded, lengths }: FillingProgress, damage: string | undefined) {
+  private constructor(
+    options: FillingOptions,
+    { step, at, loaded, lengths }: FillingProgress,
+    txids: TxidTable,
+    damage: string | undefined
+  ) {
     const { store, filesPath } = options;
     this.damage = damage;
     this.#options = options;
     this.#store = store;
     this.#hasher = ScriptHasher.of(store);
     this.#files = new PartitionFiles(filesPath, this.#hasher.secret, lengths);
+    this.#txids = txids;
+    this.#newTxids = txids.add();
     this.#step = step;
     this.#at = at;
     this.#loaded = loaded;
@@ -99,7 +107,7 @@ export class ScriptFilling {
     let damage: string | undefined;
     try {
       const progress = options.fromScratch ? undefined : await resumed(options);
-      if (progress !== undefined) return new ScriptFilling(options, progress, undefined);
+      if (progress !== undefined) return new ScriptFilling(options, progress, await resumedTxids(options, progress), undefined);
     } catch (error) {
       if (!isDamageOfFilling(error)) throw error;
       damage = error.message;
@@ -118,7 +126,7 @@ export class ScriptFilling {
     await store.batch([versionRecord(LAYOUT_VERSION), putRecord(GENESIS_KEY, genesisHash), newSecret(), putFilling(progress)], {
       durable: true
     });
-    return new ScriptFilling(options, progress, damage);
+    return new ScriptFilling(options, progress, await TxidTable.load(store, 0), damage);
   }
 
   /** The content for 'F'. */
@@ -133,11 +141,10 @@ export class ScriptFilling {
     this.#newBytes += this.#files.add(rows);
     this.#newBlocks++;
     this.#at = rows.point;
-    this.#writes.push(...putTxids(rows.point.height, rows.txids));
-    this.#writeBytes += rows.txids.length;
+    this.#newTxids.take(rows.txids);
     const { checkpointBlocks, checkpointBytes } = this.#options.sizes;
     if (this.#newBlocks >= checkpointBlocks || this.#newBytes >= checkpointBytes) await this.#checkpoint();
-    else if (this.#writeBytes >= BATCH_BYTES) await this.#write();
+    else if (this.#newTxids.bytes >= BATCH_BYTES) await this.#newTxids.write();
   }
 
   /** After the last block: sorts the files into the store. @throws DamagedIndexError, StoreError, Error of the file system */
@@ -178,7 +185,11 @@ export class ScriptFilling {
   async #checkpoint(): Promise<void> {
     this.#options.throwIfStopped();
     this.#files.force();
-    await this.#write(putFilling(this.progress));
+    const txids = this.#newTxids;
+    await txids.sync();
+    await this.#store.batch([...txids.writes(), putFilling(this.progress)], { durable: true });
+    txids.commit();
+    this.#newTxids = this.#txids.add();
     [this.#newBlocks, this.#newBytes] = [0, 0];
     // The store may have grown enough for larger tables.
     await this.#store.prepareFor('catching-up');
@@ -191,12 +202,6 @@ export class ScriptFilling {
     await this.#store.batch([putFilling(this.progress)], { durable: true });
     for (let file = before; file < files; file++) this.#files.remove(file);
     await this.#store.prepareFor('catching-up');
-  }
-
-  async #write(last?: StorePut): Promise<void> {
-    const writes = last === undefined ? this.#writes : [...this.#writes, last];
-    [this.#writes, this.#writeBytes] = [[], 0];
-    await this.#store.batch(writes, { durable: last !== undefined });
   }
 
   async #load(file: number, sorter: RowSorter): Promise<void> {
@@ -224,20 +229,16 @@ async function resumed({ store, filesPath, genesisHash }: FillingOptions): Promi
   if (!recordOf(GENESIS_KEY, genesis).equals(genesisHash)) return undefined;
   await store.prepareFor('catching-up');
   await new PrivateFolder(filesPath).make();
-  const { at, step, lengths, loaded } = progress;
-  new PartitionFiles(filesPath, ScriptHasher.of(store).secret, lengths).cut(loaded);
-  if (step === 'partitioning') await forgetTxids(store, at === undefined ? 0 : at.height + 1);
+  new PartitionFiles(filesPath, ScriptHasher.of(store).secret, progress.lengths).cut(progress.loaded);
   return progress;
 }
 
-/** Removes the txids of blocks from a height on: other blocks may replace them. */
-async function forgetTxids(store: Store, height: number): Promise<void> {
-  const keys: Buffer[] = [];
-  for await (const [key] of store.range({ gte: txidsKey(height, 0), lt: txidsKey(0xffff_ffff, 0) })) keys.push(key);
-  await store.batch(
-    keys.map((key) => ({ type: 'del', key })),
-    { durable: false }
-  );
+/** The txids of an interrupted filling. @throws DamagedIndexError, StoreError */
+async function resumedTxids({ store }: FillingOptions, { at }: FillingProgress): Promise<TxidTable> {
+  const txids = await TxidTable.load(store, at === undefined ? 0 : at.height + 1);
+  await txids.cut();
+  await txids.check();
+  return txids;
 }
 
 /** Whether an error says that the filling must start over. */

@@ -7,13 +7,13 @@ import { StoredScriptSnapshot } from '../read/script-snapshot';
 import type { HoldableReader } from '../../index/types';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
-import type { LastChanges } from '../records/last-changes';
+import type { ScriptWriter } from '../write/script-writer';
 
 export interface PairParts {
   /** The store of the index by script. */
   readonly store: Pick<Store, 'snapshot'>;
   /** Of the store. */
-  readonly changes: LastChanges;
+  readonly writer: Pick<ScriptWriter, 'changes' | 'txids'>;
   readonly index: HoldableReader;
   /** Called when a reader meets a damaged record of the index by script, or cannot read its store. */
   readonly onDamage: (error: Error) => void;
@@ -58,7 +58,7 @@ export class PairReader implements ScriptReader {
 
   /** A pair of the current states; undefined: they are of different blocks. */
   #take(): SharedSnapshot<ScriptSnapshot> | undefined {
-    const { index, store, changes } = this.#parts;
+    const { index, store, writer } = this.#parts;
     const held = index.hold();
     let records: StoreSnapshot | undefined;
     const close = (): void => {
@@ -67,8 +67,12 @@ export class PairReader implements ScriptReader {
     };
     try {
       const taken = (records = store.snapshot());
-      if (StoredScriptSnapshot.tipOf(taken)?.hash.equals(held.snapshot.tip.hash) === true)
-        return new SharedSnapshot((during) => new StoredScriptSnapshot(taken, held.snapshot, changes, during), close);
+      const tip = StoredScriptSnapshot.tipOf(taken);
+      // While a batch is being written, the store may be one block ahead of what the writer knows of it, or behind.
+      if (tip?.hash.equals(held.snapshot.tip.hash) === true && writer.txids?.blocks === tip.height + 1) {
+        const written = { changes: writer.changes, txids: writer.txids.view };
+        return new SharedSnapshot((during) => new StoredScriptSnapshot(taken, held.snapshot, written, during), close);
+      }
     } catch (error) {
       close();
       throw error;

@@ -4,17 +4,20 @@
 //
 // While the index by script is behind, being filled, or has failed, the main index does not wait for it.
 
+import { txidsIn } from '../../bitcoin/block';
 import { previousHashOf } from '../../bitcoin/header';
-import { isBlockFault, isDamage } from '../../follow/errors';
+import { DamagedIndexError, isBlockFault, isDamage } from '../../follow/errors';
 import { FollowLoop } from '../../follow/follow-loop';
 import { prefetch } from '../../follow/prefetch';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
+import { DamagedPageError } from '../../store/pages';
+import { runAhead } from '../../turns/slices';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
 import { findFilling } from '../records/filling';
-import { missingPart, scriptBlock } from '../scan/node-blocks';
+import { missingPart, scriptBlock, type Lacking } from '../scan/node-blocks';
 import type { Subscription } from 'rxjs';
 import type { IndexLogger } from '../../follow/logger';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -52,6 +55,10 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   #subscription: Subscription | undefined;
   #isOpen = false;
   #live = false;
+  /** Whether the txids have been looked through since the store was opened. */
+  #areTxidsChecked = false;
+  /** A page of txids that is to be written again. */
+  #damagedPage: number | undefined;
 
   constructor(parts: ScriptSyncParts) {
     super(parts);
@@ -88,8 +95,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const { store, writer, index, filling, undoDepth, onState } = this.#parts;
     if (!this.#isOpen) {
       await store.open();
-      this.#isOpen = true;
-      await writer.load();
+      await this.#load();
     }
     if (index.state.phase !== 'live') {
       onState({ phase: 'waiting' });
@@ -101,6 +107,9 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     // The chain has become too short for filling.
     else if (isFilling) await this.#clear();
     await this.#rewind();
+    await this.#repairPage();
+    if (!this.#areTxidsChecked) await writer.txids?.check();
+    this.#areTxidsChecked = true;
     await this.#pull();
     // If the two are not level, the main index has moved, or is no longer live: either wakes the loop.
     if (!this.#isLevel()) return;
@@ -135,7 +144,9 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   }
 
   protected async rebuild(damage: Error): Promise<void> {
-    this.#parts.logger.warning(`Filling the index by script again: ${damage.message}.`);
+    const reason = damage instanceof DamagedPageError && this.#isOpen ? await this.#repair(damage) : damage;
+    if (reason === undefined) return;
+    this.#parts.logger.warning(`Filling the index by script again: ${reason.message}.`);
     await this.#clear();
   }
 
@@ -164,13 +175,19 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   }
 
   async #fill(filling: Filling, target: number): Promise<void> {
-    const { store, writer, node, logger, onState } = this.#parts;
+    const { store, node, logger, onState } = this.#parts;
     this.#isOpen = false;
     await store.close();
     await fillScripts({ ...filling, node, target, onState, logger, signal: this.signal });
     await store.open();
+    await this.#load();
+  }
+
+  /** To be called when the store is open. */
+  async #load(): Promise<void> {
     this.#isOpen = true;
-    await writer.load();
+    this.#areTxidsChecked = false;
+    await this.#parts.writer.load();
   }
 
   /** Undoes the blocks that are not in the main index. @throws TooDeepError when the undo records do not reach the fork. */
@@ -184,6 +201,43 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
       this.#sayCatchingUp();
       await writer.disconnect();
     }
+  }
+
+  /** Repairs a page now, or in a later step if nothing can be read at present. Returns the damage for which the index must be filled again. */
+  async #repair({ page }: DamagedPageError): Promise<DamagedIndexError | undefined> {
+    this.#damagedPage = page;
+    if (this.#parts.index.state.phase !== 'live') return undefined;
+    try {
+      await this.#rewind();
+      await this.#repairPage();
+    } catch (error) {
+      if (error instanceof DamagedIndexError) return error;
+      if (!this.passesSoon(error)) throw error;
+    }
+    return undefined;
+  }
+
+  /** Writes a damaged page of txids again from the node's blocks. The tip must be in the main index. @throws as `#read` */
+  async #repairPage(): Promise<void> {
+    const { writer, logger, onState } = this.#parts;
+    const { txids, tip } = writer;
+    const page = this.#damagedPage;
+    if (page === undefined || txids === undefined || tip === undefined) return;
+    logger.warning(`The txids of the index by script are damaged at page ${page}; they are taken from the node's blocks again.`);
+    await txids.repair(page, async (height) => {
+      this.signal.throwIfAborted();
+      onState({ phase: 'catching-up', height, target: tip.height });
+      return this.#txidsOf(height);
+    });
+    this.#damagedPage = undefined;
+  }
+
+  async #txidsOf(height: number): Promise<Buffer> {
+    const hash = this.#parts.index.reader.read((main) => main.headerAt(height)?.hash);
+    if (hash === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
+    const raw = await this.#parts.node.rawBlock(hash);
+    if (raw === undefined) throw await this.#missing('block', { hash, height });
+    return runAhead(txidsIn(raw));
   }
 
   /** Adds the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
@@ -226,11 +280,15 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const { node } = this.#parts;
     const block = await scriptBlock(point, node, known);
     if (typeof block !== 'string') return block;
+    throw await this.#missing(block, point);
+  }
+
+  async #missing(part: Lacking, point: BlockPoint): Promise<Error> {
+    const { node } = this.#parts;
     const { hash, height } = point;
     // A reset removes blocks before it sends its event.
-    if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true)
-      throw new ChainMovedError(`the block at height ${height} is not in the chain any more`);
-    throw missingPart(block, point);
+    const hasLeft = node.resetting || (await node.activeHash(height))?.equals(hash) !== true;
+    return hasLeft ? new ChainMovedError(`the block at height ${height} is not in the chain any more`) : missingPart(part, point);
   }
 
   #sayCatchingUp(): void {
@@ -280,8 +338,8 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const { store, writer, filling } = this.#parts;
     writer.reset();
     if (filling !== undefined) removeFillingFiles(filling.filesPath);
+    this.#damagedPage = undefined;
     await store.clear();
-    this.#isOpen = true;
-    await writer.load();
+    await this.#load();
   }
 }

@@ -4,17 +4,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { scriptHashOf } from '../../bitcoin/hash';
 import { decodeTip, TIP_KEY } from '../../index/records/chain';
-import { damaged, type Records } from '../../index/records/layout';
-import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { DamagedIndexError } from '../../follow/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
-import { rowKey } from '../records/row';
 import { ScriptHasher } from '../records/script-hasher';
-import { CHUNK_TXIDS, isSameChunk, TXID_LENGTH, txidsIn, txidsKey, txidsOfBlock } from '../records/txids';
+import { TXID_LENGTH } from '../records/block-txids';
+import { packed } from '../records/positions';
 import { isAbove, recordsUpwards, rowsDownwards, rowsUpwards, type FoundRow } from './row-walk';
 import type { Position, IndexSnapshot, TransactionCoin } from '../../index/types';
+import type { Records } from '../../index/records/layout';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
 import type { LastChanges } from '../records/last-changes';
+import type { TxidView } from '../txids/txid-view';
 import type { FundingOutputs, HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals, WalkOptions } from '../types';
 
 /** Rows whose txids are looked up together. Each lookup reads a record of up to two kilobytes. */
@@ -33,6 +34,12 @@ const ROWS_PER_TURN = 512;
 /** Hints of inputs that are compared in the time in which a row is read. */
 const HINTS_PER_ROW = 64;
 
+/** What a writer knows of its store. */
+export interface WrittenState {
+  readonly changes: LastChanges;
+  readonly txids: TxidView;
+}
+
 export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly index: IndexSnapshot;
   readonly stamp: number;
@@ -40,20 +47,22 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly #records: StoreSnapshot;
   readonly #hasher: ScriptHasher;
   readonly #changes: LastChanges;
+  readonly #txids: TxidView;
   readonly during: ScriptSnapshot['during'];
 
   /**
    * `records`: a snapshot of the store, taken in this turn, at the block of `index`; the caller closes it, but not during work that `during`
-   * was given. `changes`: of the store.
+   * was given. `written`: of the writer of the store, in this turn.
    * @throws ScriptsUnavailableError for an index without blocks, DamagedIndexError
    */
-  constructor(records: StoreSnapshot, index: IndexSnapshot, changes: LastChanges, during: ScriptSnapshot['during']) {
+  constructor(records: StoreSnapshot, index: IndexSnapshot, { changes, txids }: WrittenState, during: ScriptSnapshot['during']) {
     const tip = StoredScriptSnapshot.tipOf(records);
     if (tip === undefined) throw new ScriptsUnavailableError('the index by script is empty');
     this.#tip = tip;
     this.index = index;
     this.stamp = changes.now;
     this.#changes = changes;
+    this.#txids = txids;
     this.#records = records;
     this.during = during;
     this.#hasher = ScriptHasher.of(records);
@@ -75,7 +84,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     for (let from = beyond; page.length < limit;) {
       const wanted = Math.min(TXIDS_AT_ONCE, limit - page.length);
       const found = await firstOf(walk(this.#records, this.#hasher.hash(script), from, wanted), wanted);
-      page.push(...(await this.#lastPositions(script, found)));
+      page.push(...(await this.#lastPositions(found)));
       from = found.at(-1)?.position;
       if (found.length < wanted) break;
     }
@@ -144,33 +153,23 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   async txids(height: number): Promise<Buffer[]> {
     if (height < 0 || height > this.#tip.height) throw new RangeError(`expected a height up to ${this.#tip.height}, got ${height}`);
-    const txids: Buffer[] = [];
-    for await (const [key, value] of this.#records.range(txidsOfBlock(height))) {
-      const expected = txidsKey(height, txids.length);
-      // A chunk that is not full must be the last one, and none may be missing.
-      if (!key.equals(expected) || txids.length % CHUNK_TXIDS !== 0) throw damaged(expected, `${CHUNK_TXIDS} txids`, 'fewer');
-      const chunk = txidsIn(key, value);
-      for (let at = 0; at < chunk.length; at += TXID_LENGTH) txids.push(chunk.subarray(at, at + TXID_LENGTH));
-    }
-    const count = this.index.headerAt(height)?.transactionCount ?? 0;
-    if (txids.length === 0 || (count !== 0 && count !== txids.length))
-      throw damaged(txidsKey(height, txids.length), `txids of ${count} transactions`, `${txids.length}`);
-    return txids;
+    const bytes = await this.#txids.of(this.#txids.positionsIn(height));
+    const [count, expected] = [bytes.length / TXID_LENGTH, this.index.headerAt(height)?.transactionCount ?? 0];
+    if (expected !== 0 && expected !== count)
+      throw new DamagedIndexError(`expected txids of ${expected} transactions of the block at height ${height}, got ${count}`);
+    return Array.from({ length: count }, (_, index) => txidIn(bytes, index));
   }
 
-  async txidAt(position: Position): Promise<Buffer | undefined> {
-    const { height, index } = position;
-    if (height < 0 || height > this.#tip.height || index < 0 || index >= MAX_TRANSACTIONS) return undefined;
-    const [txid] = await this.#txidsAt([position]);
-    return txid;
+  txidAt(position: Position): Buffer | undefined {
+    return this.#txids.at(position);
   }
 
   /** The rows with their txids, except those whose txid is in the chain again later (before BIP30). @throws DamagedIndexError */
-  async #lastPositions(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
+  async #lastPositions(rows: readonly FoundRow[]): Promise<ScriptRow[]> {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
     const found: ScriptRow[] = [];
     for (const [i, { position, funded, spent }] of rows.entries()) {
-      const txid = this.#known(txids[i], script, position);
+      const txid = txids[i] as Buffer; // one for each
       // Only a coinbase can have the txid of another transaction.
       const isLast = position.index > 0 || this.index.position(txid)?.block.height === position.height;
       if (isLast) found.push({ position, txid, funded, spent });
@@ -178,25 +177,13 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return found;
   }
 
-  /** undefined: no such transaction. A record that neighbours in `positions` share is read once. @throws DamagedIndexError */
-  async #txidsAt(positions: readonly Position[]): Promise<(Buffer | undefined)[]> {
-    const keys: Buffer[] = [];
-    /** For each position, the number of its key. */
-    const keyNumbers: number[] = [];
-    let last: Position | undefined;
-    for (const position of positions) {
-      if (last === undefined || !isSameChunk(position, last)) keys.push(txidsKey(position.height, position.index));
-      keyNumbers.push(keys.length - 1);
-      last = position;
-    }
-    const values = await this.#records.load(keys);
-    const chunks = values.map((value, i) => value && txidsIn(keys[i] as Buffer, value)); // one for each
-    return positions.map(({ index }, i) => {
-      const start = (index % CHUNK_TXIDS) * TXID_LENGTH;
-      const txid = chunks[keyNumbers[i] as number]?.subarray(start, start + TXID_LENGTH); // likewise
-      // A view would keep the whole chunk in memory.
-      return txid === undefined || txid.length === 0 ? undefined : Buffer.from(txid);
-    });
+  /** Txids of transactions at positions in ascending or in descending order. @throws DamagedIndexError */
+  async #txidsAt(positions: readonly Position[]): Promise<Buffer[]> {
+    const all = positions.map(({ height, index }) => packed(height, index));
+    const isDescending = (all[0] ?? 0) > (all.at(-1) ?? 0);
+    const txids = await this.#txids.of(isDescending ? all.reverse() : all);
+    const found = all.map((_, i) => txidIn(txids, i));
+    return isDescending ? found.reverse() : found;
   }
 
   /**
@@ -217,8 +204,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
           .map((coin) => ({ coin, position }));
       });
       const txids = await this.#txidsAt(found.map(({ position }) => position));
-      for (const [i, { coin, position }] of found.entries())
-        coins.push({ ...coin, txid: this.#known(txids[i], script, position), position });
+      for (const [i, { coin, position }] of found.entries()) coins.push({ ...coin, txid: txids[i] as Buffer, position }); // one for each
       if (coins.length >= count) return coins;
     }
     return undefined;
@@ -237,7 +223,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       const txids = await this.#txidsAt(some.map(({ position }) => position));
       const ofRows = await Promise.all(
         some.map(async ({ position }, i) => {
-          const txid = this.#known(txids[i], script, position);
+          const txid = txids[i] as Buffer; // one for each
           const all = await this.index.coinsOf(txid, position);
           // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
           return all
@@ -251,13 +237,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     }
     return coins;
   }
-
-  /** @throws DamagedIndexError */
-  #known(txid: Buffer | undefined, script: Buffer, position: Position): Buffer {
-    if (txid === undefined) throw damaged(rowKey(this.#hasher.hash(script), position), 'a row of a transaction', 'none');
-    return txid;
-  }
 }
+
+/** A copy: a view would keep all of the bytes in memory. */
+const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH));
 
 /** For callers that never stop the call. */
 const GO_ON = (): void => undefined;

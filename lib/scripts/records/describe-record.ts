@@ -1,8 +1,8 @@
 // What a record of the index by script is about, for people. Knows the same letters as layout.ts.
 
-import { CHUNK_TXIDS } from './txids';
+import { GROUP_BLOCKS } from './block-txids';
 
-export type ScriptRecordKind = 'single' | 'undo' | 'txids' | 'rows' | 'unknown';
+export type ScriptRecordKind = 'single' | 'undo' | 'transactions' | 'rows' | 'unknown';
 
 /** `single`: there is at most one record of the kind. */
 export function kindOfRecord(key: Buffer): ScriptRecordKind {
@@ -10,13 +10,15 @@ export function kindOfRecord(key: Buffer): ScriptRecordKind {
     case '\x001':
     case 'F1':
     case 'G1':
+    case 'M1':
+    case 'P1':
     case 'S1':
     case 'T1':
       return 'single';
     case 'd5':
       return 'undo';
-    case 'i7':
-      return 'txids';
+    case 'n5':
+      return 'transactions';
     case 's17':
       return 'rows';
     default:
@@ -33,14 +35,18 @@ export function describeScriptRecord(key: Buffer): string {
       return 'how far the filling is';
     case 'G1':
       return 'hash of the genesis block';
+    case 'M1':
+      return 'how many blocks have their txids on the disk';
+    case 'P1':
+      return 'txids of the last page';
     case 'S1':
       return 'secret of the hashes of scripts';
     case 'T1':
       return 'tip';
     case 'd5':
       return `undo record of height ${key.readUInt32BE(1)}`;
-    case 'i7':
-      return `txids of the block at height ${key.readUInt32BE(1)}, from transaction ${key.readUInt16BE(5) * CHUNK_TXIDS}`;
+    case 'n5':
+      return `transactions of the blocks from height ${key.readUInt32BE(1)} to ${key.readUInt32BE(1) + GROUP_BLOCKS - 1}`;
     case 's17':
       return (
         `row of transaction ${key.readUInt16BE(15)} of the block at height ${key.readUInt32BE(11)}, ` +

@@ -12,7 +12,7 @@ import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { Slice } from '../../turns/slices';
 import { HINT_LENGTH, ROW_OVERHEAD, writeRow } from '../records/row';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/txids';
+import { TXID_LENGTH } from '../records/block-txids';
 import type { BlockPoint } from '../../node/types';
 
 /** A block on its way into the index. */

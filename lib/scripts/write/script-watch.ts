@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/txids';
+import { TXID_LENGTH } from '../records/block-txids';
 import type { ScriptRows } from '../scan/rows';
 import type { RowTransaction, ScriptsChange, WatchedScripts } from '../types';
 

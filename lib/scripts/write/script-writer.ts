@@ -15,9 +15,11 @@ import { LastChanges } from '../records/last-changes';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
-import { putTxids, TXID_LENGTH, txidsKeys } from '../records/txids';
+import { TXID_LENGTH } from '../records/block-txids';
 import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
+import { lastPageAfter } from '../txids/txid-addition';
+import { TxidTable } from '../txids/txid-table';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { ScriptWatch } from './script-watch';
@@ -40,6 +42,7 @@ export class ScriptWriter {
   readonly #options: ScriptWriterOptions;
   #tip: BlockPoint | undefined;
   #hasher: ScriptHasher | undefined;
+  #txids: TxidTable | undefined;
 
   constructor(options: ScriptWriterOptions) {
     this.#options = options;
@@ -53,6 +56,11 @@ export class ScriptWriter {
   /** The hasher of the index. @throws DamagedIndexError when the store has no secret. */
   get hasher(): ScriptHasher {
     return (this.#hasher ??= ScriptHasher.of(this.#options.store));
+  }
+
+  /** The txids of the index; undefined until it is loaded, and while it is being filled. */
+  get txids(): TxidTable | undefined {
+    return this.#txids;
   }
 
   /**
@@ -79,6 +87,8 @@ export class ScriptWriter {
     const isFilling = store.get(FILLING_KEY) !== undefined && store.get(TIP_KEY) === undefined;
     const tip = isFilling ? undefined : await findTip(store);
     await dropOldUndo(store, tip, this.#options.undoDepth, [undoKey]);
+    this.#txids = isFilling ? undefined : await TxidTable.load(store, tip === undefined ? 0 : tip.height + 1);
+    await this.#txids?.cut();
     this.#tip = tip;
     this.changes.all();
     await this.#options.watch?.begin(this.#hasher);
@@ -95,9 +105,15 @@ export class ScriptWriter {
     const rows: ScriptRows[] = [];
     for (const block of blocks) rows.push(await runAhead(scriptRows(block, this.hasher)));
     const { store, watch } = this.#options;
+    const table = this.#loadedTxids();
+    const txids = table.add();
+    for (const ofBlock of rows) txids.take(ofBlock.txids);
+    await txids.write();
     for (const { hashes } of rows) this.changes.begin(hashes);
-    await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
+    const atEnd = [...txids.writes(), ...table.noteSynced(), putTip(last)];
+    await store.batch(concatenated(this.#writes(blocks, rows, last, undoFrom, table.lastPage), atEnd), { durable: false });
     this.changes.end();
+    txids.commit();
     this.#tip = last;
     for (const ofBlock of rows) await watch?.connected(ofBlock);
   }
@@ -112,17 +128,17 @@ export class ScriptWriter {
     const tip = requireUndoable(this.#tip);
     const key = undoKey(tip.height);
     const value = requireUndo((await store.load([key]))[0], tip);
-    const { hash, previousHash, transactions, rowKeys } = decodeUndo(key, value, tip.height);
+    const { hash, previousHash, lastPage, rowKeys } = decodeUndo(key, value, tip.height);
     if (!hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(hash));
-    const keys = [key, ...txidsKeys(tip.height, transactions)];
-    await this.#loadAll(keys);
     const found: Buffer[] = [];
     for await (const some of this.#singleRows(rowKeys)) found.push(...some);
     const hashes = Buffer.concat(found.map(hashInRowKey));
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
+    const txids = this.#loadedTxids().remove(Buffer.from(lastPage));
     this.changes.begin(hashes);
-    await store.batch(deletions([...keys, ...found], previous), { durable: false });
+    await store.batch(concatenated(deletions([key, ...found]), [...txids.writes, putTip(previous)]), { durable: txids.durable });
     this.changes.end();
+    txids.commit();
     this.#tip = previous;
     await watch?.disconnected(hashes);
     return tip;
@@ -132,7 +148,14 @@ export class ScriptWriter {
   reset(): void {
     this.#hasher = undefined;
     this.#tip = undefined;
+    this.#txids = undefined;
     this.changes.all();
+  }
+
+  /** @throws IndexError */
+  #loadedTxids(): TxidTable {
+    if (this.#txids === undefined) throw new IndexError('the index by script is not loaded');
+    return this.#txids;
   }
 
   #checkExtend(blocks: readonly ScriptBlock[]): void {
@@ -147,23 +170,29 @@ export class ScriptWriter {
     }
   }
 
-  /** Must be iterated over once; a write is valid until the next. */
-  *#writes(blocks: readonly ScriptBlock[], rowsOfBlocks: readonly ScriptRows[], last: BlockPoint, undoFrom: number): Generator<StoreWrite> {
+  /** The writes of the blocks' rows and undo records. Must be iterated over once; a write is valid until the next. */
+  *#writes(
+    blocks: readonly ScriptBlock[],
+    rowsOfBlocks: readonly ScriptRows[],
+    last: BlockPoint,
+    undoFrom: number,
+    lastPage: Buffer
+  ): Generator<StoreWrite> {
     const { undoDepth } = this.#options;
     const buffer = new WriteBuffer();
+    let lastTxids = lastPage;
     for (const [i, rows] of rowsOfBlocks.entries()) {
       const { point, hashes, indexes, txids } = rows;
       const { height } = point;
       yield* rowWrites(rows, buffer);
-      yield* putTxids(height, txids);
       if (height > 0 && height >= undoFrom && height > last.height - undoDepth) {
         const { raw } = blocks[i] as ScriptBlock; // one for each
-        const undo = encodeUndo(point.hash, previousHashOf(raw), txids.length / TXID_LENGTH, indexes, hashes);
+        const undo = encodeUndo(point.hash, previousHashOf(raw), lastTxids, txids.length / TXID_LENGTH, indexes, hashes);
         yield putRecord(undoKey(height), undo);
       }
       if (height >= undoDepth) yield { type: 'del', key: undoKey(height - undoDepth) };
+      lastTxids = lastPageAfter(lastTxids, txids);
     }
-    yield putTip(last);
   }
 
   /**
@@ -214,7 +243,11 @@ function* rowWrites({ point, count, hashes, indexes, ends, rows }: ScriptRows, b
   }
 }
 
-function* deletions(keys: readonly Buffer[], previous: BlockPoint): Generator<StoreWrite> {
+function* deletions(keys: readonly Buffer[]): Generator<StoreWrite> {
   for (const key of keys) yield { type: 'del', key };
-  yield putTip(previous);
+}
+
+function* concatenated(first: Iterable<StoreWrite>, then: Iterable<StoreWrite>): Generator<StoreWrite> {
+  yield* first;
+  yield* then;
 }

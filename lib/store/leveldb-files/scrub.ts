@@ -11,18 +11,18 @@ import type { ScrubbedPart } from '../store';
 
 /**
  * One pass, in the order in which the tables were written, so that it also reaches tables written meanwhile. It continues when
- * the next part is asked for. Returns the damage, with the name of the file; undefined: there is none. The result means
- * nothing if the LevelDB was closed meanwhile.
+ * the next part is asked for. `others`: bytes of other files that the pass reads. Returns the damage, with the name of the file;
+ * undefined: there is none. The result means nothing if the LevelDB was closed meanwhile.
  * @throws errors of the system.
  */
-export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart, string | undefined> {
+export async function* scrubTables(folder: string, others: () => number): AsyncGenerator<ScrubbedPart, string | undefined> {
   for (let last = 0; ;) {
     const tables = await tablesInUse(folder);
     if (typeof tables === 'string') return tables;
     const number = Math.min(...[...tables.keys()].filter((candidate) => candidate > last));
     const length = tables.get(number)?.length;
     if (length === undefined) return undefined;
-    const total = bytesOf(tables.values());
+    const total = bytesOf(tables.values()) + others();
     const name = fileName(number, 'ldb');
     try {
       for await (const count of checkTable(join(folder, name), length)) yield { count, total };

@@ -5,12 +5,14 @@ import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { requireAllBlocks } from '../../../lib/scripts/fill/fill-scripts';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
 import { LAYOUT_VERSION, STATE_KEYS } from '../../../lib/scripts/records/layout';
+import { TxidTable } from '../../../lib/scripts/txids/txid-table';
 import { fillingFolder } from '../../places';
 import { fillIndex } from './fresh-script-index';
 import { ImpossibleError } from './errors';
 import { blockJson, blockText, BY_SCRIPT } from './report';
 import { behindText, diskUse, type IndexStatus, type OpenIndex, type StoppedIndex } from './stopped-index';
 import { compareRows } from './verify/script-rows';
+import type { Store } from '../../../lib/store/store';
 import type { StoppedNode } from './stopped-node';
 
 /** `percent`: of the blocks that `verify` compares. Unless it compares all of them, most tables are not checked when the index is opened. */
@@ -40,7 +42,7 @@ export const scriptIndex = (percent = 0): StoppedIndex => ({
       tip,
       onNodeChain,
       filling: filling && fillingText(filling),
-      status: () => statusOf({ tip, onNodeChain, filling }, stopped),
+      status: () => statusOf(store, { tip, onNodeChain, filling }, stopped),
       verify: (at) => compareRows(context, store, at, percent)
     };
   },
@@ -50,12 +52,15 @@ export const scriptIndex = (percent = 0): StoppedIndex => ({
 });
 
 async function statusOf(
+  store: Store,
   { tip, onNodeChain, filling }: Pick<OpenIndex, 'tip' | 'onNodeChain'> & { readonly filling: FillingProgress | undefined },
   { node, scriptsFolder: folder, options }: StoppedNode
 ): Promise<IndexStatus> {
   const toSort = fillingFolder(folder);
   const disk = await diskUse(folder);
   const sorting = existsSync(toSort) ? await diskUse(toSort, ' to be sorted') : undefined;
+  const txids = tip && (await TxidTable.load(store, tip.height + 1));
+  await txids?.check();
   const blocksBehind = tip && onNodeChain ? node.tip().height - tip.height : undefined;
   const switchedOn = options.addresses !== undefined;
   return {
@@ -63,6 +68,7 @@ async function statusOf(
       ['Scripts', filling ? `being filled: ${fillingText(filling)}` : tip ? blockText(tip) : 'empty'],
       blocksBehind !== undefined && ['', behindText(blocksBehind)],
       !onNodeChain && ['', "the index by script is not on the node's chain"],
+      txids && ['', `txids of ${txids.transactions} transactions`],
       ['', disk.text],
       sorting && sorting.bytes > 0 && ['', sorting.text],
       !switchedOn && ['', 'not switched on in bcoin.conf or the environment (rest-addresses); it stays as it is']
@@ -70,6 +76,7 @@ async function statusOf(
     json: {
       folder,
       block: tip ? blockJson(tip) : null,
+      transactions: txids?.transactions,
       filling: filling && {
         step: filling.step,
         height: filling.at?.height ?? null,

@@ -3,10 +3,12 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { MemoryStore } from '../../../lib/store/memory-store';
+import { untilPageIsFull } from '../../support/full-page';
 import { holdReads } from '../../support/held-reads';
 import { NotifyingNode } from '../../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
 import type { HostTransaction } from '../../../lib/node/host';
+import type { Store } from '../../../lib/store/store';
 
 const FEE = 10_000;
 const [PARENT, CHILD] = [1, 2] as const;
@@ -17,6 +19,7 @@ describe('a status whose history takes long to read', () => {
   let walk: PoolWalk;
   let all: NotifyingNode;
   let other: NotifyingNode;
+  let store: Store;
   let coins: Outpoint[];
   /** Lets a held read continue; undefined if none is held. */
   let letGo: (() => void) | undefined;
@@ -39,7 +42,7 @@ describe('a status whose history takes long to read', () => {
   beforeEach(async () => {
     known = [];
     reads = 0;
-    const store = holdReads(new MemoryStore(), () => {
+    store = holdReads(new MemoryStore(), () => {
       reads++;
       if (!isHeld) return undefined;
       isHeld = false;
@@ -185,8 +188,10 @@ describe('a status whose history takes long to read', () => {
   async function passLong(): Promise<() => Promise<void>> {
     await all.client((_, [, status]) => known.push(status as string)).addScript(SCRIPT, NAME);
     // The pass has to read which transactions this block confirmed.
-    await walk.mineOnly([]);
-    await all.untilNotified();
+    await untilPageIsFull(store, async () => {
+      await walk.mineOnly([]);
+      await all.untilNotified();
+    });
     isHeld = true;
     await walk.host.mempool.addTX(payment());
     while (letGo === undefined) await setImmediate();

@@ -6,6 +6,7 @@ import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { MemoryStore } from '../../../lib/store/memory-store';
 import { bcoin } from '../../support/bcoin';
 import { FaultyStore } from '../../support/faulty-store';
+import { untilPageIsFull } from '../../support/full-page';
 import { madeTransaction } from '../../support/made-blocks';
 import { NotifyingNode } from '../../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
@@ -59,13 +60,19 @@ describe('the notifier reads from the index by script', () => {
 
   /** How many times something was read for what `happens`. */
   async function readFor(happens: () => Promise<unknown>): Promise<number> {
-    const reads = (): number => store.calls['snapshot.range'] + store.calls['snapshot.load'];
+    const reads = (): number => store.calls['snapshot.range'] + store.calls['pages.visit'];
     await all.untilNotified();
     const before = reads();
     await happens();
     await all.untilNotified();
     return reads() - before;
   }
+
+  const mineToFullPage = (): Promise<void> =>
+    untilPageIsFull(store, async () => {
+      await walk.mineOnly([]);
+      await all.untilNotified();
+    });
 
   it('nothing when a block pays to a script, be the script used or not, or be it the coinbase that pays', async () => {
     const unused = Buffer.from('52', 'hex');
@@ -81,6 +88,7 @@ describe('the notifier reads from the index by script', () => {
   });
 
   it('only once after each block when transactions enter the pool', async () => {
+    await mineToFullPage();
     await subscribe(scriptOf(CHILD));
     expect(await readFor(() => sent(coin(), CHILD))).to.be.above(0);
     expect(await readFor(() => sent(coin(), CHILD))).to.equal(0);

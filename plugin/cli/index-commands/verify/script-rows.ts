@@ -6,14 +6,16 @@
 // For a part of the blocks each of their rows is looked up.
 
 import { randomInt } from 'node:crypto';
+import { toDisplayHex } from '../../../../lib/bitcoin/hash';
 import { previousHashOf } from '../../../../lib/bitcoin/header';
 import { putRecord } from '../../../../lib/index/records/layout';
 import { describeScriptRecord, kindOfRecord } from '../../../../lib/scripts/records/describe-record';
 import { RowCursor, rowKey } from '../../../../lib/scripts/records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../../lib/scripts/records/script-hasher';
-import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../../lib/scripts/records/txids';
+import { TXID_LENGTH } from '../../../../lib/scripts/records/block-txids';
 import { encodeUndo, undoKey } from '../../../../lib/scripts/records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../../lib/scripts/scan/rows';
+import { TxidTable } from '../../../../lib/scripts/txids/txid-table';
 import { WHOLE_STORE } from '../../../../lib/store/migrate';
 import { runAtOnce } from '../../../../lib/turns/slices';
 import { scriptBlockAt } from '../fresh-script-index';
@@ -39,7 +41,9 @@ export async function compareRows(context: CommandContext, store: Store, tip: Bl
     throw new ImpossibleError(
       'the node has not kept all its blocks, and an index by script can only be computed from all blocks and what they spend'
     );
-  const comparison = new Comparison(context, store, tip);
+  const txids = await TxidTable.load(store, tip.height + 1);
+  await txids.check();
+  const comparison = new Comparison(context, store, tip, txids);
   return await (percent === 100 ? comparison.ofAll() : comparison.ofSome(percent)).finally(() => {
     context.display.end();
   });
@@ -50,16 +54,18 @@ class Comparison {
   readonly #store: Store;
   readonly #tip: BlockPoint;
   readonly #hasher: ScriptHasher;
+  readonly #txids: TxidTable;
   /** Blocks with undo records, among those that were looked at. */
   readonly #undoable = new Set<number>();
   #blocks = 0;
   #rows = 0;
 
-  constructor(context: CommandContext, store: Store, tip: BlockPoint) {
+  constructor(context: CommandContext, store: Store, tip: BlockPoint, txids: TxidTable) {
     this.#context = context;
     this.#store = store;
     this.#tip = tip;
     this.#hasher = ScriptHasher.of(store);
+    this.#txids = txids;
   }
 
   async ofAll(): Promise<Report> {
@@ -107,8 +113,7 @@ class Comparison {
     let before: { readonly hash: Buffer; readonly height: number; readonly index: number } | undefined;
     for await (const [key, found] of this.#store.range(WHOLE_STORE)) {
       const kind = kindOfRecord(key);
-      const isOfBlock = kind === 'undo' || kind === 'txids';
-      if (kind === 'unknown' || (isOfBlock && key.readUInt32BE(1) > last)) return { key, expected: undefined, found };
+      if (kind === 'unknown' || (kind === 'undo' && key.readUInt32BE(1) > last)) return { key, expected: undefined, found };
       if (kind === 'undo') this.#undoable.add(key.readUInt32BE(1));
       if (kind !== 'rows') continue;
       this.#note((RECORDS_SHARE * key.readUInt16BE(1)) / 0x1_0000);
@@ -132,24 +137,24 @@ class Comparison {
   async #differentBlock(height: number, ofRows: (rows: ScriptRows) => Promise<Difference | undefined>): Promise<Difference | undefined> {
     const block = await scriptBlockAt(this.#context.stopped.node, height);
     const rows = runAtOnce(scriptRows(block, this.#hasher));
-    const difference = (await this.#differentTxids(rows)) ?? (await this.#differentUndo(block, rows)) ?? (await ofRows(rows));
+    const difference = this.#differentTxids(rows) ?? (await this.#differentUndo(block, rows)) ?? (await ofRows(rows));
     if (difference !== undefined) return difference;
     this.#blocks++;
     this.#rows += rows.count;
     return undefined;
   }
 
-  async #differentTxids({ point: { height }, txids }: ScriptRows): Promise<Difference | undefined> {
-    const expected = putTxids(height, txids);
-    let at = 0;
-    for await (const [key, found] of this.#store.range(txidsOfBlock(height))) {
-      const wanted = expected[at++];
-      if (wanted === undefined) return { key, expected: undefined, found };
-      if (!wanted.key.equals(key)) return { key: wanted.key, expected: wanted.value, found: undefined };
-      if (!wanted.value.equals(found)) return { key, expected: wanted.value, found };
-    }
-    const missing = expected[at];
-    return missing && { key: missing.key, expected: missing.value, found: undefined };
+  #differentTxids({ point: { height }, txids }: ScriptRows): Difference | undefined {
+    const { view } = this.#txids;
+    const [expected, found] = [txids.length / TXID_LENGTH, view.transactions(height)];
+    if (expected !== found) return `transactions of the block at height ${height}: expected ${expected}, got ${found}`;
+    const stored = view.ofBlock(height);
+    if (stored.equals(txids))
+      return this.#txids.hasTxids(height, txids) ? undefined : `the checksum of the txids of the block at height ${height} is wrong`;
+    let index = 0;
+    while (txidAt(txids, index).equals(txidAt(stored, index))) index++;
+    const [wanted, came] = [txids, stored].map((all) => toDisplayHex(txidAt(all, index)));
+    return `txid of transaction ${index} of the block at height ${height}: expected ${wanted ?? ''}, got ${came ?? ''}`;
   }
 
   async #differentUndo({ point, raw }: ScriptBlock, { indexes, hashes, txids }: ScriptRows): Promise<Difference | undefined> {
@@ -158,7 +163,11 @@ class Comparison {
     // During catching up, blocks that will soon be too deep get no undo record.
     if (found === undefined && (!this.#isAtNodeTip || !(await this.#hasUndoBelow(point.height)))) return undefined;
     this.#undoable.add(point.height);
-    const { value: expected } = putRecord(key, encodeUndo(point.hash, previousHashOf(raw), txids.length / TXID_LENGTH, indexes, hashes));
+    const lastPage = this.#txids.lastPageBefore(point.height);
+    const { value: expected } = putRecord(
+      key,
+      encodeUndo(point.hash, previousHashOf(raw), lastPage, txids.length / TXID_LENGTH, indexes, hashes)
+    );
     return found?.equals(expected) === true ? undefined : { key, expected, found };
   }
 
@@ -225,6 +234,8 @@ class Comparison {
 function togetherText(key: Buffer, height: number): string {
   return `${describeScriptRecord(key)}: expected one row in the record, because block ${height} can be undone, got several`;
 }
+
+const txidAt = (txids: Buffer, index: number): Buffer => txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH);
 
 /** `percent` of the heights below `count`, chosen at random, at least one, ascending. */
 function someHeights(count: number, percent: number): number[] {
