@@ -2,6 +2,7 @@
 // answer; WebSocket clients of the node's HTTP server are handed to it.
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { DiskTime } from '../server/bounds/disk-time';
 import { Handshakes } from '../server/bounds/handshakes';
 import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
 import { Listener, textOf, type Endpoint } from '../server/ports/listener';
@@ -90,6 +91,7 @@ export class ElectrumService {
       queue,
       turns: { small: new Turns('small', threads), heavy: new Turns('heavy', threads) },
       outflow: responses,
+      diskTime: new DiskTime(),
       unfinished,
       gate,
       logger

@@ -106,6 +106,34 @@ describe('clients of the Electrum protocol are bounded', () => {
   });
 });
 
+describe('a client whose requests keep the disk busy', () => {
+  const held: (() => void)[] = [];
+  let served: ElectrumNode;
+  let client: LineClient;
+
+  before(async () => {
+    served = await openElectrumNode({
+      isOwn: () => false,
+      held: (release) => void held.push(release),
+      settings: { 'rest-electrum-cost': 2_000 }
+    });
+    client = await LineClient.connect(served.port, SOMEBODY);
+  });
+  after(async () => {
+    client.socket.destroy();
+    await served.node.close();
+  });
+
+  it('is charged for the time, and cut off', async () => {
+    client.send({ id: 1, method: 'test.hold' });
+    await until(() => held.length === 1);
+    await delay(300);
+    held.pop()?.();
+    expect(await client.line()).to.match(/"held"/);
+    expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
+  });
+});
+
 describe('when there are as many clients of the Electrum protocol as there may be', () => {
   const MOST = 3;
   let served: ElectrumNode;

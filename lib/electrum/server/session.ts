@@ -9,6 +9,7 @@ import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
 import type { Account } from '../../server/bounds/cost';
+import type { DiskTime } from '../../server/bounds/disk-time';
 import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
@@ -66,6 +67,7 @@ export interface SessionParts {
   readonly queue: Pick<WorkQueue, 'runAtOnce'>;
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
+  readonly diskTime: DiskTime;
   /** Memory for requests that wait. */
   readonly unfinished: Unfinished;
   readonly gate: Pick<Gate, 'status'>;
@@ -311,7 +313,21 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     const { queue, outflow } = this.#parts;
     if (lane === 'heavy' && outflow.isFull) throw busy();
     if (replies.bytes > MOST_BATCH_BYTES) throw new ElectrumError(CODES.badRequest, 'the replies to the batch are too long');
-    return queue.runAtOnce<Session, Result>(this, () => method.answer(values, this), lane, 'patient');
+    const work = (): Result | Promise<Result> => {
+      const result = method.answer(values, this);
+      return result instanceof Promise ? this.#chargedForTime(result) : result;
+    };
+    return queue.runAtOnce<Session, Result>(this, work, lane, 'patient');
+  }
+
+  /** Methods charge for what they read; how long the disk takes for it shows only here. */
+  async #chargedForTime<T>(result: Promise<T>): Promise<T> {
+    const end = this.#parts.diskTime.begin();
+    try {
+      return await result;
+    } finally {
+      this.charge(end());
+    }
   }
 
   /** The result, if there is memory for the reply. @throws ElectrumError */
