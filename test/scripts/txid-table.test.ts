@@ -14,6 +14,7 @@ import { caught } from '../support/caught';
 import { FaultyStore } from '../support/faulty-store';
 import { flipBit } from '../support/flipped-bit';
 import { newFolder } from '../support/folders';
+import { holdReads } from '../support/held-reads';
 import { until } from '../support/until';
 import type { TxidView } from '../../lib/scripts/txids/txid-view';
 import type { Store } from '../../lib/store/store';
@@ -173,6 +174,27 @@ describe('the table of txids', () => {
       expect(
         found.subarray(i * 32, (i + 1) * 32).equals(tested.chain[Math.floor(txid / 65_536)]?.[txid % 65_536] ?? Buffer.alloc(0))
       ).to.equal(true);
+    await tested.store.close();
+  });
+
+  it('gives the txids of a view although its blocks leave, and others come in their place, while it reads', async () => {
+    const reading = { isHeld: false, goOn: (): void => undefined };
+    const disk = holdReads(new DiskStore(await newFolder()), () =>
+      reading.isHeld ? new Promise((resolve) => (reading.goOn = resolve)) : undefined
+    );
+    const tested = await Tested.on(disk);
+    await tested.add([100, 200, 300, 3]);
+    for (const removed of [1, 2, 3]) {
+      const chain = [...tested.chain];
+      reading.isHeld = true;
+      const positions = chain.flatMap((txids, height) => txids.map((_, index) => packed(height, index)));
+      const found = Promise.resolve(tested.table.view.of(positions));
+      for (let i = 0; i < removed; i++) await tested.remove();
+      await tested.add([250, 250, 250]);
+      reading.isHeld = false;
+      reading.goOn();
+      expect((await found).equals(Buffer.concat(chain.flat()))).to.equal(true);
+    }
     await tested.store.close();
   });
 

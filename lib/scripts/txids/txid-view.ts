@@ -107,21 +107,54 @@ export class TxidView {
 
 /** Finds txids, from memory or from their pages. */
 class Lookup {
-  readonly #pages: Pages;
+  readonly #parts: TxidViewParts;
+  readonly #positions: ArrayLike<number>;
   readonly #found: Buffer;
   /** Of txids that are on pages: the page, where it has the txid, and where this goes. */
-  readonly #numbers: number[] = [];
-  readonly #from: number[] = [];
-  readonly #to: number[] = [];
+  #numbers: number[] = [];
+  #from: number[] = [];
+  #to: number[] = [];
   /** How many of them were read. */
   #done = 0;
+  /** In which the pages have what is looked for there: only until a block is disconnected. */
+  #era: Era;
 
   constructor(parts: TxidViewParts, positions: ArrayLike<number>, found: Buffer) {
-    const { numbers, pages, blocks, lastPage, era } = parts;
-    this.#pages = pages;
+    this.#parts = parts;
+    this.#positions = positions;
     this.#found = found;
-    for (let i = 0, to = 0; i < positions.length; i++, to += TXID_LENGTH) {
-      const position = positions[i] as number; // within the list
+    this.#era = parts.era;
+    this.#begin();
+  }
+
+  /** Reads pages until all are read, or it is later than `until` (performance.now). Returns whether all were read. */
+  readUntil(until: number): boolean {
+    const { length } = this.#numbers;
+    if (this.#done < length) this.#done = this.#parts.pages.visit(this.#numbers, this.#done, length, until, this.#takePage);
+    return this.#done === length;
+  }
+
+  async finish(): Promise<void> {
+    for (let before = 0; this.#done < this.#numbers.length;) {
+      const isSlow = this.#done - before < FEW;
+      before = this.#done;
+      await (isSlow ? this.#load() : nextTurn());
+      if (this.#era.end !== undefined) {
+        // Pages may be written anew from now on, or were while they were read.
+        this.#begin();
+        before = 0;
+      }
+      if (!isSlow) this.readUntil(performance.now() + READ_MS);
+    }
+  }
+
+  /** Takes what is in memory, and makes the list of pages for the rest. */
+  #begin(): void {
+    const { numbers, blocks, lastPage, era } = this.#parts;
+    while (this.#era.end !== undefined) this.#era = this.#era.end.next;
+    [this.#numbers, this.#from, this.#to, this.#done] = [[], [], [], 0];
+    for (let i = 0, to = 0; i < this.#positions.length; i++, to += TXID_LENGTH) {
+      const position = this.#positions[i] as number; // within the list
       const height = heightIn(position);
       const index = indexIn(position);
       if (height >= blocks) throw noTransaction(height, index);
@@ -139,29 +172,14 @@ class Lookup {
     }
   }
 
-  /** Reads pages until all are read, or it is later than `until` (performance.now). Returns whether all were read. */
-  readUntil(until: number): boolean {
-    const { length } = this.#numbers;
-    if (this.#done < length) this.#done = this.#pages.visit(this.#numbers, this.#done, length, until, this.#takePage);
-    return this.#done === length;
-  }
-
-  async finish(): Promise<void> {
-    for (let before = 0; this.#done < this.#numbers.length;) {
-      const isSlow = this.#done - before < FEW;
-      before = this.#done;
-      if (isSlow) await this.#load();
-      else {
-        await nextTurn();
-        this.readUntil(performance.now() + READ_MS);
-      }
-    }
-  }
-
   async #load(): Promise<void> {
     const to = Math.min(this.#done + TOGETHER, this.#numbers.length);
-    await this.#pages.load(this.#numbers, this.#done, to, this.#takePage);
-    this.#done = to;
+    try {
+      await this.#parts.pages.load(this.#numbers, this.#done, to, this.#takePage);
+      this.#done = to;
+    } catch (error) {
+      if (this.#era.end === undefined) throw error;
+    }
   }
 
   readonly #takePage = (at: number, bytes: Buffer, start: number): void => {
