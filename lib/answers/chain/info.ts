@@ -4,10 +4,21 @@ import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
+import type { Basis } from '../../server/http/reply';
 import type { ProfileFields } from '../../views/profile';
 
 /** What a block adds to a blk file besides its own bytes: magic and length. */
 const FRAMING_BYTES = 8;
+
+/** The memory of a state. */
+const STATE_BYTES = 256;
+
+/** The state of the chain as a reply. */
+export interface ChainInfoReply {
+  /** The JSON and a line feed. */
+  readonly text: Buffer;
+  readonly basis: Basis;
+}
 
 /** The state for which a reply holds. */
 interface ChainState {
@@ -29,7 +40,7 @@ export class ChainInfoText {
   readonly #reader: IndexReader;
   readonly #fields: ProfileFields;
   readonly #warnings: Warnings;
-  #cached: { readonly state: ChainState; readonly text: Buffer } | undefined;
+  #cached: (ChainInfoReply & { readonly state: ChainState }) | undefined;
 
   constructor(node: NodeSource, reader: IndexReader, fields: ProfileFields, warnings: Warnings) {
     this.#node = node;
@@ -38,24 +49,29 @@ export class ChainInfoText {
     this.#warnings = warnings;
   }
 
-  /** The JSON and a line feed. @throws HttpError 503 */
-  async get(): Promise<Buffer> {
+  /** @throws HttpError 503 */
+  async get(): Promise<ChainInfoReply> {
     const [node, reader] = [this.#node, this.#reader];
-    const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
-    const state: ChainState = {
-      tip: reader.read(({ tip }) => tip),
-      verified: node.progress().verified,
-      synced: node.synced,
-      pruneHeight,
-      warnings: this.#warnings()
-    };
-    if (this.#cached !== undefined && isSame(this.#cached.state, state)) return this.#cached.text;
+    const state = this.#state();
+    if (this.#cached !== undefined && isSame(this.#cached.state, state)) return this.#cached;
     // Everything is of the index's tip: the node's tip may differ for a moment.
     const info = reader.read((snapshot) => describe(snapshot, state, node));
     const softForks = this.#fields.softForks ? softForksJson(await node.deployments(info.bestHash)) : undefined;
     const text = chainInfoJson({ ...info, softForks }, this.#fields);
-    this.#cached = { state, text };
-    return text;
+    const basis: Basis = { byteLength: STATE_BYTES, isSame: () => isSame(state, this.#state()) };
+    this.#cached = { state, text, basis };
+    return this.#cached;
+  }
+
+  #state(): ChainState {
+    const node = this.#node;
+    return {
+      tip: this.#reader.read(({ tip }) => tip),
+      verified: node.progress().verified,
+      synced: node.synced,
+      pruneHeight: node.pruned ? node.pruneHeight() : undefined,
+      warnings: this.#warnings()
+    };
   }
 }
 

@@ -7,6 +7,7 @@ import type { Endpoint } from '../endpoint';
 export function chainInfoEndpoint({ chainInfo }: Pick<Answers, 'chainInfo'>): Endpoint {
   return async ({ path }) => {
     requireJson(path);
-    return jsonReply(await chainInfo.get());
+    const { text, basis } = await chainInfo.get();
+    return { ...jsonReply(text), basis };
   };
 }

@@ -13,7 +13,7 @@ const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => 
 export const chainCalls = {
   getblockchaininfo: {
     parameters: [],
-    answer: async (_, { chainInfo }) => lineAnswer(await chainInfo.get())
+    answer: async (_, { chainInfo }) => lineAnswer((await chainInfo.get()).text)
   },
   getblockcount: { parameters: [], answer: (_, context) => plainAnswer(tipOf(context).height) },
   getbestblockhash: { parameters: [], answer: (_, context) => plainAnswer(toDisplayHex(tipOf(context).hash)) },
