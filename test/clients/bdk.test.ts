@@ -1,98 +1,12 @@
 // A wallet of BDK's that knows of the chain what it reads from our interface.
 
-import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
 import { KeyWallet } from '../support/key-wallet';
+import { BdkWallet, idsOf } from './bdk-wallet';
 import { WalletNode } from './wallet-node';
-
-/** The wallet's knowledge. Amounts in satoshis; hashes as displayed. */
-interface BdkState {
-  readonly confirmed: number;
-  /** Including the pool. */
-  readonly total: number;
-  readonly height: number;
-  readonly hash: string;
-  /** In no particular order. Without height and block: in the pool. */
-  readonly transactions: readonly { readonly txid: string; readonly height?: number; readonly block?: string }[];
-}
-
-interface BdkCall {
-  newAddress(): Promise<string>;
-  /** Searches for everything that was ever paid to the wallet. */
-  fullScan(): Promise<BdkState>;
-  /** Checks the addresses that it has revealed. */
-  sync(): Promise<BdkState>;
-  /** @throws the service's refusal */
-  send(address: string, sats: number): Promise<{ readonly txid: string; readonly fee: number }>;
-  /** Whether the service knows a transaction. */
-  has(txid: string): Promise<boolean>;
-}
-
-type BdkAnswer = { readonly value: unknown } | { readonly error: string };
-
-/** Controls a wallet in its process (bdk-process.mjs). */
-class BdkWallet implements BdkCall {
-  readonly #process: ChildProcess;
-  readonly #ended: Promise<unknown>;
-
-  private constructor(child: ChildProcess) {
-    this.#process = child;
-    this.#ended = once(child, 'exit');
-  }
-
-  /** The same seed gives the same wallet, which knows nothing about the chain yet. */
-  static async open(port: number, seed: Buffer = randomBytes(64)): Promise<BdkWallet> {
-    const child = fork(join(__dirname, 'bdk-process.mjs'), [`http://127.0.0.1:${port}/api`, seed.toString('hex')], {
-      execArgv: ['--experimental-wasm-modules', '--no-warnings']
-    });
-    const wallet = new BdkWallet(child);
-    await wallet.#answer();
-    return wallet;
-  }
-
-  newAddress(): Promise<string> {
-    return this.#call('newAddress');
-  }
-
-  fullScan(): Promise<BdkState> {
-    return this.#call('fullScan');
-  }
-
-  sync(): Promise<BdkState> {
-    return this.#call('sync');
-  }
-
-  send(address: string, sats: number): ReturnType<BdkCall['send']> {
-    return this.#call('send', address, sats);
-  }
-
-  has(txid: string): Promise<boolean> {
-    return this.#call('has', txid);
-  }
-
-  async close(): Promise<void> {
-    this.#process.kill();
-    await this.#ended;
-  }
-
-  async #call<T>(name: keyof BdkCall, ...args: readonly unknown[]): Promise<T> {
-    const answer = this.#answer();
-    this.#process.send({ name, args });
-    return (await answer) as T;
-  }
-
-  async #answer(): Promise<unknown> {
-    const ended = this.#ended.then(() => [{ error: 'BDK ended' }]);
-    const [answer] = (await Promise.race([once(this.#process, 'message'), ended])) as [BdkAnswer];
-    if ('error' in answer) throw new Error(answer.error);
-    return answer.value;
-  }
-}
 
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;
@@ -101,8 +15,6 @@ const PAYMENTS = 26;
 const PAID = 20_000;
 
 const TIMEOUT_MS = 300_000;
-
-const idsOf = ({ transactions }: BdkState): string[] => transactions.map(({ txid }) => txid);
 
 describe('a wallet of BDK’s', function () {
   this.timeout(TIMEOUT_MS);
