@@ -1,11 +1,7 @@
 // Electrum's own wallet, as Debian packages it, against the node: over TCP and over TLS.
 
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { transactionFields, type TransactionFields } from '../../support/bcoin-objects';
@@ -14,111 +10,7 @@ import { newFolder } from '../../support/folders';
 import { KeyWallet } from '../../support/key-wallet';
 import { freePort } from '../../support/regtest-node';
 import { WalletNode } from '../wallet-node';
-
-const USER = 'wallet';
-const PASSWORD = 'wallet';
-/** Pause between two checks whether something has happened. */
-const POLL_MS = 50;
-
-/** A transaction as the wallet knows it. */
-interface ElectrumTransaction {
-  readonly txid: string;
-  /** 0: in the pool; -1: in the pool with a parent that is also in the pool. */
-  readonly height: number;
-  readonly confirmations: number;
-}
-
-/** In bitcoins. Its own change counts as confirmed. */
-interface ElectrumBalance {
-  readonly confirmed: string;
-  readonly unconfirmed?: string;
-}
-
-interface ElectrumInfo {
-  readonly connected: boolean;
-  readonly blockchain_height: number;
-  readonly server_height: number;
-}
-
-/** The version of the program; undefined: it is not installed. */
-async function electrumVersion(): Promise<string | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)('electrum', ['--offline', 'version']);
-    return stdout.trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Electrum's own daemon with a wallet, as it is packaged: a separate program, controlled over its JSON-RPC. */
-class ElectrumDaemon {
-  readonly #process: ChildProcess;
-  readonly #ended: Promise<unknown>;
-  readonly #port: number;
-  /** Its output. */
-  #output = '';
-
-  private constructor(child: ChildProcess, port: number) {
-    this.#process = child;
-    this.#ended = once(child, 'exit');
-    this.#port = port;
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (this.#output += text.toString()));
-  }
-
-  /** `server`: host, port, and `t` for TCP or `s` for TLS. `folder`: where it keeps all its data. */
-  static async open(folder: string, server: string): Promise<ElectrumDaemon> {
-    const rpcport = await freePort();
-    await mkdir(join(folder, 'regtest'), { recursive: true });
-    const config = { rpchost: '127.0.0.1', rpcport, rpcuser: USER, rpcpassword: PASSWORD, check_updates: false, config_version: 3 };
-    await writeFile(join(folder, 'regtest/config'), JSON.stringify(config));
-    const child = spawn('electrum', ['--regtest', '--dir', folder, 'daemon', '--server', server, '--oneserver']);
-    const daemon = new ElectrumDaemon(child, rpcport);
-    await daemon.until(async () => {
-      if (child.exitCode !== null) throw new Error(`electrum ended: ${daemon.#output}`);
-      return daemon.info().then(
-        () => true,
-        () => false
-      );
-    });
-    return daemon;
-  }
-
-  info(): Promise<ElectrumInfo> {
-    return this.call('getinfo');
-  }
-
-  /** By txid. */
-  async history(): Promise<ReadonlyMap<string, ElectrumTransaction>> {
-    const { transactions } = await this.call<{ readonly transactions: readonly ElectrumTransaction[] }>('onchain_history', {});
-    return new Map(transactions.map((transaction) => [transaction.txid, transaction]));
-  }
-
-  /** @throws Error with the daemon's message if the call fails */
-  async call<T>(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>> = []): Promise<T> {
-    const response = await fetch(`http://127.0.0.1:${this.#port}/`, {
-      method: 'POST',
-      headers: { Authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}` },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    });
-    const { result, error } = (await response.json()) as { readonly result: T; readonly error?: { readonly message: string } };
-    if (error !== undefined) throw new Error(error.message);
-    return result;
-  }
-
-  /** Asks until a condition holds. A condition that never holds ends with the test's timeout. */
-  async until(condition: () => Promise<boolean>): Promise<void> {
-    while (!(await condition())) await delay(POLL_MS);
-  }
-
-  async close(): Promise<void> {
-    await this.call('stop').catch(() => this.#process.kill());
-    await this.#ended;
-  }
-}
-
-const MISSING =
-  'electrum is not installed; on Debian: apt-get install --no-install-recommends electrum (these tests were written for 4.3.4)';
+import { ElectrumDaemon, electrumVersion, inBitcoins, inSatoshis, MISSING } from './electrum-daemon';
 
 const RECEIVED = 50_000_000;
 const SENT = 30_000_000;
@@ -128,9 +20,6 @@ const FEE_RATE = 20;
 const PAYMENTS = 25;
 const PAID = 100_000;
 const TIMEOUT_MS = 60_000;
-
-const inBitcoins = (satoshis: number): string => String(satoshis / 1e8);
-const inSatoshis = (bitcoins = '0'): number => Math.round(Number(bitcoins) * 1e8);
 
 describe('Electrum', function () {
   this.timeout(TIMEOUT_MS);
@@ -175,11 +64,6 @@ describe('Electrum', function () {
 
       const tip = (): number => served.node.chain.height;
 
-      const totals = async (path?: string): Promise<{ readonly confirmed: number; readonly unconfirmed: number }> => {
-        const { confirmed, unconfirmed } = await wallet.call<ElectrumBalance>('getbalance', path === undefined ? {} : { wallet: path });
-        return { confirmed: inSatoshis(confirmed), unconfirmed: inSatoshis(unconfirmed) };
-      };
-
       /** Until it knows of transactions at these heights; of those in the chain it has seen proofs. */
       const untilAt = (heights: Readonly<Record<string, number>>): Promise<void> =>
         wallet.until(async () => {
@@ -204,7 +88,7 @@ describe('Electrum', function () {
         await wallet.call('create');
         await wallet.call('load_wallet');
         await wallet.until(() => wallet.call('is_synchronized'));
-        expect(await totals()).to.deep.equal({ confirmed: 0, unconfirmed: 0 });
+        expect(await wallet.totals()).to.deep.equal({ confirmed: 0, unconfirmed: 0 });
         expect(await wallet.info()).to.deep.include({ connected: true, blockchain_height: tip(), server_height: tip() });
         if (letter === 's') expect(await readdir(join(home, 'regtest/certs'))).to.deep.equal(['127.0.0.1']);
       });
@@ -212,10 +96,10 @@ describe('Electrum', function () {
       it('receives: is told of it in the pool, then in a block', async () => {
         received = await served.faucet.pays(await freshAddress(), RECEIVED);
         await untilAt({ [received]: 0 });
-        expect(await totals()).to.deep.equal({ confirmed: 0, unconfirmed: RECEIVED });
+        expect(await wallet.totals()).to.deep.equal({ confirmed: 0, unconfirmed: RECEIVED });
         await served.confirm();
         await untilAt({ [received]: tip() });
-        expect(await totals()).to.deep.equal({ confirmed: RECEIVED, unconfirmed: 0 });
+        expect(await wallet.totals()).to.deep.equal({ confirmed: RECEIVED, unconfirmed: 0 });
       });
 
       it('pays, and is told why a coin is not spent twice', async () => {
@@ -226,7 +110,7 @@ describe('Electrum', function () {
         await untilAt({ [sent.txid]: 0 });
         left = sent.vout.reduce((sum, { value }) => sum + inSatoshis(String(value)), 0) - SENT;
         // It counts its own change as confirmed.
-        expect(await totals()).to.deep.equal({ confirmed: left, unconfirmed: 0 });
+        expect(await wallet.totals()).to.deep.equal({ confirmed: left, unconfirmed: 0 });
         const [pooled] = await wallet.call<readonly object[]>('getaddresshistory', [shop.address]);
         expect(pooled).to.deep.include({ tx_hash: sent.txid, height: 0 });
         await served.confirm();
@@ -249,7 +133,7 @@ describe('Electrum', function () {
         await wallet.until(async () => (await wallet.info()).blockchain_height === tip());
         await served.confirm();
         await untilAt({ [received]: tip(), [sent.txid]: tip() });
-        expect(await totals()).to.deep.equal({ confirmed: left, unconfirmed: 0 });
+        expect(await wallet.totals()).to.deep.equal({ confirmed: left, unconfirmed: 0 });
       });
 
       it('connects again to a node that was started again', async () => {
@@ -273,8 +157,8 @@ describe('Electrum', function () {
         await wallet.call('load_wallet', { wallet_path: path });
         // It looks at some addresses, then at those behind them.
         for (const each of [undefined, path]) {
-          await wallet.until(async () => (await totals(each)).confirmed === all.confirmed);
-          expect(await totals(each)).to.deep.equal(all);
+          await wallet.until(async () => (await wallet.totals(each)).confirmed === all.confirmed);
+          expect(await wallet.totals(each)).to.deep.equal(all);
         }
       });
     });
