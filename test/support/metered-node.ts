@@ -12,6 +12,7 @@ import { freePort, mine } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
 import { signed } from './signed';
 import { until } from './until';
+import type { HostTransaction } from '../../lib/node/host';
 
 /** What clients may ask for, as texts. */
 export interface MeteredFacts {
@@ -27,6 +28,10 @@ export interface MeteredFacts {
   readonly script: string;
   readonly scripthash: string;
   readonly electrumHash: string;
+  /** A transaction in a block with many outputs that anybody may spend (OP_1). */
+  readonly openTxid: string;
+  /** What each of them is worth. */
+  readonly openValue: number;
 }
 
 export interface Measured {
@@ -37,6 +42,10 @@ export interface Measured {
 }
 
 export type MeteredReply = { readonly facts: MeteredFacts } | { readonly measured: Measured };
+
+const OPEN_SCRIPT = Buffer.from('51', 'hex');
+const OPEN_VALUE = 4_500_000;
+const OPEN_OUTPUTS = 1_000;
 
 const TICK_MS = 5;
 const MATURE = 101;
@@ -109,17 +118,24 @@ async function measured(meter: LoopMeter): Promise<Measured> {
 async function prepared({ node, rest, port: http }: RestNode, electrum: number): Promise<MeteredFacts> {
   const ring = bcoin.KeyRing.generate();
   const address = ring.getAddress();
-  const blocks = await mine(node, MATURE + 2, undefined, address);
+  const blocks = await mine(node, MATURE + 3, undefined, address);
   await untilReady({ node, rest, port: http, baseUrl: '' });
   const script = Buffer.concat([Buffer.from([0x00, 20]), hash('sha256', 'a busy script', 'buffer').subarray(0, 20)]);
-  const pay = async (block: HostFullBlock | undefined): Promise<HostFullBlock['txs'][number]> => {
-    const coinbase = block?.txs[0] as HostFullBlock['txs'][number]; // every block has one
-    const paid = Array.from({ length: OUTPUTS }, () => [script, VALUE] as const);
-    const transaction = signed(ring, [coinbase], [...paid, [address, COINBASE - OUTPUTS * VALUE - FEE]]);
+  const send = async (block: HostFullBlock | undefined, outputs: readonly (readonly [unknown, number])[]): Promise<HostTransaction> => {
+    const coinbase = block?.txs[0] as HostTransaction; // every block has one
+    const transaction = signed(ring, [coinbase], outputs);
     await node.mempool.addTX(transaction);
     return transaction;
   };
+  const pay = (block: HostFullBlock | undefined): Promise<HostTransaction> => {
+    const paid = Array.from({ length: OUTPUTS }, () => [script, VALUE] as const);
+    return send(block, [...paid, [address, COINBASE - OUTPUTS * VALUE - FEE]]);
+  };
   const confirmed = await pay(blocks[0]);
+  const open = await send(
+    blocks[2],
+    Array.from({ length: OPEN_OUTPUTS }, () => [OPEN_SCRIPT, OPEN_VALUE] as const)
+  );
   const [block] = await mine(node, 1);
   const pooled = await pay(blocks[1]);
   const { height } = node.chain;
@@ -143,7 +159,9 @@ async function prepared({ node, rest, port: http }: RestNode, electrum: number):
     address: ring.getAddress('string', 'regtest'),
     script: script.toString('hex'),
     scripthash: digest.toString('hex'),
-    electrumHash: toDisplayHex(digest)
+    electrumHash: toDisplayHex(digest),
+    openTxid: toDisplayHex(open.hash()),
+    openValue: OPEN_VALUE
   };
 }
 
