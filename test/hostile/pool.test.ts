@@ -139,7 +139,6 @@ describe('hostile transactions in today’s pool', function () {
 
   it('as many signatures as scripts may check', async () => {
     const checks = Buffer.concat([
-      pushed(SIGNATURE),
       pushed(PUBLIC_KEY),
       ...Array<Buffer>(CHECKS - 1).fill(Buffer.from('6ead', 'hex')), // 2DUP CHECKSIGVERIFY
       Buffer.from('ac', 'hex') // CHECKSIG
@@ -150,7 +149,7 @@ describe('hostile transactions in today’s pool', function () {
         const part = Math.floor((facts.openValue - 10_000) / CHECKED_INPUTS);
         const paid = spend([coin], Array<number>(CHECKED_INPUTS).fill(part), 2, checks);
         // There is an output for the first input.
-        const checked = Array.from({ length: CHECKED_INPUTS }, (_, i) => outputOf(paid, i));
+        const checked = Array.from({ length: CHECKED_INPUTS }, (_, i) => ({ ...outputOf(paid, i), unlock: pushed(SIGNATURE) }));
         const good = spend([other, ...checked], [facts.openValue + CHECKED_INPUTS * part - 10_000]);
         expect(await send(facts, [paid, good])).to.have.nested.property('[1].accepted', true);
       })
