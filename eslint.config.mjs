@@ -34,7 +34,7 @@ const modules = {
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
-  'lib/watch': ['lib/turns', 'lib/bitcoin', 'lib/taproot', 'lib/node', 'lib/follow', 'lib/index'],
+  'lib/watch': ['lib/turns', 'lib/bitcoin', 'lib/taproot', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/server': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/views', 'lib/follow', 'lib/index', 'lib/scripts'],
   'lib/answers': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views', 'lib/pool', 'lib/follow', 'lib/index', 'lib/scripts', 'lib/server'],
   'lib/rest': belowInterfaces,

@@ -14,6 +14,7 @@ import { HttpApp } from '../lib/server/app';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
+import { RefusedBlockFile } from '../lib/watch/refused-block';
 import { RefusedBlocks } from '../lib/watch/refused-blocks';
 import { migrations } from '../migrations';
 import { OptionError, type RestOptions } from './options';
@@ -71,7 +72,8 @@ export class Assembly {
     const serving = (this.serving = new Serving({ node, index, options, logger }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
-    const refused = (this.refused = options.modernPool ? new RefusedBlocks({ node, index, logger }) : undefined);
+    const refusedFile = places && new RefusedBlockFile(places.refused);
+    const refused = (this.refused = options.modernPool ? new RefusedBlocks({ node, index, logger, file: refusedFile }) : undefined);
     const answers = (this.answers = answersOf(serving, options, {
       txidsOf: scripts && txidsFrom(scripts.reader),
       warnings: refused && (() => refused.warnings)
@@ -128,7 +130,7 @@ export class Assembly {
   /** Takes over the paths of the interfaces from the node's HTTP server as soon as it listens. Does not wait for the indexes. */
   async open(): Promise<void> {
     await this.index.open();
-    this.refused?.open();
+    await this.refused?.open();
     this.serving.open();
     await this.rpc?.open();
     await this.wallets?.open();

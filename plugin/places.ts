@@ -10,6 +10,8 @@ export interface Places {
   readonly scripts: string;
   /** Where rows are sorted while the index by script is filled. */
   readonly filling: string;
+  /** A block of the node's chain that other nodes refuse. */
+  readonly refused: string;
   /** In the network's folder, as in Bitcoin Core. */
   readonly cookie: string;
 }
@@ -17,7 +19,14 @@ export interface Places {
 export function placesOf(config: HostConfig): Places {
   const folder = config.location('rest');
   const scripts = join(folder, 'scripts');
-  return { folder, index: join(folder, 'index'), scripts, filling: fillingFolder(scripts), cookie: config.location('.cookie') };
+  return {
+    folder,
+    index: join(folder, 'index'),
+    scripts,
+    filling: fillingFolder(scripts),
+    refused: join(folder, 'refused-block.json'),
+    cookie: config.location('.cookie')
+  };
 }
 
 /** For the index by script in `folder`. */

@@ -5,9 +5,10 @@ import { combineLatest, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 import { FaultFinder } from './fault-finder';
+import { refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types';
 
 /** Blocks below the tip that are looked at when the node comes up to date: those of a day. */
 const LATEST_BLOCKS = 144;
@@ -16,16 +17,15 @@ export interface RefusedBlocksParts {
   readonly node: Pick<NodeSource, 'rawBlock' | 'spentOutputs' | 'activeHash' | 'synced$'>;
   readonly index: Pick<ChainIndex, 'state$' | 'blocks$'>;
   readonly logger: IndexLogger;
-}
-
-interface RefusedBlock extends BlockPoint {
-  readonly text: string;
+  /** Undefined for a node in memory. */
+  readonly file: RefusedBlockFile | undefined;
 }
 
 export class RefusedBlocks {
   readonly #node: RefusedBlocksParts['node'];
   readonly #index: RefusedBlocksParts['index'];
   readonly #logger: IndexLogger;
+  readonly #file: RefusedBlockFile | undefined;
   readonly #finder: FaultFinder;
   /** The lowest one that was found in the active chain. Those on top of it are refused with it, and are not looked at. */
   #refused: RefusedBlock | undefined;
@@ -36,11 +36,14 @@ export class RefusedBlocks {
   #tip: number | undefined;
   #isChecking = false;
   #following: Subscription | undefined;
+  /** The file is written by one at a time. */
+  #writing: Promise<void> = Promise.resolve();
 
-  constructor({ node, index, logger }: RefusedBlocksParts) {
+  constructor({ node, index, logger, file }: RefusedBlocksParts) {
     this.#node = node;
     this.#index = index;
     this.#logger = logger;
+    this.#file = file;
     this.#finder = new FaultFinder(node);
   }
 
@@ -49,8 +52,12 @@ export class RefusedBlocks {
     return this.#warnings;
   }
 
-  /** Looks at the latest blocks once node and index are up to date, and at each block that comes after them. */
-  open(): void {
+  /**
+   * Says at once what was found before the last stop. Looks at the latest blocks once node and index are up to date, and at each block that
+   * comes after them.
+   */
+  async open(): Promise<void> {
+    await this.#remember();
     const { state$, blocks$ } = this.#index;
     this.#following = blocks$.subscribe((change) => {
       this.#onChange(change);
@@ -67,28 +74,54 @@ export class RefusedBlocks {
     this.#following?.unsubscribe();
     this.#tip = undefined;
     await this.#finder.close();
+    await this.#writing;
+  }
+
+  async #remember(): Promise<void> {
+    try {
+      const refused = await this.#file?.read();
+      if (refused === undefined) return;
+      if (await this.#isActive(refused)) this.#say(refused);
+      else this.#keep(undefined);
+    } catch (error) {
+      this.#logger.warning(`Whether a block was refused by other nodes before is not known: ${messageOf(error)}.`);
+    }
+  }
+
+  async #isActive({ height, hash }: RefusedBlock): Promise<boolean> {
+    return (await this.#node.activeHash(height))?.equals(hash) === true;
   }
 
   #onChange({ type, block }: IndexedBlock): void {
     const refused = this.#refused;
     if (type === 'connect') {
-      if (refused !== undefined) this.#logger.error(`${refused.text} Block ${block.height} was built on it.`);
+      if (refused !== undefined && block.height > refused.height)
+        this.#logger.error(`${refusedText(refused)} Block ${block.height} was built on it.`);
       return;
     }
     this.#checked = Math.min(this.#checked, block.height - 1);
-    if (refused === undefined || !refused.hash.equals(block.hash)) return;
-    this.#logger.warning(`Block ${block.height} (${toDisplayHex(block.hash)}), which other nodes refuse, has left the chain.`);
-    this.#set(undefined);
+    if (refused?.hash.equals(block.hash) === true) this.#forget(refused);
   }
 
   async #check(): Promise<void> {
     this.#isChecking = true;
+    await this.#forgetUnlessActive();
     while (this.#tip !== undefined && this.#checked < this.#tip && this.#refused === undefined) {
       const height = Math.max(this.#checked + 1, this.#tip - LATEST_BLOCKS + 1);
       this.#checked = height;
       await this.#checkAt(height);
     }
     this.#isChecking = false;
+  }
+
+  /** It may have left the chain while the index was below it. */
+  async #forgetUnlessActive(): Promise<void> {
+    const refused = this.#refused;
+    try {
+      if (refused !== undefined && !(await this.#isActive(refused)) && this.#refused === refused) this.#forget(refused);
+    } catch (error) {
+      this.#logger.warning(`Whether the block that other nodes refuse is still there is not known: ${messageOf(error)}.`);
+    }
   }
 
   async #checkAt(height: number): Promise<void> {
@@ -98,17 +131,34 @@ export class RefusedBlocks {
       const fault = await this.#finder.find(hash);
       // It may have left the chain meanwhile.
       if (fault === undefined || this.#checked < height) return;
-      const what = `input ${fault.input} of ${toDisplayHex(Buffer.from(fault.txid))}: ${fault.error}`;
-      const text = `Block ${height} (${toDisplayHex(hash)}) of this node's chain is refused by other nodes (${what}).`;
-      this.#set({ hash, height, text });
-      this.#logger.error(`${text} Do not rely on anything that this chain confirms.`);
+      const { txid, input, error } = fault;
+      const refused = { hash, height, fault: `input ${input} of ${toDisplayHex(Buffer.from(txid))}: ${error}` };
+      this.#say(refused);
+      this.#keep(refused);
     } catch (error) {
       this.#logger.warning(`Block ${height} could not be checked for taproot: ${messageOf(error)}.`);
     }
   }
 
-  #set(refused: RefusedBlock | undefined): void {
+  #say(refused: RefusedBlock): void {
+    const text = refusedText(refused);
     this.#refused = refused;
-    this.#warnings = refused === undefined ? [] : [refused.text];
+    this.#warnings = [text];
+    this.#logger.error(`${text} Do not rely on anything that this chain confirms.`);
+  }
+
+  #forget({ height, hash }: RefusedBlock): void {
+    this.#refused = undefined;
+    this.#warnings = [];
+    this.#logger.warning(`Block ${height} (${toDisplayHex(hash)}), which other nodes refuse, has left the chain.`);
+    this.#keep(undefined);
+  }
+
+  #keep(refused: RefusedBlock | undefined): void {
+    this.#writing = this.#writing
+      .then(() => this.#file?.write(refused))
+      .catch((error: unknown) => {
+        this.#logger.warning(`That a block is refused by other nodes could not be kept for the next start: ${messageOf(error)}.`);
+      });
   }
 }

@@ -51,6 +51,7 @@ describe('rebuilding the index of a node that prunes', () => {
         network: 'regtest',
         indexFolder: indexFolder(),
         scriptsFolder: '',
+        refusedFile: '',
         options: { ...readOptions(served.node.config), bootstrap },
         close: () => Promise.resolve()
       },

@@ -59,6 +59,7 @@ describe('verifying an index that began with the coins of the node', () => {
           network: 'regtest',
           indexFolder: '',
           scriptsFolder: '',
+          refusedFile: '',
           options: undefined as never,
           close: () => Promise.resolve()
         }, // only the node is asked

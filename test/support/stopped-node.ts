@@ -72,14 +72,8 @@ export class StoppedNodeFolder {
   }
 
   /** In this process. */
-  async run(command: string, ...options: string[]): Promise<CommandResult> {
-    const said = { out: '', err: '' };
-    const status = await runIndexCommand([command, '--network', 'regtest', '--prefix', this.prefix, ...options], {
-      out: (text) => (said.out += text),
-      err: (text) => (said.err += text),
-      progress: new Writable({ write: (_chunk, _encoding, done) => done() }) as unknown as NodeJS.WriteStream // no terminal
-    });
-    return { status, ...said };
+  run(command: string, ...options: string[]): Promise<CommandResult> {
+    return runIndexHere(this.prefix, command, ...options);
   }
 
   /** As a child process. */
@@ -94,6 +88,17 @@ export class StoppedNodeFolder {
   async remove(): Promise<void> {
     await rm(this.prefix, { recursive: true, force: true });
   }
+}
+
+/** Runs a command of `bcoin-rest index` in this process. */
+export async function runIndexHere(prefix: string, command: string, ...options: string[]): Promise<CommandResult> {
+  const said = { out: '', err: '' };
+  const status = await runIndexCommand([command, '--network', 'regtest', '--prefix', prefix, ...options], {
+    out: (text) => (said.out += text),
+    err: (text) => (said.err += text),
+    progress: new Writable({ write: (_chunk, _encoding, done) => done() }) as unknown as NodeJS.WriteStream // no terminal
+  });
+  return { status, ...said };
 }
 
 async function withStore(folder: string, use: (store: Store) => Promise<unknown>): Promise<void> {

@@ -1,3 +1,5 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
@@ -14,6 +16,7 @@ import { mineCoinbases } from '../support/regtest-chain';
 import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { signed, type PaidOutput } from '../support/signed';
+import { runIndexHere } from '../support/stopped-node';
 import { ServedNode } from '../support/served-node';
 import { TaprootKey, TaprootOutput } from '../support/taproot-key';
 import { until } from '../support/until';
@@ -31,6 +34,7 @@ const KEY = TaprootKey.of('key');
 const OUTPUT = new TaprootOutput(KEY, { script: script(KEY.publicKey, 'OP_CHECKSIG') });
 const PAID = 10_000;
 const MATURITY = 100;
+const DEEP = 150;
 
 interface TaprootCoin extends SpentOutput {
   readonly outpoint: Buffer;
@@ -93,7 +97,7 @@ describe('blocks that other nodes refuse', function () {
     const [block] = await mine(served.node, 1, undefined, ring.getAddress());
     await mine(served.node, MATURITY);
     const [coinbase] = block?.txs ?? [];
-    const paid = payment(coinbase ?? expect.fail('no coinbase'), ring, 8);
+    const paid = payment(coinbase ?? expect.fail('no coinbase'), ring, 9);
     coins = paid.coins;
     await mineOnly(served.node, [paid.transaction]);
     await served.settle();
@@ -150,22 +154,59 @@ describe('blocks that other nodes refuse', function () {
     expect(warnings()).to.have.length(1);
   });
 
-  it('are found again after a restart', async () => {
-    const [before] = warnings();
+  it('are said by the tools for a node that is not running', async () => {
+    const [text = ''] = warnings();
+    await served.close();
+    const { status, out } = await runIndexHere(prefix, 'status');
+    expect(status).to.equal(1);
+    expect(out).to.include(`\nRefused  ${text}\n`);
+    const json = JSON.parse((await runIndexHere(prefix, 'status', '--json')).out) as { readonly refused: { readonly height: number } };
+    expect(json.refused).to.have.keys('height', 'hash', 'fault').and.to.include({ height: refused.height });
+    served = await open();
+  });
+
+  it('are said again at once after a restart, however deep they lie', async () => {
+    const [text] = warnings();
+    // Deeper than blocks are looked at.
+    await mine(served.node, DEEP);
+    await served.settle();
     await served.close();
     served = await open();
-    await until(() => warnings().length > 0);
-    expect(warnings()).to.deep.equal([before]);
+    expect(warnings()).to.deep.equal([text]);
+    expect(served.log.lines).to.include(`error ${text} Do not rely on anything that this chain confirms.`);
   });
 
   it('are forgotten once they have left the chain', async () => {
     const previous = await served.node.chain.getPrevious(refused);
-    await mine(served.node, 3, previous ?? undefined);
+    await mine(served.node, DEEP + 3, previous ?? undefined);
     await served.settle();
     expect(warnings()).to.deep.equal([]);
     expect(served.log.lines.some((line) => line.startsWith('warning Block') && line.endsWith('has left the chain.'))).to.equal(true);
     const { body } = await ask(served.port, { path: '/rest/chaininfo.json' });
     expect(JSON.parse(body.toString())).to.have.property('warnings').that.deep.equals([]);
+    await served.close();
+    expect(await runIndexHere(prefix, 'status')).to.have.property('status', 0);
+    served = await open();
+    expect(warnings()).to.deep.equal([]);
+  });
+
+  it('are looked for again when what is known of them cannot be read', async () => {
+    const wrong = wrongly(take(1));
+    await mineOnly(served.node, [wrong]);
+    await until(() => warnings().length > 0);
+    const [text] = warnings();
+    await served.close();
+    const [file] = (await readdir(prefix, { recursive: true })).filter((name) => name.endsWith('refused-block.json'));
+    await writeFile(join(prefix, file ?? expect.fail('no file')), '{"height":1}');
+    expect(await runIndexHere(prefix, 'status')).to.have.property('status', 3);
+    served = await open();
+    await until(() => warnings().length > 0);
+    expect(warnings()).to.deep.equal([text]);
+    expect(served.log.lines.some((line) => line.startsWith('warning Whether a block was refused'))).to.equal(true);
+    const previous = await served.node.chain.getPrevious(served.node.chain.tip);
+    await mine(served.node, 2, previous ?? undefined);
+    await served.settle();
+    expect(warnings()).to.deep.equal([]);
   });
 
   it('are looked for in the other blocks when one cannot be read', async () => {
@@ -179,8 +220,8 @@ describe('blocks that other nodes refuse', function () {
     const node = nodeWith(served.source, {
       spentOutputs: (of, counts) => (hash?.equals(of) ? Promise.resolve(Buffer.of(1, 200)) : served.source.spentOutputs(of, counts))
     });
-    const blocks = new RefusedBlocks({ node, index: served.index, logger: log });
-    blocks.open();
+    const blocks = new RefusedBlocks({ node, index: served.index, logger: log, file: undefined });
+    await blocks.open();
     try {
       await until(() => blocks.warnings.length > 0);
       expect(log.lines).to.have.length(2);

@@ -2,25 +2,39 @@
 
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
+import { RefusedBlockFile, refusedText, type RefusedBlock } from '../../../lib/watch/refused-block';
 import { ImpossibleError } from './errors';
 import { mainIndex } from './main-index';
 import { blockJson, blockText, EXIT, type Report } from './report';
 import { scriptIndex } from './script-index';
 import { emptyIndex, withIndex, type CommandContext, type OpenIndex, type StoppedIndex } from './stopped-index';
+import type { StoppedNode } from './stopped-node';
 
 export type Command = (context: CommandContext, index?: StoppedIndex) => Promise<Report>;
 
-/** The state of both indexes, and their sizes. Exit code 1 means that one of them is not on the node's chain. */
+/**
+ * The state of both indexes, and their sizes. Exit code 1 means that one of them is not on the node's chain, or that other nodes refuse a
+ * block of that chain.
+ */
 export async function status(context: CommandContext): Promise<Report> {
   const statusOf = async (open: OpenIndex) => ({ ...(await open.status()), onNodeChain: open.onNodeChain });
   const main = await withIndex(context, mainIndex, statusOf);
   const scripts = existsSync(context.stopped.scriptsFolder) ? await withIndex(context, scriptIndex(), statusOf) : undefined;
-  const lines = [...main.lines, ...(scripts?.lines ?? [])].filter((line) => line !== undefined && line !== false);
+  const refused = await findRefused(context.stopped);
+  const lines = [...main.lines, refused && (['Refused', refusedText(refused)] as const), ...(scripts?.lines ?? [])].filter(
+    (line) => line !== undefined && line !== false
+  );
   return {
-    exit: main.onNodeChain && scripts?.onNodeChain !== false ? EXIT.done : EXIT.different,
-    json: { ...main.json, scripts: scripts?.json },
+    exit: main.onNodeChain && scripts?.onNodeChain !== false && refused === undefined ? EXIT.done : EXIT.different,
+    json: { ...main.json, refused: refused && { ...blockJson(refused), fault: refused.fault }, scripts: scripts?.json },
     text: lines.map(([name, value]) => `${name.padEnd(9)}${value}`).join('\n')
   };
+}
+
+/** The block of the node's chain that other nodes refuse, if the node has found one (`--rest-pool=modern`). */
+async function findRefused({ node, refusedFile }: StoppedNode): Promise<RefusedBlock | undefined> {
+  const refused = await new RefusedBlockFile(refusedFile).read();
+  return refused !== undefined && (await node.activeHash(refused.height))?.equals(refused.hash) === true ? refused : undefined;
 }
 
 /** Compares an index with what the node has. Exit code 1 means that there is a difference, or that it is not on the node's chain. */

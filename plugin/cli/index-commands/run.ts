@@ -5,6 +5,7 @@ import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/err
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
+import { RefusedBlockFileError } from '../../../lib/watch/refused-block';
 import { detailsOf, messageOf } from '../../../lib/turns/error-text';
 import { OptionError } from '../../options';
 import { ProgressDisplay } from '../../progress';
@@ -47,6 +48,7 @@ const EXPECTED = [
   IndexRefusedError,
   LayoutVersionError,
   MissingBlocksError,
+  RefusedBlockFileError,
   StoreError,
   UnsupportedNodeError
 ];
@@ -73,7 +75,8 @@ BCOIN_PATH names another bcoin than the one installed here.
 
 Exit codes:
   0    fine, or done
-  1    a difference or damage was found, or the index is not on the node's chain
+  1    a difference or damage was found, the index is not on the node's chain, or other nodes
+       refuse a block of that chain
   2    called wrongly
   3    cannot be done: the node is running, there is no such folder, another network, ...
   130  interrupted; the index is usable, and the node continues from there

@@ -25,6 +25,8 @@ export interface StoppedNode {
   readonly indexFolder: string;
   /** The folder of the index by script; it may not exist. */
   readonly scriptsFolder: string;
+  /** Where a block of its chain is kept that other nodes refuse. */
+  readonly refusedFile: string;
   /** The plugin's options from bcoin.conf and the environment. */
   readonly options: RestOptions;
   close(): Promise<void>;
@@ -43,12 +45,13 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
  */
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
-  const { index, scripts } = placesOf(host.config);
+  const { index, scripts, refused } = placesOf(host.config);
   return {
     node: new BcoinNode(host),
     network: host.network.type,
     indexFolder: index,
     scriptsFolder: scripts,
+    refusedFile: refused,
     options: readOptions(host.config),
     close: () => closeChain(host)
   };
