@@ -31,8 +31,10 @@ export class Broadcaster {
   async broadcast(bytes: Buffer): Promise<void> {
     const { mempool, pool } = this.#host;
     const transaction = await this.#parse(bytes);
-    if (mempool.hasEntry(this.#toHost(transaction.hash()))) {
-      this.#announce(transaction);
+    const entry = mempool.getEntry(this.#toHost(transaction.hash()));
+    if (entry) {
+      // The one that was checked: another may have the same txid and a wrong witness.
+      this.#announce(entry.tx);
       return;
     }
     await this.#entrance.add(transaction);

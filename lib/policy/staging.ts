@@ -1,7 +1,7 @@
 // The pool as it would be after a change: some transactions enter, others leave (CTxMemPool::ChangeSet of Bitcoin Core).
 
 import { improves } from '../clusters/diagram';
-import { chunksOf, componentsOf, PooledNode, reachedFrom, type ClusteredPool, type Member, type PooledCluster } from './clustered-pool';
+import { chunksOf, componentsOf, PooledNode, type ClusteredPool, type Member, type PooledCluster } from './clustered-pool';
 import { LIMITS } from './limits';
 import { PolicyRefusal } from './refusal';
 import type { Rate } from '../clusters/fee-rate';
@@ -46,6 +46,17 @@ export class Staging {
     }
   }
 
+  /** For what comes back from blocks, whose clusters are trimmed afterwards. @throws PolicyRefusal if a chain is too long for any cluster */
+  checkAncestors(): void {
+    for (const node of this.#added.values()) {
+      const found = new Set([node]);
+      for (const { parents } of found) {
+        if (found.size > LIMITS.mostInCluster) throw new PolicyRefusal('policy', 'too-large-cluster');
+        for (const parent of parents) found.add(parent);
+      }
+    }
+  }
+
   /** Whether miners would gain by the change. Yields often. */
   *improves(): Generator<void, boolean> {
     const touched = this.#touched();
@@ -66,8 +77,13 @@ export class Staging {
     return new Set(nodes.filter(({ member }) => this.#pool.get(member.key) !== undefined).map((node) => this.#pool.clusterOf(node)));
   }
 
+  /** Goes no further than it is asked to: inputs may connect hundreds of clusters. */
   *#connectedTo(start: PooledNode): Generator<PooledNode, void> {
-    yield* reachedFrom([start], (node) => this.#neighbours(node));
+    const found = new Set([start]);
+    for (const node of found) {
+      yield node;
+      for (const other of this.#neighbours(node)) found.add(other);
+    }
   }
 
   *#neighbours(node: PooledNode): Generator<PooledNode, void> {

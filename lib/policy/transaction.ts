@@ -50,7 +50,7 @@ export class Candidate {
   /** Virtual bytes, of that weight. */
   readonly size: number;
 
-  /** `coins`: one for each input. `priority`: satoshis by which the operator changed its fee (`prioritisetransaction`). */
+  /** `coins`: one for each input. */
   constructor(
     readonly offered: Offered,
     readonly coins: readonly SpentCoin[]

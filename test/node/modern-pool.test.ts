@@ -21,6 +21,12 @@ import type { PoolEvent } from '../../lib/node/types';
 const COINBASE_SATS = 5_000_000_000;
 const FEE = 1_000;
 
+/** A transaction of one input, serialized without a witness, with one that nobody has asked for. */
+function withWitness(raw: Buffer): Buffer {
+  const [version, parts, locktime] = [raw.subarray(0, 4), raw.subarray(4, -4), raw.subarray(-4)];
+  return Buffer.concat([version, Buffer.of(0, 1), parts, Buffer.of(1, 1, 7), locktime]);
+}
+
 describe('the modern pool', function () {
   this.timeout(60_000);
   const ring: HostKeyRing = bcoin.KeyRing.generate();
@@ -164,6 +170,34 @@ describe('the modern pool', function () {
     for (const transaction of chain.slice(30)) await node.broadcast(transaction.toRaw());
     await mineOnly(host, [], await mineOnly(host, [], fork));
     expect(idsOf(node)).to.have.members(namesOf(...chain.slice(0, 64)));
+  });
+
+  it('takes no more of a chain back from blocks than a cluster holds', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const chain: HostTransaction[] = [];
+    for (let [i, last] = [0, coins[0] as HostTransaction]; i < 70; i++, last = chain.at(-1) as HostTransaction)
+      chain.push(paying([last], FEE, COINBASE_SATS - i * FEE));
+    const fork = host.chain.tip;
+    await mineOnly(host, chain);
+    let entered = 0;
+    const subscription = node.pool.events$.subscribe(({ type }) => (entered += type === 'add' ? 1 : 0));
+    await mineOnly(host, [], await mineOnly(host, [], fork));
+    subscription.unsubscribe();
+    expect(entered).to.equal(64);
+    expect(idsOf(node)).to.have.members(namesOf(...chain.slice(0, 64)));
+  });
+
+  it('announces what it has checked, although the same transaction comes again with a wrong witness', async () => {
+    const { host, node, coins } = await withCoins(1, { settings: { selfish: true } });
+    const good = paying(coins, FEE);
+    await node.broadcast(good.toRaw());
+    const announced: HostTransaction[] = [];
+    host.broadcast = (transaction) => {
+      announced.push(transaction);
+      return Promise.resolve();
+    };
+    await node.broadcast(withWitness(good.toRaw()));
+    expect(announced.map((one) => one.toRaw().toString('hex'))).to.deep.equal([good.toRaw().toString('hex')]);
   });
 
   it('drops what pays the least when it is full, and then asks for more', async () => {

@@ -69,7 +69,8 @@ export class Admission {
     const staging = new Staging(this.#parts.clusters);
     staging.add(member, spentKeys(offered));
     if (conflicts.size > 0) await this.#checkReplacement(checked, staging);
-    if (terms.isFromBlock !== true) staging.checkClusters();
+    if (terms.isFromBlock === true) staging.checkAncestors();
+    else staging.checkClusters();
     if (conflicts.size > 0) checkSpendsNoConflict(member, parents, conflicts);
     checkMostRate(checked, terms);
     if (this.#parts.settings.requireStandard && !spendsAllDust(offered, membersOf(parents))) throw unspentDust(offered);

@@ -4,7 +4,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { compareRates } from '../../clusters/fee-rate';
 import { keyOf } from '../../bitcoin/hash';
-import { ClusteredPool, withDescendants, type Member, type PooledChunk, type PooledNode } from '../../policy/clustered-pool';
+import {
+  ClusteredPool,
+  withDescendants,
+  type Member,
+  type PooledChunk,
+  type PooledCluster,
+  type PooledNode
+} from '../../policy/clustered-pool';
 import { dustLimit } from '../../policy/dust';
 import { LIMITS } from '../../policy/limits';
 import { RollingFloor } from '../../policy/rolling-floor';
@@ -150,7 +157,13 @@ export class PooledEntries {
 
   /** Drops the end of clusters that have become too large: transactions of blocks that come back are not held up by limits. */
   async trimClusters(): Promise<void> {
-    for (const cluster of new Set(Array.from(this.clusters.nodes(), (node) => this.clusters.clusterOf(node)))) {
+    const seen = new Set<PooledCluster>();
+    const slice = new Slice();
+    for (const one of this.clusters.nodes()) {
+      if (slice.isOver()) await setImmediate();
+      const cluster = this.clusters.clusterOf(one);
+      if (seen.has(cluster)) continue;
+      seen.add(cluster);
       let [count, weight] = [cluster.nodes.size, 0];
       for (const { member } of cluster.nodes) weight += member.weight;
       if (count <= LIMITS.mostInCluster && weight <= LIMITS.mostClusterWeight) continue;
@@ -187,7 +200,7 @@ export class PooledEntries {
   /** All chunks, those first that pay the least; within a cluster the last first. Yields often. */
   *#worstFirst(): Generator<void, PooledChunk[]> {
     const chunks: PooledChunk[] = [];
-    const seen = new Set<unknown>();
+    const seen = new Set<PooledCluster>();
     for (const node of this.clusters.nodes()) {
       const cluster = this.clusters.clusterOf(node);
       if (seen.has(cluster)) continue;

@@ -65,7 +65,9 @@ export class Reorganizations {
 
   async #takeBack(block: HostEntry, transactions: readonly HostTransaction[]): Promise<void> {
     const { mempool, admission, entries, logger, toHost } = this.#parts;
+    const slice = new Slice();
     for (const [i, transaction] of transactions.entries()) {
+      if (slice.isOver()) await setImmediate();
       if (mempool.hasEntry(toHost(transaction.hash()))) continue;
       try {
         if (i === 0) throw new PolicyRefusal('invalid', 'coinbase');
