@@ -8,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
+import { LoopMeter } from './loop-meter';
 import { freePort, mine } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
 import { signed } from './signed';
@@ -61,37 +62,12 @@ const say = (reply: MeteredReply): void => {
   process.send?.(reply);
 };
 
-/**
- * How late a timer is, but at most the processor time that the process has used meanwhile: a process that waits for a processor is not
- * held by its own work.
- */
-class LoopMeter {
-  #heldMs = 0;
-  #at = performance.now();
-  #used = process.cpuUsage();
-
-  constructor() {
-    setInterval(() => {
-      const [now, { user, system }] = [performance.now(), process.cpuUsage(this.#used)];
-      this.#heldMs = Math.max(this.#heldMs, Math.min(now - this.#at - TICK_MS, (user + system) / 1_000));
-      this.#at = now;
-      this.#used = process.cpuUsage();
-    }, TICK_MS).unref();
-  }
-
-  take(): number {
-    const held = this.#heldMs;
-    this.#heldMs = 0;
-    return held;
-  }
-}
-
 async function main(): Promise<void> {
   const electrum = await freePort();
   const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, unknown>;
   const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': electrum, ...settings } });
   const facts = await prepared(served, electrum);
-  const meter = new LoopMeter();
+  const meter = new LoopMeter(TICK_MS);
   process.on(
     'message',
     () =>

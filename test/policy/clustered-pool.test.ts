@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { keyOf } from '../../lib/bitcoin/hash';
+import { ClusteredPool, type Member, type PooledNode } from '../../lib/policy/clustered-pool';
+import { LIMITS } from '../../lib/policy/limits';
+import { PolicyRefusal } from '../../lib/policy/refusal';
+import { allReplaced, checkPaysForReplacement, checkSpendsNoConflict } from '../../lib/policy/replacement';
+import { Staging } from '../../lib/policy/staging';
+import { runAtOnce } from '../../lib/turns/slices';
+
+const txidOf = (number: number): Buffer => createHash('sha256').update(`transaction ${number}`).digest();
+const key = (number: number): string => keyOf(txidOf(number));
+
+function member(number: number, modifiedFee = 1_000, weight = 400): Member {
+  const txid = txidOf(number);
+  return { key: keyOf(txid), txid, wtxid: txid, version: 2, size: weight / 4, weight, modifiedFee, dust: [] };
+}
+
+const refusalOf = (check: () => void): string | undefined => {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PolicyRefusal)) throw error;
+    return error.message;
+  }
+};
+
+/** Clusters of `size`: in each, all others spend from the first. */
+function starsOf(count: number, size: number): { readonly pool: ClusteredPool; readonly roots: readonly number[] } {
+  const pool = new ClusteredPool();
+  const roots = Array.from({ length: count }, (_, i) => i * size);
+  for (const root of roots) for (let i = 0; i < size; i++) pool.add(member(root + i), i === 0 ? [] : [key(root)], []);
+  return { pool, roots };
+}
+
+const nodeAt = (pool: ClusteredPool, number: number): PooledNode => pool.get(key(number)) ?? expect.fail('a transaction of the pool');
+
+type Step = { readonly spends: readonly number[] } | { readonly leaves: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ spends: fc.array(fc.nat(30), { maxLength: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ leaves: fc.nat(30) }) }
+);
+
+describe('the pool’s clusters', () => {
+  it('are the transactions that are connected, whatever enters and leaves', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const pool = new ClusteredPool();
+        const parents = new Map<number, readonly number[]>();
+        for (const [number, one] of steps.entries()) {
+          if ('leaves' in one) {
+            const leaving = [...parents.keys()][one.leaves % Math.max(1, parents.size)];
+            if (leaving === undefined) continue;
+            parents.delete(leaving);
+            pool.delete(key(leaving));
+          } else {
+            const there = [...parents.keys()];
+            const spent = there.length === 0 ? [] : [...new Set(one.spends.map((pick) => there[pick % there.length] as number))];
+            parents.set(number, spent);
+            pool.add(member(number), spent.map(key), []);
+          }
+          for (const start of parents.keys()) {
+            const cluster = pool.clusterOf(nodeAt(pool, start));
+            const expected = connected(start, parents);
+            expect(new Set(Array.from(cluster.nodes, ({ member: { key: one } }) => one))).to.deep.equal(new Set([...expected].map(key)));
+            const chunks = runAtOnce(cluster.chunks());
+            expect(chunks.flatMap(({ nodes }) => [...nodes])).to.have.members([...cluster.nodes]);
+          }
+        }
+      })
+    );
+  });
+
+  it('join when a transaction comes back before those that spend from it', () => {
+    const pool = new ClusteredPool();
+    for (const child of [1, 2]) pool.add(member(child), [], []);
+    pool.add(member(3), [], [key(1), key(2)]);
+    expect(pool.clusterOf(nodeAt(pool, 1)).nodes.size).to.equal(3);
+    pool.delete(key(3));
+    expect(pool.clusterOf(nodeAt(pool, 1)).nodes.size).to.equal(1);
+  });
+
+  it('hold 64 transactions of 404,000 weight together', () => {
+    const { pool } = starsOf(1, LIMITS.mostInCluster - 1);
+    const staged = (number: number, weight: number, spends: readonly number[]): unknown => {
+      const staging = new Staging(pool);
+      staging.add(member(number, 1_000, weight), spends.map(key));
+      return refusalOf(() => {
+        staging.checkClusters();
+      });
+    };
+    const used = (LIMITS.mostInCluster - 1) * 400;
+    expect(staged(1_000, LIMITS.mostClusterWeight - used, [0])).to.equal(undefined);
+    expect(staged(1_000, LIMITS.mostClusterWeight - used + 4, [0])).to.equal('too-large-cluster');
+    pool.add(member(999), [key(0)], []);
+    expect(staged(1_000, 400, [0])).to.equal('too-large-cluster');
+    expect(staged(1_000, 400, [])).to.equal(undefined);
+  });
+
+  it('are looked at only as far as the limit, even if a transaction spends from hundreds of them', () => {
+    const { pool, roots } = starsOf(500, LIMITS.mostInCluster);
+    let looks = 0;
+    for (const root of roots) {
+      const { children } = nodeAt(pool, root);
+      const values = children.values.bind(children);
+      Object.defineProperty(children, Symbol.iterator, { value: () => (looks++, values()) });
+    }
+    const staging = new Staging(pool);
+    staging.add(member(1_000_000), roots.map(key));
+    expect(
+      refusalOf(() => {
+        staging.checkClusters();
+      })
+    ).to.equal('too-large-cluster');
+    expect(looks).to.be.at.most(LIMITS.mostInCluster);
+  });
+});
+
+function connected(start: number, parents: ReadonlyMap<number, readonly number[]>): Set<number> {
+  const found = new Set([start]);
+  for (const one of found)
+    for (const [other, spent] of parents) {
+      if (spent.includes(one)) found.add(other);
+      if (other === one) for (const parent of spent) if (parents.has(parent)) found.add(parent);
+    }
+  return found;
+}
+
+describe('a replacement', () => {
+  const reason = 'too many potential replacements';
+  const txid = txidOf(1_000_000);
+
+  it('conflicts with transactions of a hundred clusters at most, and takes all their descendants along', () => {
+    const { pool, roots } = starsOf(LIMITS.mostReplacedClusters + 1, 3);
+    const conflicts = (numbers: readonly number[]): Set<PooledNode> => new Set(numbers.map((number) => nodeAt(pool, number)));
+    expect(allReplaced(conflicts(roots.slice(1)), pool, { txid, reason }).size).to.equal(3 * LIMITS.mostReplacedClusters);
+    expect(refusalOf(() => allReplaced(conflicts(roots), pool, { txid, reason }))).to.match(
+      /^too many potential replacements, rejecting replacement [0-9a-f]{64}; too many conflicting clusters \(101 > 100\)$/
+    );
+    // Many of one cluster are one.
+    expect(allReplaced(conflicts([0, 1, 2]), pool, { txid, reason }).size).to.equal(3);
+  });
+
+  it('pays for all that goes, and for itself', () => {
+    const { pool } = starsOf(1, 3);
+    const pays = (fee: number): string | undefined =>
+      refusalOf(() => {
+        checkPaysForReplacement(pool.nodes(), { txid, fee, size: 201, incrementalRate: 100, reason: 'insufficient fee' });
+      })?.replace(/ [0-9a-f]{64}/, '');
+    expect(pays(3_021)).to.equal(undefined);
+    expect(pays(3_020)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.0000002 < 0.00000021');
+    expect(pays(2_999)).to.equal('insufficient fee, rejecting replacement, less fees than conflicting txs; 0.00002999 < 0.00003');
+  });
+
+  it('does not spend what it replaces, nor what descends from that', () => {
+    const pool = new ClusteredPool();
+    pool.add(member(1), [], []);
+    pool.add(member(2), [key(1)], []);
+    const [first, second] = [nodeAt(pool, 1), nodeAt(pool, 2)];
+    const spends = (parents: PooledNode[], conflicts: PooledNode[]): string | undefined =>
+      refusalOf(() => {
+        checkSpendsNoConflict(member(3), new Set(parents), new Set(conflicts));
+      });
+    expect(spends([second], [first])).to.match(
+      /^bad-txns-spends-conflicting-tx, [0-9a-f]{64} spends conflicting transaction [0-9a-f]{64}$/
+    );
+    expect(spends([first], [second])).to.equal(undefined);
+  });
+});

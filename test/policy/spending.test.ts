@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { dustLimit } from '../../lib/policy/dust';
+import { feeAt } from '../../lib/policy/limits';
+import { PolicyRefusal } from '../../lib/policy/refusal';
+import { checkFee, checkSigopCost, checkSpentScripts, checkValues } from '../../lib/policy/spending';
+import { candidate, input, P2WPKH } from './offered';
+import type { SpentCoin } from '../../lib/policy/transaction';
+
+const [OP_CHECKSIG, OP_CHECKMULTISIG, OP_0] = [0xac, 0xae, 0x00];
+const P2SH = Buffer.from(`a914${'cd'.repeat(20)}87`, 'hex');
+
+const refusalOf = (check: () => void): string | undefined => {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PolicyRefusal)) throw error;
+    return error.message;
+  }
+};
+
+const pushOf = (data: Buffer): Buffer => Buffer.concat([Buffer.of(data.length), data]);
+
+describe('what a transaction for the pool spends', () => {
+  it('is mature, and no less than what it pays', () => {
+    const values = (coin: Partial<SpentCoin>, height: number): unknown =>
+      refusalOf(() => {
+        checkValues(candidate({}, [coin]), height);
+      });
+    expect(values({ isCoinbase: true, height: 1 }, 101)).to.equal(undefined);
+    expect(values({ isCoinbase: true, height: 1 }, 100)).to.equal(
+      'bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 99'
+    );
+    expect(values({ value: 10_000 }, 2)).to.equal(undefined);
+    expect(values({ value: 9_999 }, 2)).to.equal('bad-txns-in-belowout, value in (0.00009999) < value out (0.0001)');
+  });
+
+  it('has at most 15 signature operations in a redeem script, and 2,500 in all that run', () => {
+    const spending = (count: number, each: number): unknown =>
+      refusalOf(() => {
+        const inputs = Array.from({ length: count }, (_, i) => input(i, pushOf(Buffer.alloc(each, OP_CHECKSIG))));
+        checkSpentScripts(
+          candidate(
+            { inputs },
+            Array.from({ length: count }, () => ({ script: P2SH }))
+          )
+        );
+      });
+    expect(spending(166, 15)).to.equal(undefined);
+    expect(spending(167, 15)).to.equal('bad-txns-nonstandard-inputs, non-witness sigops exceed bip54 limit');
+    expect(spending(1, 16)).to.equal('bad-txns-nonstandard-inputs, p2sh redeemscript sigops exceed limit (input 0: 16 > 15)');
+  });
+
+  it('is a script that is known, with a redeem script that is there', () => {
+    const spending = (script: Buffer, unlocking = Buffer.alloc(0)): unknown =>
+      refusalOf(() => {
+        checkSpentScripts(candidate({ inputs: [input(0, unlocking)] }, [{ script }]));
+      });
+    expect(spending(Buffer.of(0x51))).to.equal('bad-txns-nonstandard-inputs, input 0 script unknown');
+    expect(spending(Buffer.from(`5220${'11'.repeat(32)}`, 'hex'))).to.equal(
+      'bad-txns-nonstandard-inputs, input 0 witness program is undefined'
+    );
+    expect(spending(P2SH)).to.equal('bad-txns-nonstandard-inputs, input 0 P2SH redeemscript missing');
+    expect(spending(P2SH, Buffer.of(0x61))).to.equal('bad-txns-nonstandard-inputs, p2sh scriptsig malformed (input 0)');
+  });
+
+  it('costs at most 16,000 for signature operations', () => {
+    const cost = (multisigs: number, checksigs: number): unknown =>
+      refusalOf(() => {
+        const script = Buffer.concat([Buffer.alloc(multisigs, OP_CHECKMULTISIG), Buffer.alloc(checksigs, OP_CHECKSIG)]);
+        checkSigopCost(candidate({ outputs: [{ value: 1_000, script }] }, [{ script: Buffer.of(OP_0) }]));
+      });
+    expect(cost(200, 0)).to.equal(undefined);
+    expect(cost(200, 1)).to.equal('bad-txns-too-many-sigops, 16004');
+  });
+
+  it('makes it as large as its signature operations', () => {
+    const { size, weight, offered } = candidate({ outputs: [{ value: 1_000, script: Buffer.alloc(10, OP_CHECKSIG) }] });
+    expect(weight).to.equal((40 + 1) * 20);
+    expect(size).to.equal(205);
+    expect(offered.transaction.weight).to.be.below(weight);
+  });
+
+  it('pays what a full pool asks for before what is asked for always', () => {
+    const fee = (paid: number, floor: number): unknown =>
+      refusalOf(() => {
+        checkFee(paid, 201, { floor, relay: 100 });
+      });
+    expect(fee(21, 0)).to.equal(undefined);
+    expect(fee(20, 0)).to.equal('min relay fee not met, 20 < 21');
+    expect(fee(20, 150)).to.equal('mempool min fee not met, 20 < 31');
+    expect(fee(0, 1)).to.equal('mempool min fee not met, 0 < 1');
+  });
+
+  it('is dust below the limits of Bitcoin Core', () => {
+    const limits = [
+      `76a914${'00'.repeat(20)}88ac`,
+      P2SH.toString('hex'),
+      P2WPKH.toString('hex'),
+      `0020${'00'.repeat(32)}`,
+      `5120${'00'.repeat(32)}`,
+      '51024e73',
+      '6a'
+    ];
+    expect(limits.map((hex) => dustLimit(Buffer.from(hex, 'hex')))).to.deep.equal([546, 540, 294, 330, 330, 240, 0]);
+    expect(feeAt(100, 1)).to.equal(1);
+  });
+});
