@@ -48,14 +48,16 @@ describe('an acknowledged payment that is replaced in the pool', () => {
     signed(ring, [coin], [...(amount > 0 ? [[SCRIPT, amount] as const] : []), [ring.getAddress(), COINBASE - amount - fee]]);
   const state = async (): Promise<Record<string, unknown>> =>
     (await (await fetch(url, { headers: { accept: 'application/json' } })).json()) as Record<string, unknown>;
-  /** The line about the order in the log of the operator. */
-  const said = async (): Promise<string> => {
+  /** The line about the order in the log of the operator, or a later one. */
+  const said = async (after = 0): Promise<string> => {
     for (;;) {
-      const line = served.log.lines.find((one) => one.includes(id));
+      const line = served.log.lines.filter((one) => one.includes(id))[after];
       if (line !== undefined) return line;
       await setTimeout(5);
     }
   };
+  const excluded = (received: number): string =>
+    `warning payments: Order ${id}: a payment that was acknowledged cannot be confirmed any more: another transaction in the chain has spent its coins. The order has received ${received} satoshis.`;
 
   it('is said at once to the operator, and shown, when the replacement pays nothing', async () => {
     const theft = paying(100_000, 0);
@@ -70,6 +72,7 @@ describe('an acknowledged payment that is replaced in the pool', () => {
     await mine(served.node, 1);
     await served.settle();
     expect(await state()).to.deep.include({ state: 'conflicted' });
+    expect(await said(1)).to.equal(excluded(0));
   });
 
   it('is said, with what the replacement pays, when a wallet has raised the fee', async () => {
@@ -85,5 +88,6 @@ describe('an acknowledged payment that is replaced in the pool', () => {
     await mine(served.node, 1);
     await served.settle();
     expect(await state()).to.have.nested.property('received.confirmed', AMOUNT);
+    expect(await said(1)).to.equal(excluded(AMOUNT));
   });
 });

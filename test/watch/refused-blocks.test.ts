@@ -2,86 +2,30 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { SignedInput } from '../../lib/taproot/signature-hash';
 import { RefusedBlocks } from '../../lib/watch/refused-blocks';
 import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
 import { ask } from '../support/http';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { bcoin } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
 import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { mineCoinbases } from '../support/regtest-chain';
 import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
-import { signed, type PaidOutput } from '../support/signed';
 import { runIndexHere } from '../support/stopped-node';
 import { ServedNode } from '../support/served-node';
-import { TaprootKey, TaprootOutput } from '../support/taproot-key';
 import { until } from '../support/until';
-import { serialized, spendOf, withInput, type MadeTransaction } from '../taproot/made-transaction';
-import { script } from '../taproot/script-text';
-import type { SpentOutput } from '../../lib/taproot/spend';
-import type { HostEntry, HostTransaction } from '../../lib/node/host';
+import { byKey, byScript, payment, wrongly, type TaprootCoin } from '../taproot/spent-coins';
+import type { HostEntry } from '../../lib/node/host';
 
 /** Blocks until segwit is active. */
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const [WINDOW, THRESHOLD] = [segwit.window, segwit.threshold];
 const SHORT_WINDOW = 16;
 
-const KEY = TaprootKey.of('key');
-const OUTPUT = new TaprootOutput(KEY, { script: script(KEY.publicKey, 'OP_CHECKSIG') });
-const PAID = 10_000;
 const MATURITY = 100;
 const DEEP = 150;
-
-interface TaprootCoin extends SpentOutput {
-  readonly outpoint: Buffer;
-}
-
-const hostTransaction = (raw: Buffer): HostTransaction => bcoin.TX.fromRaw(raw);
-
-/** Pays a coinbase of the ring to the taproot output, several times. */
-function payment(coinbase: HostTransaction, ring: HostKeyRing, count: number): { transaction: HostTransaction; coins: TaprootCoin[] } {
-  const outputs = Array.from({ length: count }, (): PaidOutput => [OUTPUT.script, PAID]);
-  const transaction = signed(ring, [coinbase], outputs);
-  const { txid } = scanWholeTransaction(transaction.toRaw());
-  const coins = outputs.map((_, index) => {
-    const number = Buffer.alloc(4);
-    number.writeUInt32LE(index);
-    return { value: PAID, script: OUTPUT.script, outpoint: Buffer.concat([txid, number]) };
-  });
-  return { transaction, coins };
-}
-
-/** Spends coins, each in its own way: `witness` gets what signs for an input. */
-function spending(
-  coins: readonly TaprootCoin[],
-  witness: (sign: (key: TaprootKey, leaf?: Buffer) => Buffer) => readonly Buffer[]
-): HostTransaction {
-  let transaction: MadeTransaction = {
-    version: 2,
-    locktime: 0,
-    inputs: coins.map(({ outpoint }) => ({ outpoint, script: Buffer.alloc(0), sequence: 0xffff_ffff, witness: [] })),
-    outputs: [{ value: PAID, script: Buffer.of(0x51) }]
-  };
-  for (const input of coins.keys()) {
-    const sign = (key: TaprootKey, leaf?: Buffer): Buffer =>
-      key.sign(new SignedInput(spendOf(transaction, coins), input, undefined, leaf).signatureHash(0, 0xffff_ffff) as Buffer); // a type that is defined
-    transaction = withInput(transaction, input, { witness: witness(sign) });
-  }
-  return hostTransaction(serialized(transaction));
-}
-
-const byKey = (coins: readonly TaprootCoin[]): HostTransaction => spending(coins, (sign) => [sign(OUTPUT.key)]);
-
-const byScript = (coins: readonly TaprootCoin[]): HostTransaction => {
-  const { script: code, control, hash } = OUTPUT.leaf(0);
-  return spending(coins, (sign) => [sign(KEY, hash), code, control]);
-};
-
-const wrongly = (coins: readonly TaprootCoin[]): HostTransaction => spending(coins, () => [Buffer.alloc(64, 1)]);
 
 describe('blocks that other nodes refuse', function () {
   this.timeout(120_000);

@@ -313,7 +313,11 @@ export class Merchant {
     const [stored, traced] = await this.#remember(id);
     this.#watch.settle(id, settlementOf(traced));
     for (const { payment, standing, parts } of traced) {
-      if (standing.state === 'conflicted') continue;
+      if (standing.state === 'conflicted') {
+        // Unless another Payment has settled the order.
+        if (payment.acknowledgement && settlementOf(traced) === 'conflicted') await this.#sayExcluded(stored);
+        continue;
+      }
       if (standing.state === 'replaced' && payment.acknowledgement) {
         this.#sayReplaced(id, standing.by);
         continue;
@@ -341,6 +345,15 @@ export class Merchant {
       .reduce((sum, { amount }) => sum + amount, 0n);
     const pays = paid > 0n ? `which pays ${paid} satoshis to the order` : 'which pays nothing to the order';
     const message = `Order ${id}: a payment that was acknowledged was replaced in the pool by ${displayTxid(by)}, ${pays}.`;
+    if (this.#watch.isNewMessage(id, message)) this.#options.onTrouble?.(new Error(message));
+  }
+
+  async #sayExcluded(stored: StoredRequest): Promise<void> {
+    const { id } = stored;
+    const received = await receivedNow(stored, this.#watch.outputsInPool(id), this.#chain, this.#store);
+    const message =
+      `Order ${id}: a payment that was acknowledged cannot be confirmed any more: another transaction in the chain has spent its coins. ` +
+      `The order has received ${received?.amount ?? 0n} satoshis.`;
     if (this.#watch.isNewMessage(id, message)) this.#options.onTrouble?.(new Error(message));
   }
 

@@ -570,8 +570,11 @@ describe('Merchant', () => {
         const id = await acknowledged(shop);
         shop.chain.known.clear();
         shop.chain.conflicted.add(txidOf(paying(1)));
-        await shop.merchant.review();
+        for (let i = 0; i < 2; i++) await shop.merchant.review();
         expect(shop.chain.broadcasts).to.have.length(1);
+        expect(shop.troubles).to.deep.equal([
+          `Order ${id}: a payment that was acknowledged cannot be confirmed any more: another transaction in the chain has spent its coins. The order has received 0 satoshis.`
+        ]);
         await shop.merchant.pay(id, paymentFor(id, [paying(2)]));
         shop.chain.confirm(100);
         await shop.merchant.review();
