@@ -3,6 +3,7 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../lib/policy/limits';
 import { bcoin, type HostKeyRing } from '../test/support/bcoin';
+import { activateForksEarly } from '../test/support/early-forks';
 import { LoopMeter } from '../test/support/loop-meter';
 import { mine, mineOnly } from '../test/support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../test/support/rest-node';
@@ -25,7 +26,6 @@ const VALUE = 1_000_000;
 /** Below it, bcoin's own pool takes nothing. */
 const FEE = 1_000;
 const MATURITY = 100;
-const SHORT_WINDOW = 16;
 /** For work that goes on afterwards: everybody who follows the pool is told. */
 const AFTERWARDS_MS = 500;
 const TICK_MS = 1;
@@ -126,8 +126,7 @@ async function coinsOf(served: RestNode, target: unknown, count: number): Promis
 }
 
 async function main(): Promise<void> {
-  const { segwit } = bcoin.Network.get('regtest').deployments;
-  segwit.window = segwit.threshold = SHORT_WINDOW;
+  activateForksEarly();
   for (const row of ROWS) await measure(row, WARM_UP);
   console.log(describeMachine());
   console.log(`taproot: ${findNativeCurve() === undefined ? 'tiny-secp256k1' : "bcoin's own library"}`);

@@ -7,6 +7,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
 import { newFolder } from '../support/folders';
 import { LineClient } from '../support/line-client';
 import { openModernNode, type ModernNode } from '../support/modern-node';
@@ -18,9 +19,6 @@ import { byKey, byScript, coinOf, payment, wrongly, type TaprootCoin } from '../
 import type { BcoinNode } from '../../lib/node/bcoin';
 import type { HostTransaction } from '../../lib/node/host';
 
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const [WINDOW, THRESHOLD] = [segwit.window, segwit.threshold];
-const SHORT_WINDOW = 16;
 const MATURITY = 100;
 const COINS = 40;
 
@@ -47,11 +45,14 @@ describe('spends of taproot outputs', function () {
   const open = (): Promise<ServedNode> => {
     const pool = { 'rest-pool': 'modern', 'require-standard': true, 'persistent-mempool': true };
     const network = { listen: true, host: '127.0.0.1', port: p2p, 'no-auth': true, 'rest-electrum': electrum };
-    return ServedNode.open({ prefix, settings: { 'rest-core': 'modern', ...pool, ...network } }, { inMemory: false });
+    return ServedNode.open(
+      { prefix, settings: { 'rest-core': 'modern', 'rest-deprecated': 'fullrbf', ...pool, ...network } },
+      { inMemory: false }
+    );
   };
 
   before(async () => {
-    segwit.window = segwit.threshold = SHORT_WINDOW;
+    activateForksEarly();
     prefix = await newFolder();
     [electrum, p2p] = [await freePort(), await freePort()];
     served = await open();
@@ -63,8 +64,7 @@ describe('spends of taproot outputs', function () {
   });
   after(async () => {
     await served.close();
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
+    activateForksAsShipped();
   });
   beforeEach(() => {
     const [coin, other] = coins.splice(0, 2) as [TaprootCoin, TaprootCoin];
@@ -92,6 +92,14 @@ describe('spends of taproot outputs', function () {
         'reject-details': [reason, ...details].join(', ')
       });
     expect(await rpc.failure('sendrawtransaction', [hexOf(wrong as HostTransaction)])).to.deep.equal({ code: -26, message: refusal });
+    expect(await rpc.call('getmempoolinfo')).to.include({
+      minrelaytxfee: 0.000001,
+      incrementalrelayfee: 0.000001,
+      maxdatacarriersize: 100_000,
+      limitclustercount: 64,
+      limitclustersize: 101_000,
+      fullrbf: true
+    });
     expectOnlyRight();
   });
 

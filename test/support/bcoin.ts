@@ -109,7 +109,7 @@ export interface Bcoin {
     get(name: string): {
       addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
       readonly block: { maxTipAge: number };
-      readonly deployments: { readonly segwit: { threshold: number; window: number } };
+      readonly deployments: Readonly<Record<'csv' | 'segwit', { threshold: number; window: number }>>;
     };
   };
   readonly pkg: { readonly version: string };

@@ -7,6 +7,7 @@ export interface MadeInput {
   readonly index: number;
   /** The script that unlocks the coin; empty unless given. */
   readonly unlock?: Buffer;
+  readonly witness?: readonly Buffer[];
 }
 
 export interface MadeOutput {
@@ -33,12 +34,15 @@ const varBytes = (bytes: Buffer): Buffer => Buffer.concat([compactSize(bytes.len
 
 /** A serialized transaction. Another locktime makes another txid. */
 export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly MadeOutput[], locktime: number): Buffer {
+  const hasWitness = inputs.some(({ witness }) => witness !== undefined);
   return Buffer.concat([
     u32(1),
+    hasWitness ? Buffer.of(0, 1) : Buffer.alloc(0),
     compactSize(inputs.length),
     ...inputs.map(({ txid, index, unlock }) => Buffer.concat([txid, u32(index), varBytes(unlock ?? Buffer.alloc(0)), u32(0xffff_ffff)])),
     compactSize(outputs.length),
     ...outputs.map(({ value, script }) => Buffer.concat([u64(value), varBytes(script)])),
+    ...(hasWitness ? inputs.map(({ witness = [] }) => Buffer.concat([compactSize(witness.length), ...witness.map(varBytes)])) : []),
     u32(locktime)
   ]);
 }

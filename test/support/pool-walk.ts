@@ -8,23 +8,38 @@ import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
+import { activateForksAsShipped, activateForksEarly } from './early-forks';
 import { finish } from './finish';
 import { openModernNode } from './modern-node';
 import { madeTransaction, type MadeOutput } from './made-blocks';
 import { blockWith, mine, mineOnly, openRegtestNode, type RegtestOptions } from './regtest-node';
 import { signed } from './signed';
+import { TaprootKey, TaprootOutput } from './taproot-key';
 import { unfailing } from './unfailing';
 import type { HostEntry, HostHash, HostTransaction } from '../../lib/node/host';
 
-/** Scripts that are paid to, and the scripts that unlock them. The last one carries data. */
-export const SCRIPTS: readonly { readonly script: Buffer; readonly unlock: Buffer }[] = [
+interface Payable {
+  readonly script: Buffer;
+  /** The script, and the witness, with which anybody may spend it. */
+  readonly unlock: Buffer;
+  readonly witness?: readonly Buffer[];
+}
+
+/** OP_1 */
+const ANYBODY = Buffer.of(0x51);
+const TAPROOT_OUTPUT = new TaprootOutput(TaprootKey.of('a key that nobody uses'), { script: ANYBODY });
+
+/** Scripts that are paid to: DATA carries data, and only today's pool takes spends of TAPROOT, by its leaf. */
+export const SCRIPTS: readonly Payable[] = [
   ...['51', '015175', '01527551', '01537551', ''].map((hex) => ({
     script: Buffer.from(hex, 'hex'),
     unlock: Buffer.from(hex === '' || hex === '015175' ? '51' : '', 'hex')
   })),
-  { script: Buffer.from('6a0568656c6c6f', 'hex'), unlock: Buffer.alloc(0) }
+  { script: Buffer.from('6a0568656c6c6f', 'hex'), unlock: Buffer.alloc(0) },
+  { script: TAPROOT_OUTPUT.script, unlock: Buffer.alloc(0), witness: [ANYBODY, TAPROOT_OUTPUT.leaf(0).control] }
 ];
-const DATA = SCRIPTS.length - 1;
+const TAPROOT = SCRIPTS.length - 1;
+const DATA = TAPROOT - 1;
 
 const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
@@ -56,34 +71,37 @@ export type PoolStep =
   | { readonly do: 'fork' | 'reset' | 'invalidate'; readonly back: number }
   | { readonly do: 'open anew'; readonly meanwhile: readonly PoolStep[] };
 
-/** Steps of a node, for fast-check to choose from. */
-const poolStep: fc.Arbitrary<PoolStep> = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.record({
-      do: fc.constantFrom('send' as const, 'send' as const, 'send' as const, 'send into a full pool' as const),
-      spends: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
-      pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
-      fee: fc.integer({ min: 2_000, max: 50_000 })
-    })
-  },
-  { weight: 3, arbitrary: fc.constant({ do: 'mine' as const }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('mine a conflict' as const), pick: fc.nat({ max: 20 }) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom('fork' as const, 'fork' as const, 'fork' as const, 'reset' as const, 'invalidate' as const),
-      back: fc.integer({ min: 1, max: 3 })
-    })
-  }
-);
+const pays = (mostKind: number): fc.Arbitrary<number[]> => fc.array(fc.nat({ max: mostKind }), { minLength: 1, maxLength: 4 });
+
+/** Steps of a node, for fast-check to choose from. `mostKind`: the last of the scripts that are paid to. */
+const poolStep = (mostKind: number): fc.Arbitrary<PoolStep> =>
+  fc.oneof(
+    {
+      weight: 12,
+      arbitrary: fc.record({
+        do: fc.constantFrom('send' as const, 'send' as const, 'send' as const, 'send into a full pool' as const),
+        spends: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
+        pays: pays(mostKind),
+        fee: fc.integer({ min: 2_000, max: 50_000 })
+      })
+    },
+    { weight: 3, arbitrary: fc.constant({ do: 'mine' as const }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('mine a conflict' as const), pick: fc.nat({ max: 20 }) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constantFrom('fork' as const, 'fork' as const, 'fork' as const, 'reset' as const, 'invalidate' as const),
+        back: fc.integer({ min: 1, max: 3 })
+      })
+    }
+  );
 
 /** For a node with today's pool. */
 const replacingStep: fc.Arbitrary<PoolStep> = fc.record({
   do: fc.constant('replace' as const),
   pick: fc.nat({ max: 40 }),
   spends: fc.array(fc.nat({ max: 40 }), { maxLength: 2 }),
-  pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
+  pays: pays(TAPROOT),
   fee: fc.oneof(fc.integer({ min: 2_000, max: 50_000 }), fc.integer({ min: 50_000, max: 400_000 }))
 });
 
@@ -121,6 +139,7 @@ export class PoolWalk {
 
   /** Opens a node with today's pool, as `start` does. */
   static async startModern(): Promise<PoolWalk> {
+    activateForksEarly();
     const { host, node } = await openModernNode();
     return PoolWalk.#begin(host, node);
   }
@@ -147,6 +166,7 @@ export class PoolWalk {
   async close(): Promise<void> {
     this.pool.close();
     await this.host.close();
+    activateForksAsShipped();
   }
 
   async step(step: PoolStep): Promise<void> {
@@ -179,7 +199,7 @@ export class PoolWalk {
     const coins = spends.map((outpoint) => ({ ...outpoint, ...this.coin(outpoint) }));
     const each = Math.floor((coins.reduce((sum, { value }) => sum + value, 0) - fee) / pays.length);
     if (coins.length === 0 || each < 1_000) return undefined;
-    const inputs = coins.map(({ txid, index, script }) => ({ txid, index, unlock: unlockOf(script) }));
+    const inputs = coins.map(({ txid, index, script }) => ({ txid, index, ...spenderOf(script) }));
     const outputs = pays.map((kind): MadeOutput => ({ value: each, script: scriptOf(kind) }));
     return bcoin.TX.fromRaw(madeTransaction(inputs, outputs, 0));
   }
@@ -356,11 +376,11 @@ export class PoolWalk {
 
 /** bcoin's own pool and today's, and the steps that a node takes with each. */
 export const POOLS: readonly { readonly name: string; readonly start: () => Promise<PoolWalk>; readonly step: fc.Arbitrary<PoolStep> }[] = [
-  { name: "bcoin's pool", start: () => PoolWalk.start(), step: poolStep },
+  { name: "bcoin's pool", start: () => PoolWalk.start(), step: poolStep(DATA) },
   {
     name: 'the modern pool',
     start: () => PoolWalk.startModern(),
-    step: fc.oneof({ weight: 15, arbitrary: poolStep }, { weight: 8, arbitrary: replacingStep })
+    step: fc.oneof({ weight: 15, arbitrary: poolStep(TAPROOT) }, { weight: 8, arbitrary: replacingStep })
   }
 ];
 
@@ -375,4 +395,7 @@ const sumOf = (coins: readonly { readonly value: number }[]): { count: number; v
 
 const scriptOf = (kind: number): Buffer => SCRIPTS[kind]?.script ?? expect.fail(`a script of number ${kind}`);
 
-const unlockOf = (script: Buffer): Buffer => SCRIPTS.find((one) => one.script.equals(script))?.unlock ?? expect.fail('a script of ours');
+function spenderOf(locking: Buffer): Omit<Payable, 'script'> {
+  const { unlock, witness } = SCRIPTS.find(({ script }) => script.equals(locking)) ?? expect.fail('a script of ours');
+  return { unlock, ...(witness && { witness }) };
+}

@@ -8,6 +8,7 @@ import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
 import { ask } from '../support/http';
 import { bcoin } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
+import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
 import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { mineCoinbases } from '../support/regtest-chain';
@@ -19,11 +20,6 @@ import { until } from '../support/until';
 import { byKey, byScript, payment, wrongly, type TaprootCoin } from '../taproot/spent-coins';
 import type { HostEntry } from '../../lib/node/host';
 
-/** Blocks until segwit is active. */
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const [WINDOW, THRESHOLD] = [segwit.window, segwit.threshold];
-const SHORT_WINDOW = 16;
-
 const MATURITY = 100;
 const DEEP = 150;
 
@@ -34,7 +30,7 @@ describe('blocks that other nodes refuse', function () {
   let coins: TaprootCoin[];
 
   before(async () => {
-    segwit.window = segwit.threshold = SHORT_WINDOW;
+    activateForksEarly();
     prefix = await newFolder();
     served = await open();
     const ring = bcoin.KeyRing.generate();
@@ -48,8 +44,7 @@ describe('blocks that other nodes refuse', function () {
   });
 
   after(async () => {
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
+    activateForksAsShipped();
     await served.close();
   });
 
