@@ -40,6 +40,8 @@ export const SCRIPTS: readonly Payable[] = [
 ];
 const TAPROOT = SCRIPTS.length - 1;
 const DATA = TAPROOT - 1;
+/** The others, by their numbers. */
+const PLAIN = Array.from({ length: DATA }, (_, kind) => kind);
 
 const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
@@ -141,20 +143,20 @@ export class PoolWalk {
   static async startModern(): Promise<PoolWalk> {
     activateForksEarly();
     const { host, node } = await openModernNode();
-    return PoolWalk.#begin(host, node);
+    return PoolWalk.#begin(host, [...PLAIN, TAPROOT], node);
   }
 
   /** Opens a node with coins to spend, and a pool by script. */
   static async start(options: RegtestOptions = {}): Promise<PoolWalk> {
-    return PoolWalk.#begin(await openRegtestNode(options));
+    return PoolWalk.#begin(await openRegtestNode(options), PLAIN);
   }
 
-  static async #begin(host: TestFullNode, node?: BcoinNode): Promise<PoolWalk> {
+  static async #begin(host: TestFullNode, kinds: readonly number[], node?: BcoinNode): Promise<PoolWalk> {
     await host.connect();
     const ring = bcoin.KeyRing.generate();
     const [block] = (await mine(host, 101, undefined, ring.getAddress())) as [HostFullBlock];
     const each = Math.floor((COINBASE_SATS - FEE_SATS) / FUNDED_OUTPUTS);
-    const outputs = Array.from({ length: FUNDED_OUTPUTS }, (_, i) => [scriptOf(i % DATA), each] as const);
+    const outputs = Array.from({ length: FUNDED_OUTPUTS }, (_, i) => [scriptOf(kinds[i % kinds.length] as number), each] as const);
     const walk = new PoolWalk(host, node);
     await walk.#give(signed(ring, [block.txs[0] as HostTransaction], outputs));
     // Deeper than any step reaches.
