@@ -5,7 +5,7 @@ import { combineLatest, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 import { FaultFinder } from './fault-finder';
-import { refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
+import { RefusedBlockFileError, refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -85,6 +85,7 @@ export class RefusedBlocks {
       else this.#keep(undefined);
     } catch (error) {
       this.#logger.warning(`Whether a block was refused by other nodes before is not known: ${messageOf(error)}.`);
+      if (error instanceof RefusedBlockFileError) this.#keep(undefined);
     }
   }
 

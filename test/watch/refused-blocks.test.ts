@@ -142,6 +142,9 @@ describe('blocks that other nodes refuse', function () {
     await until(() => warnings().length > 0);
     expect(warnings()).to.deep.equal([text]);
     expect(served.log.lines.some((line) => line.startsWith('warning Whether a block was refused'))).to.equal(true);
+    await served.close();
+    expect((await runIndexHere(prefix, 'status')).out).to.include(text);
+    served = await open();
     const previous = await served.node.chain.getPrevious(served.node.chain.tip);
     await mine(served.node, 2, previous ?? undefined);
     await served.settle();
