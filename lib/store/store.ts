@@ -10,8 +10,20 @@ export interface StoreSnapshot {
   /** As `Store.load`. Closing the snapshot waits for calls in progress. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   /** Reads off the event loop. Closing the snapshot waits for calls in progress. */
-  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
+  range(range: StoreRange): AsyncIterable<StoreEntry>;
+  /** As `range`, many entries at a time. */
+  pages(range: StoreRange): AsyncIterable<readonly StoreEntry[]>;
+  /** The first entries of a range, `most` at most, with the least work: for ranges that have few. */
+  head(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead>;
   close(): void;
+}
+
+export type StoreEntry = readonly [key: Buffer, value: Buffer];
+
+export interface RangeHead {
+  readonly entries: readonly StoreEntry[];
+  /** Whether these are all entries of the range. */
+  readonly isWhole: boolean;
 }
 
 export interface KeyRange {
@@ -65,7 +77,7 @@ export interface Store {
   get(key: Buffer): Buffer | undefined;
   /** The values in the order of the keys, off the event loop: for thousands of cold keys. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
-  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
+  range(range: StoreRange): AsyncIterable<StoreEntry>;
   snapshot(): StoreSnapshot;
   /**
    * Writes all or nothing. The writes are asked for one by one, with turns of the event loop in between. Each is copied

@@ -12,12 +12,12 @@ import { expectScriptAnswers } from '../support/script-answers';
 import { groupRows, ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
 import type { Position } from '../../lib/index/types';
-import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
+import type { RowTransaction, ScriptSnapshot } from '../../lib/scripts/types';
 
 const genesisHash = blockHash(madeGenesis);
 
 /** `limit` rows of a history on one side of a position. */
-function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, limit: number, ascending: boolean): ScriptRow[] {
+function pageOf(history: readonly RowTransaction[], beyond: Position | undefined, limit: number, ascending: boolean): RowTransaction[] {
   const order = (a: Position, b: Position): number => a.height - b.height || a.index - b.index;
   const ordered = ascending ? history : [...history].reverse();
   return ordered

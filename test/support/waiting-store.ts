@@ -25,6 +25,11 @@ export function waitingStore(store: Store): Store {
         return real.load(keys);
       },
       range: (range) => slowly(real.range(range), wait),
+      pages: (range) => slowly(real.pages(range), wait),
+      head: async (range, most) => {
+        await wait();
+        return real.head(range, most);
+      },
       close: () => {
         real.close();
       }

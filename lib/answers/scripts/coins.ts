@@ -8,7 +8,7 @@ import { placedTransaction } from '../transactions/placed-transaction';
 import { RowCache } from './row-cache';
 import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
-import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+import type { ScriptCoin, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
 import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from '../blocks/raw-blocks';
@@ -83,7 +83,7 @@ export class ChainCoins {
     return found.flat();
   }
 
-  async #outputsOf(row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
+  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
     const { outputs } = await placedTransaction(this.#blocks, row, index, client);
     return outputs.flatMap((output, n) =>
       isUnspendable(output.script) && scriptHashOf(output.script).equals(script)
