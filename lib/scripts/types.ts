@@ -60,6 +60,12 @@ export interface ScanOptions {
   readonly goOn?: () => void;
 }
 
+export interface FoundCoins {
+  readonly coins: readonly ScriptCoin[];
+  /** How many further outputs nothing spends: nobody can, or their txid is in the chain twice. */
+  readonly others: number;
+}
+
 /** Outputs of one transaction that pay to one script. */
 export interface FundingOutputs {
   readonly txid: Buffer;
@@ -93,7 +99,7 @@ export interface ScriptSnapshot {
    * may be cached.
    * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history with too many rows to search.
    */
-  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
+  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<FoundCoins>;
   /**
    * Candidates for the positions of the transactions that spend outputs of the script, in the order of the chain; almost always only the
    * right ones. The caller must read each transaction to check. `outputs`: their transaction, and its position.

@@ -4,6 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
+import { TurnAllowance } from './turn-allowance';
 import type { RangeHead, StoreEntry, StoreRange, StoreSnapshot, StoreWrite } from './store';
 
 /** Keys in one lookup: handing over the values of more would block the event loop for too long. */
@@ -53,6 +54,7 @@ export abstract class LevelStore<E extends Engine> {
   /** undefined: the store is not open. */
   protected engine: E | undefined;
   readonly #name: string;
+  readonly #allowance = new TurnAllowance();
 
   protected constructor(name: string) {
     this.#name = name;
@@ -79,19 +81,32 @@ export abstract class LevelStore<E extends Engine> {
       const engine = this.requireEngine();
       const snapshot = engine.snapshot();
       const options: ReadOptions = { snapshot, ...ENCODINGS };
-      const heads = new Heads((reverse) => engine.iterator({ ...EVERYTHING, reverse, ...options }));
+      const heads = new Heads(
+        (range) => engine.iterator({ ...range, ...options }),
+        this.#allowance,
+        (error) => this.failure('read', error)
+      );
+      const get = (key: Buffer): Buffer | undefined => {
+        try {
+          return engine.getSync(key, options);
+        } catch (error) {
+          throw this.failure('read', error);
+        }
+      };
       return {
-        get: (key) => {
-          try {
-            return engine.getSync(key, options);
-          } catch (error) {
-            throw this.failure('read', error);
+        get,
+        few: (keys) => {
+          const found: (Buffer | undefined)[] = [];
+          for (const key of keys) {
+            if (this.#allowance.isSpent) return this.#load(keys.slice(found.length), options).then((others) => [...found, ...others]);
+            found.push(this.#allowance.read(() => get(key)));
           }
+          return found;
         },
         load: (keys) => this.#load(keys, options),
         range: (range) => this.#range(engine, { ...range, ...options }),
         pages: (range) => this.#pages(engine, { ...range, ...options }),
-        head: (range, most) => this.attempt('read', () => heads.read(range, most)),
+        head: (range, most) => heads.read(range, most),
         // Not awaited: it only waits for reads in progress.
         close: () => {
           heads.close();
@@ -161,36 +176,63 @@ export abstract class LevelStore<E extends Engine> {
 }
 
 /**
- * Reads the beginnings of ranges, with iterators that are kept: to make one takes longer than to move it and to read some entries.
+ * Reads the beginnings of ranges. Iterators are kept and moved, which takes less than making new ones. Moving one reads from the disk at once;
+ * once the turn's allowance is spent, a new iterator does so off the event loop.
  */
 class Heads {
-  readonly #make: (reverse: boolean) => EngineIterator;
+  readonly #make: (range: StoreRange) => EngineIterator;
+  readonly #allowance: TurnAllowance;
+  readonly #failureOf: (error: unknown) => StoreError;
   readonly #idle: Readonly<Record<'forward' | 'reverse', EngineIterator[]>> = { forward: [], reverse: [] };
   #isClosed = false;
 
-  /** `make`: makes an iterator over all keys. */
-  constructor(make: (reverse: boolean) => EngineIterator) {
+  constructor(make: (range: StoreRange) => EngineIterator, allowance: TurnAllowance, failureOf: (error: unknown) => StoreError) {
     this.#make = make;
+    this.#allowance = allowance;
+    this.#failureOf = failureOf;
   }
 
-  async read({ gte, lt, reverse = false }: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+  read(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+    return this.#allowance.isSpent ? this.#newRead(range, most) : this.#movedRead(range, most);
+  }
+
+  async #newRead(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+    let iterator: EngineIterator | undefined;
+    try {
+      iterator = this.#make(range);
+      const found = await iterator.nextv(most + 1);
+      // Of long entries it may give fewer than it was asked for.
+      return found.length > most
+        ? { entries: found.slice(0, most), isWhole: false }
+        : { entries: found, isWhole: found.length === 0 || (await iterator.nextv(1)).length === 0 };
+    } catch (error) {
+      throw this.#failureOf(error);
+    } finally {
+      void iterator?.close();
+    }
+  }
+
+  async #movedRead({ gte, lt, reverse = false }: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
     const idle = this.#idle[reverse ? 'reverse' : 'forward'];
-    const iterator = idle.pop() ?? this.#make(reverse);
+    let iterator: EngineIterator | undefined;
     let found: readonly StoreEntry[];
     try {
-      iterator.seek(reverse ? lt : gte);
+      const moved = (iterator = idle.pop() ?? this.#make({ ...EVERYTHING, reverse }));
+      this.#allowance.read(() => {
+        moved.seek(reverse ? lt : gte);
+      });
       // One more, to see whether the range ends. Downwards the first may be that of the key that is not in the range any more.
       found = await iterator.nextv(most + (reverse ? 2 : 1));
     } catch (error) {
-      void iterator.close();
-      throw error;
+      void iterator?.close();
+      throw this.#failureOf(error);
     }
     if (this.#isClosed || idle.length >= MOST_IDLE) void iterator.close();
     else idle.push(iterator);
-    const within = found.filter(([key]) => key.compare(gte) >= 0 && key.compare(lt) < 0);
     const last = found.at(-1)?.[0];
     // Of long entries it may give fewer than it was asked for.
     const isAtEnd = last === undefined || (reverse ? last.compare(gte) < 0 : last.compare(lt) >= 0);
+    const within = found.filter(([key]) => key.compare(gte) >= 0 && key.compare(lt) < 0);
     return within.length > most ? { entries: within.slice(0, most), isWhole: false } : { entries: within, isWhole: isAtEnd };
   }
 

@@ -9,6 +9,7 @@ export function holdReads(store: Store, held: () => Promise<void> | undefined): 
     const real = store.snapshot();
     return {
       get: (key) => real.get(key),
+      few: (keys) => real.few(keys),
       load: (keys) => real.load(keys),
       range: (range) => behind(held(), real.range(range)),
       pages: (range) => real.pages(range),

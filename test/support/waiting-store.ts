@@ -20,6 +20,10 @@ export function waitingStore(store: Store): Store {
     const real = store.snapshot();
     return {
       get: (key) => real.get(key),
+      few: async (keys) => {
+        await wait();
+        return real.few(keys);
+      },
       load: async (keys) => {
         await wait();
         return real.load(keys);

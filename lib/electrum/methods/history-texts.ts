@@ -59,7 +59,7 @@ export class HistoryTexts {
   }
 
   async #whole(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
-    const entries = await this.#entries(history, client);
+    const entries = history.pooled.isEmpty ? [] : await this.#entries(history, client);
     const most = this.#most - entries.length;
     if (most < 0) throw tooLong(this.#most);
     if (known !== undefined) client.charge(known.rows * ROW_POINTS);

@@ -8,18 +8,22 @@ import type { Position } from '../../index/types';
 import type { StoreEntry, StoreRange, StoreSnapshot } from '../../store/store';
 
 /** Records that are read first. */
-const FIRST_RECORDS = 3;
-
-type RecordPages = AsyncGenerator<readonly StoreEntry[], void>;
+const FIRST_RECORDS = 2;
 
 /** Called for each row, with a cursor that moves on afterwards. */
 export type TakeRow = (row: RowCursor) => void;
 
 /** The rows of a script above a position, in the order of the chain. Must be closed. */
 export class UpwardWalk {
-  readonly #pages: RecordPages;
+  readonly #store: StoreSnapshot;
   /** -1: it begins before the first row. */
   readonly #beyond: number;
+  /** The record with the last rows up to `beyond`, which may also have others; undefined: it was read, or there is none. */
+  #before: StoreRange | undefined;
+  /** Records that were not read yet; undefined: there are none. */
+  #left: StoreRange | undefined;
+  #hasBegun = false;
+  #pages: AsyncIterator<readonly StoreEntry[]> | undefined;
   /** The records that were read last, and the place of the next one. */
   #records: readonly StoreEntry[] = [];
   #next = 0;
@@ -29,35 +33,59 @@ export class UpwardWalk {
   #last = -1;
 
   /** `hash`: of the script in the index. */
-  constructor(records: StoreSnapshot, hash: Buffer, beyond?: Position) {
+  constructor(store: StoreSnapshot, hash: Buffer, beyond?: Position) {
+    this.#store = store;
     this.#beyond = beyond === undefined ? -1 : packed(beyond.height, beyond.index);
-    this.#pages = beyond === undefined ? pagesOf(records, rowsFrom(hash)) : pagesAbove(records, hash, after(beyond));
+    const from = beyond && after(beyond);
+    this.#before = from && { ...rowsBelow(hash, from), reverse: true };
+    this.#left = rowsFrom(hash, from);
   }
 
   /** Takes the next rows: `most` of them, or fewer if there are no more. Returns their number. @throws DamagedIndexError */
   async take(most: number, take: TakeRow): Promise<number> {
     let count = this.#takeRead(most, take);
-    while (count < most && (await this.#read())) count += this.#takeRead(most - count, take);
+    while (count < most && (this.#before ?? this.#left) !== undefined) {
+      await this.#read();
+      count += this.#takeRead(most - count, take);
+    }
     return count;
   }
 
   /** Takes the rows of the records that are read next. False: there are no more. @throws DamagedIndexError */
   async takeSome(take: TakeRow): Promise<boolean> {
-    if (!(await this.#read())) return false;
+    if ((this.#before ?? this.#left) === undefined) return false;
+    await this.#read();
     this.#takeRead(Infinity, take);
     return true;
   }
 
   async close(): Promise<void> {
-    await this.#pages.return();
+    await this.#pages?.return?.();
   }
 
-  async #read(): Promise<boolean> {
-    const { done, value } = await this.#pages.next();
-    if (done === true) return false;
-    this.#records = value;
+  async #read(): Promise<void> {
+    this.#records = await this.#readSome();
     this.#next = 0;
-    return true;
+  }
+
+  async #readSome(): Promise<readonly StoreEntry[]> {
+    if (this.#before !== undefined) {
+      const range = this.#before;
+      this.#before = undefined;
+      return (await this.#store.head(range, 1)).entries;
+    }
+    const range = this.#left as StoreRange; // checked by the callers
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      const { entries, isWhole } = await this.#store.head(range, FIRST_RECORDS);
+      this.#left = isWhole ? undefined : beyondOf(range, entries);
+      return entries;
+    }
+    this.#pages ??= this.#store.pages(range)[Symbol.asyncIterator]();
+    const { done, value } = await this.#pages.next();
+    if (done !== true) return value;
+    this.#left = undefined;
+    return [];
   }
 
   /** Takes rows of records that were read. */
@@ -132,22 +160,18 @@ export async function* rowsDownwards(
 }
 
 /** The records of a range, some at a time. */
-async function* pagesOf(records: StoreSnapshot, range: StoreRange): RecordPages {
+async function* pagesOf(records: StoreSnapshot, range: StoreRange): AsyncGenerator<readonly StoreEntry[], void> {
   const { entries, isWhole } = await records.head(range, FIRST_RECORDS);
   yield entries;
+  if (!isWhole) yield* records.pages(beyondOf(range, entries));
+}
+
+/** What is left of a range after its first entries. */
+function beyondOf(range: StoreRange, entries: readonly StoreEntry[]): StoreRange {
   const last = entries.at(-1)?.[0];
-  if (isWhole || last === undefined) return;
-  yield* records.pages(range.reverse === true ? { ...range, lt: last } : { ...range, gte: keyAfter(last) });
+  if (last === undefined) return range;
+  return range.reverse === true ? { ...range, lt: last } : { ...range, gte: Buffer.concat([last, Buffer.alloc(1)]) };
 }
-
-/** The records with rows from a position up; the first one may also have others. */
-async function* pagesAbove(records: StoreSnapshot, hash: Buffer, from: Position): RecordPages {
-  const { entries } = await records.head({ ...rowsBelow(hash, from), reverse: true }, 1);
-  yield entries;
-  yield* pagesOf(records, rowsFrom(hash, from));
-}
-
-const keyAfter = (key: Buffer): Buffer => Buffer.concat([key, Buffer.alloc(1)]);
 
 function after({ height, index }: Position): Position {
   return index === 0xffff ? { height: height + 1, index: 0 } : { height, index: index + 1 };

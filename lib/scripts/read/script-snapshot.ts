@@ -16,6 +16,7 @@ import type { StoreSnapshot } from '../../store/store';
 import type { LastChanges } from '../records/last-changes';
 import type { TxidView } from '../txids/txid-view';
 import type {
+  FoundCoins,
   FundingOutputs,
   HistoryPage,
   HistoryWalk,
@@ -144,7 +145,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return exact(sums.totals());
   }
 
-  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<ScriptCoin[]> {
+  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<FoundCoins> {
     const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
     const hash = this.#hasher.hash(script);
     const sums = new RunningTotals();
@@ -155,7 +156,6 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     }
     const isShort = sums.transactions < SHORT_HISTORY;
     const { funded, spent } = isShort ? sums.totals() : await counted();
-    // There may be fewer: outputs that nobody can spend are not coins, and a txid that is in the chain twice has its coins only once.
     const unspent = funded.count - spent.count;
     const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
     if (!isShort && unspent > most) throw tooMany();
@@ -163,7 +163,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const found = await this.#firstCoins(rows(), script, unspent, goOn);
     const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
     if (coins.length > most) throw tooMany();
-    return coins.reverse();
+    return { coins: coins.reverse(), others: unspent - coins.length };
   }
 
   async *spenders(
