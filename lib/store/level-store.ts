@@ -222,7 +222,9 @@ class Heads {
         moved.seek(reverse ? lt : gte);
       });
       // One more, to see whether the range ends. Downwards the first may be that of the key that is not in the range any more.
-      found = await iterator.nextv(most + (reverse ? 2 : 1));
+      found = await moved.nextv(most + (reverse ? 2 : 1));
+      // Of long entries it gives fewer than it was asked for.
+      if (reverse && found.length === 1 && found[0]?.[0].equals(lt) === true) found = await moved.nextv(most + 1);
     } catch (error) {
       void iterator?.close();
       throw this.#failureOf(error);
@@ -230,7 +232,6 @@ class Heads {
     if (this.#isClosed || idle.length >= MOST_IDLE) void iterator.close();
     else idle.push(iterator);
     const last = found.at(-1)?.[0];
-    // Of long entries it may give fewer than it was asked for.
     const isAtEnd = last === undefined || (reverse ? last.compare(gte) < 0 : last.compare(lt) >= 0);
     const within = found.filter(([key]) => key.compare(gte) >= 0 && key.compare(lt) < 0);
     return within.length > most ? { entries: within.slice(0, most), isWhole: false } : { entries: within, isWhole: isAtEnd };

@@ -24,7 +24,7 @@ export type StoreEntry = readonly [key: Buffer, value: Buffer];
 
 export interface RangeHead {
   readonly entries: readonly StoreEntry[];
-  /** Whether these are all entries of the range. */
+  /** These are all entries of the range. If not, there may be more. */
   readonly isWhole: boolean;
 }
 

@@ -79,7 +79,7 @@ export class Statuses {
 
   async #made(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
     const { hash, added } = this.#known(history) ?? (await this.#confirmed(history, most, newRows));
-    const pooled = await history.unconfirmed(NO_CLIENT);
+    const pooled = history.pooled.isEmpty ? [] : await history.unconfirmed(NO_CLIENT);
     if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), work: added };
     const all = await plusPooled(hash, pooled);
     return { text: all.digest(), work: added + pooled.length };

@@ -45,7 +45,7 @@ export class UpwardWalk {
   async take(most: number, take: TakeRow): Promise<number> {
     let count = this.#takeRead(most, take);
     while (count < most && (this.#before ?? this.#left) !== undefined) {
-      await this.#read();
+      this.#show(await this.#readSome());
       count += this.#takeRead(most - count, take);
     }
     return count;
@@ -54,7 +54,7 @@ export class UpwardWalk {
   /** Takes the rows of the records that are read next. False: there are no more. @throws DamagedIndexError */
   async takeSome(take: TakeRow): Promise<boolean> {
     if ((this.#before ?? this.#left) === undefined) return false;
-    await this.#read();
+    this.#show(await this.#readSome());
     this.#takeRead(Infinity, take);
     return true;
   }
@@ -63,8 +63,8 @@ export class UpwardWalk {
     await this.#pages?.return?.();
   }
 
-  async #read(): Promise<void> {
-    this.#records = await this.#readSome();
+  #show(records: readonly StoreEntry[]): void {
+    this.#records = records;
     this.#next = 0;
   }
 
@@ -82,8 +82,8 @@ export class UpwardWalk {
       return entries;
     }
     this.#pages ??= this.#store.pages(range)[Symbol.asyncIterator]();
-    const { done, value } = await this.#pages.next();
-    if (done !== true) return value;
+    const page = await this.#pages.next();
+    if (page.done !== true) return page.value;
     this.#left = undefined;
     return [];
   }
@@ -130,10 +130,9 @@ export async function* rowsDownwards(
   take: TakeRow = () => undefined
 ): AsyncGenerator<RowColumns, void> {
   const limit = beyond === undefined ? Infinity : packed(beyond.height, beyond.index);
-  const range = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
   /** The record above, and its first position. */
   let above: { readonly key: Buffer; readonly first: number } | undefined;
-  for await (const entries of pagesOf(records, { ...range, reverse: true })) {
+  for await (const entries of pagesBelow(records, hash, beyond)) {
     const positions: number[] = [];
     const fundedCounts: number[] = [];
     for (const [key, value] of entries) {
@@ -164,6 +163,24 @@ async function* pagesOf(records: StoreSnapshot, range: StoreRange): AsyncGenerat
   const { entries, isWhole } = await records.head(range, FIRST_RECORDS);
   yield entries;
   if (!isWhole) yield* records.pages(beyondOf(range, entries));
+}
+
+/** The records with rows below a position, from the newest down; the first one may also have others. */
+async function* pagesBelow(
+  records: StoreSnapshot,
+  hash: Buffer,
+  beyond: Position | undefined
+): AsyncGenerator<readonly StoreEntry[], void> {
+  if (beyond === undefined) {
+    // A few records take less to read upwards.
+    const { entries, isWhole } = await records.head(rowsFrom(hash), FIRST_RECORDS);
+    if (isWhole) {
+      yield entries.toReversed();
+      return;
+    }
+  }
+  const range = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
+  yield* pagesOf(records, { ...range, reverse: true });
 }
 
 /** What is left of a range after its first entries. */
