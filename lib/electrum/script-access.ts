@@ -3,6 +3,8 @@
 import { Observable } from 'rxjs';
 import { onceLive } from '../answers/scripts/once-live';
 import { scriptHashOf } from '../bitcoin/hash';
+import { TXID_LENGTH } from '../scripts/records/block-txids';
+import { heightIn } from '../scripts/records/positions';
 import { NO_CLIENT } from '../turns/client';
 import type { ScriptAnswers } from '../answers/answers';
 import type { ScriptHistory } from '../answers/status/history';
@@ -58,8 +60,10 @@ export class ScriptAccess {
   history(script: Buffer): Promise<ScriptTransaction[]> {
     return this.#read(script, async (history) => {
       const found: ScriptTransaction[] = [];
-      for await (const rows of history.confirmed(Infinity, NO_CLIENT))
-        for (const { txid, position } of rows) found.push({ txid, height: position.height });
+      await history.confirmed(Infinity, NO_CLIENT, ({ positions, txids }) => {
+        for (const [i, position] of positions.entries())
+          found.push({ txid: Buffer.from(txids.subarray(i * TXID_LENGTH, (i + 1) * TXID_LENGTH)), height: heightIn(position) });
+      });
       for (const { transaction, height } of await history.unconfirmed(NO_CLIENT))
         found.push({ txid: transaction.txid, height, fee: transaction.fee });
       return found;

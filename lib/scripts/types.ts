@@ -11,16 +11,24 @@ export interface Sum {
   readonly value: number;
 }
 
-/** What a transaction did with a script. At least one of the sums counts something. */
-export interface ScriptRow {
+/** A transaction that has to do with a script. */
+export interface RowTransaction {
   readonly position: Position;
   readonly txid: Buffer;
-  readonly funded: Sum;
-  readonly spent: Sum;
 }
 
-/** The transaction of a row. */
-export type RowTransaction = Pick<ScriptRow, 'position' | 'txid'>;
+/** Such transactions as columns: the txids are concatenated, in the order of the positions (lib/scripts/records/positions.ts). */
+export interface RowTransactions {
+  readonly positions: readonly number[];
+  readonly txids: Buffer;
+}
+
+/** A walk through a history, from the first transaction up. Must be closed. */
+export interface HistoryWalk {
+  /** The next transactions, `most` at most. */
+  next(most: number): Promise<RowTransactions & { readonly isLast: boolean }>;
+  close(): Promise<void>;
+}
 
 /** What all transactions of a chain, or of the pool, did with a script. */
 export interface ScriptTotals {
@@ -52,6 +60,12 @@ export interface ScanOptions {
   readonly goOn?: () => void;
 }
 
+export interface FoundCoins {
+  readonly coins: readonly ScriptCoin[];
+  /** How many further outputs nothing spends: nobody can, or their txid is in the chain twice. */
+  readonly others: number;
+}
+
 /** Outputs of one transaction that pay to one script. */
 export interface FundingOutputs {
   readonly txid: Buffer;
@@ -74,8 +88,10 @@ export interface ScriptSnapshot {
    * rows of one is then right for both.
    */
   hasSameRows(script: Buffer, stamp: number): boolean;
-  /** Rows of the history. A txid that is in the chain twice (before BIP30) appears once, at its last position. */
-  history(script: Buffer, page: HistoryPage): Promise<ScriptRow[]>;
+  /** A part of the history. A txid that is in the chain twice (before BIP30) appears once, at its last position. */
+  history(script: Buffer, page: HistoryPage): Promise<RowTransaction[]>;
+  /** Walks through the history, or through the part above a position; txids as in `history`. */
+  walk(script: Buffer, above?: Position): HistoryWalk;
   /** `beyond`: counts only rows above this position. @throws HistoryTooLongError for more rows than `most`. */
   totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
   /**
@@ -83,7 +99,7 @@ export interface ScriptSnapshot {
    * may be cached.
    * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history with too many rows to search.
    */
-  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
+  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<FoundCoins>;
   /**
    * Candidates for the positions of the transactions that spend outputs of the script, in the order of the chain; almost always only the
    * right ones. The caller must read each transaction to check. `outputs`: their transaction, and its position.

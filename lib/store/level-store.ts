@@ -4,13 +4,20 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
-import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
+import { TurnAllowance } from './turn-allowance';
+import type { RangeHead, StoreEntry, StoreRange, StoreSnapshot, StoreWrite } from './store';
 
 /** Keys in one lookup: handing over the values of more would block the event loop for too long. */
 const KEYS_PER_SLICE = 500;
 
 /** Entries of a range that are asked for together; LevelDB hands over 16 KiB of them at most. */
 const ENTRIES_AT_ONCE = 512;
+
+/** Iterators that a snapshot keeps for each direction. */
+const MOST_IDLE = 16;
+
+/** Before and behind all keys. */
+const EVERYTHING = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
 
 /** Writes handed to an engine between two turns of the event loop: about a millisecond. */
 const WRITES_PER_SLICE = 1_000;
@@ -38,6 +45,8 @@ export interface Engine {
 interface EngineIterator {
   /** At most `size` of the next entries, fewer if they are long; none after the last. */
   nextv(size: number): Promise<[Buffer, Buffer][]>;
+  /** Moves to the first entry at a key or behind it, in the direction of the iterator. */
+  seek(key: Buffer): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +54,7 @@ export abstract class LevelStore<E extends Engine> {
   /** undefined: the store is not open. */
   protected engine: E | undefined;
   readonly #name: string;
+  readonly #allowance = new TurnAllowance();
 
   protected constructor(name: string) {
     this.#name = name;
@@ -71,18 +81,37 @@ export abstract class LevelStore<E extends Engine> {
       const engine = this.requireEngine();
       const snapshot = engine.snapshot();
       const options: ReadOptions = { snapshot, ...ENCODINGS };
+      const heads = new Heads(
+        (range) => engine.iterator({ ...range, ...options }),
+        this.#allowance,
+        (error) => this.failure('read', error)
+      );
+      const get = (key: Buffer): Buffer | undefined => {
+        try {
+          return engine.getSync(key, options);
+        } catch (error) {
+          throw this.failure('read', error);
+        }
+      };
       return {
-        get: (key) => {
-          try {
-            return engine.getSync(key, options);
-          } catch (error) {
-            throw this.failure('read', error);
+        get,
+        few: (keys) => {
+          const found: (Buffer | undefined)[] = [];
+          for (const key of keys) {
+            if (this.#allowance.isSpent) return this.#load(keys.slice(found.length), options).then((others) => [...found, ...others]);
+            found.push(this.#allowance.read(() => get(key)));
           }
+          return found;
         },
         load: (keys) => this.#load(keys, options),
         range: (range) => this.#range(engine, { ...range, ...options }),
+        pages: (range) => this.#pages(engine, { ...range, ...options }),
+        head: (range, most) => heads.read(range, most),
         // Not awaited: it only waits for reads in progress.
-        close: () => void snapshot.close()
+        close: () => {
+          heads.close();
+          void snapshot.close();
+        }
       };
     } catch (error) {
       throw this.failure('read', error);
@@ -114,13 +143,17 @@ export abstract class LevelStore<E extends Engine> {
     return new StoreError(reasonOf(code ?? '', message), `cannot ${action} the store in ${this.#name}: ${message}`, { cause: error });
   }
 
-  async *#range(engine: E | undefined, range: StoreRange & Partial<ReadOptions>): AsyncGenerator<readonly [Buffer, Buffer]> {
+  async *#range(engine: E | undefined, range: StoreRange & Partial<ReadOptions>): AsyncGenerator<StoreEntry, void> {
+    for await (const entries of this.#pages(engine, range)) yield* entries;
+  }
+
+  async *#pages(engine: E | undefined, range: StoreRange & Partial<ReadOptions>): AsyncGenerator<readonly StoreEntry[], void> {
     let iterator: EngineIterator | undefined;
     try {
       iterator = (engine ?? notOpen()).iterator(range);
       // Many at a time: asked for single entries, an iterator would fetch the first one alone, and create a promise for each.
       for (let entries = await iterator.nextv(ENTRIES_AT_ONCE); entries.length > 0; entries = await iterator.nextv(ENTRIES_AT_ONCE)) {
-        yield* entries;
+        yield entries;
         if (range.limit !== undefined && entries.length >= range.limit) return;
       }
     } catch (error) {
@@ -139,6 +172,74 @@ export abstract class LevelStore<E extends Engine> {
         values.push(...(await engine.getMany(keys.slice(at, at + KEYS_PER_SLICE), options)));
       return values;
     });
+  }
+}
+
+/**
+ * Reads the beginnings of ranges. Iterators are kept and moved, which takes less than making new ones. Moving one reads from the disk at once;
+ * once the turn's allowance is spent, a new iterator does so off the event loop.
+ */
+class Heads {
+  readonly #make: (range: StoreRange) => EngineIterator;
+  readonly #allowance: TurnAllowance;
+  readonly #failureOf: (error: unknown) => StoreError;
+  readonly #idle: Readonly<Record<'forward' | 'reverse', EngineIterator[]>> = { forward: [], reverse: [] };
+  #isClosed = false;
+
+  constructor(make: (range: StoreRange) => EngineIterator, allowance: TurnAllowance, failureOf: (error: unknown) => StoreError) {
+    this.#make = make;
+    this.#allowance = allowance;
+    this.#failureOf = failureOf;
+  }
+
+  read(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+    return this.#allowance.isSpent ? this.#newRead(range, most) : this.#movedRead(range, most);
+  }
+
+  async #newRead(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+    let iterator: EngineIterator | undefined;
+    try {
+      iterator = this.#make(range);
+      const found = await iterator.nextv(most + 1);
+      // Of long entries it may give fewer than it was asked for.
+      return found.length > most
+        ? { entries: found.slice(0, most), isWhole: false }
+        : { entries: found, isWhole: found.length === 0 || (await iterator.nextv(1)).length === 0 };
+    } catch (error) {
+      throw this.#failureOf(error);
+    } finally {
+      void iterator?.close();
+    }
+  }
+
+  async #movedRead({ gte, lt, reverse = false }: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead> {
+    const idle = this.#idle[reverse ? 'reverse' : 'forward'];
+    let iterator: EngineIterator | undefined;
+    let found: readonly StoreEntry[];
+    try {
+      const moved = (iterator = idle.pop() ?? this.#make({ ...EVERYTHING, reverse }));
+      this.#allowance.read(() => {
+        moved.seek(reverse ? lt : gte);
+      });
+      // One more, to see whether the range ends. Downwards the first may be that of the key that is not in the range any more.
+      found = await moved.nextv(most + (reverse ? 2 : 1));
+      // Of long entries it gives fewer than it was asked for.
+      if (reverse && found.length === 1 && found[0]?.[0].equals(lt) === true) found = await moved.nextv(most + 1);
+    } catch (error) {
+      void iterator?.close();
+      throw this.#failureOf(error);
+    }
+    if (this.#isClosed || idle.length >= MOST_IDLE) void iterator.close();
+    else idle.push(iterator);
+    const last = found.at(-1)?.[0];
+    const isAtEnd = last === undefined || (reverse ? last.compare(gte) < 0 : last.compare(lt) >= 0);
+    const within = found.filter(([key]) => key.compare(gte) >= 0 && key.compare(lt) < 0);
+    return within.length > most ? { entries: within.slice(0, most), isWhole: false } : { entries: within, isWhole: isAtEnd };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const iterators of Object.values(this.#idle)) for (const iterator of iterators.splice(0)) void iterator.close();
   }
 }
 

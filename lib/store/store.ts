@@ -7,11 +7,25 @@ import type { Pages } from './pages';
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
+  /** As `load`, but at once as long as this does not hold up the turn: for a few keys, which are mostly in memory. */
+  few(keys: readonly Buffer[]): readonly (Buffer | undefined)[] | Promise<readonly (Buffer | undefined)[]>;
   /** As `Store.load`. Closing the snapshot waits for calls in progress. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   /** Reads off the event loop. Closing the snapshot waits for calls in progress. */
-  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
+  range(range: StoreRange): AsyncIterable<StoreEntry>;
+  /** As `range`, many entries at a time. */
+  pages(range: StoreRange): AsyncIterable<readonly StoreEntry[]>;
+  /** The first entries of a range, `most` at most, with one trip off the event loop: for ranges that have few. */
+  head(range: Omit<StoreRange, 'limit'>, most: number): Promise<RangeHead>;
   close(): void;
+}
+
+export type StoreEntry = readonly [key: Buffer, value: Buffer];
+
+export interface RangeHead {
+  readonly entries: readonly StoreEntry[];
+  /** These are all entries of the range. If not, there may be more. */
+  readonly isWhole: boolean;
 }
 
 export interface KeyRange {
@@ -65,7 +79,7 @@ export interface Store {
   get(key: Buffer): Buffer | undefined;
   /** The values in the order of the keys, off the event loop: for thousands of cold keys. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
-  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
+  range(range: StoreRange): AsyncIterable<StoreEntry>;
   snapshot(): StoreSnapshot;
   /**
    * Writes all or nothing. The writes are asked for one by one, with turns of the event loop in between. Each is copied

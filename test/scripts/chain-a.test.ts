@@ -128,7 +128,7 @@ describe('the index by script of chain A', function () {
     const spent = spentByPool();
     let unspendable = 0;
     await each(/^\/scripthash\/(\w+)\/utxo#sorted$/, async (snapshot, json, [script = '']) => {
-      const coins = await snapshot.coins(Buffer.from(script, 'hex'), EVERYTHING);
+      const { coins } = await snapshot.coins(Buffer.from(script, 'hex'), EVERYTHING);
       const found = coins
         .filter(({ txid, index }) => !spent.has(`${toDisplayHex(txid)}:${index}`))
         .map(({ txid, index, value, height }) => `${toDisplayHex(txid)}:${index} ${value} ${height}`);

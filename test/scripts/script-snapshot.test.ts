@@ -12,12 +12,12 @@ import { expectScriptAnswers } from '../support/script-answers';
 import { groupRows, ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
 import type { Position } from '../../lib/index/types';
-import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
+import type { RowTransaction, ScriptSnapshot } from '../../lib/scripts/types';
 
 const genesisHash = blockHash(madeGenesis);
 
 /** `limit` rows of a history on one side of a position. */
-function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, limit: number, ascending: boolean): ScriptRow[] {
+function pageOf(history: readonly RowTransaction[], beyond: Position | undefined, limit: number, ascending: boolean): RowTransaction[] {
   const order = (a: Position, b: Position): number => a.height - b.height || a.index - b.index;
   const ordered = ascending ? history : [...history].reverse();
   return ordered
@@ -98,7 +98,7 @@ describe('a snapshot of the index by script', () => {
       expect(await heights({ limit: 10 })).to.deep.equal([4, 3, 2]);
       expect(await heights({ limit: 2, ascending: true })).to.deep.equal([2, 3]);
       expect(await heights({ limit: 1, ascending: true })).to.deep.equal([2]);
-      expect((await snapshot.coins(sha256(script), 3)).map(({ height }) => height)).to.deep.equal([2, 3, 4]);
+      expect((await snapshot.coins(sha256(script), 3)).coins.map(({ height }) => height)).to.deep.equal([2, 3, 4]);
       await expectScriptAnswers(snapshot, model);
     });
     await index.disconnect();
@@ -119,7 +119,7 @@ describe('a snapshot of the index by script', () => {
       const asked = sha256(script);
       expect((await snapshot.totals(asked, 700)).transactions).to.equal(700);
       expect(await caught(snapshot.totals(asked, 699))).to.be.instanceOf(HistoryTooLongError);
-      expect((await snapshot.coins(asked, 700)).length).to.equal(700);
+      expect((await snapshot.coins(asked, 700)).coins.length).to.equal(700);
       expect(await caught(snapshot.coins(asked, 699))).to.be.instanceOf(TooManyCoinsError);
       expect(await snapshot.history(asked, { limit: 0 })).to.deep.equal([]);
       expect(await caught(snapshot.txids(701))).to.be.instanceOf(RangeError);

@@ -10,6 +10,7 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
+import { until } from '../support/until';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 
 setFlagsFromString('--expose-gc');
@@ -110,6 +111,54 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await caught(snapshot.load([bytes('a')])))
         .to.be.instanceOf(StoreError)
         .with.property('reason', 'closed');
+    });
+
+    it('reads a few keys at once, until the turn has had its allowance', async () => {
+      await store.batch([put('a', '1'), put('b', '2')], { durable: false });
+      const snapshot = store.snapshot();
+      const [keys, values] = [['b', 'x', 'a'].map(bytes), [bytes('2'), undefined, bytes('1')]];
+      const spend = (): unknown => {
+        for (;;) {
+          const found = snapshot.few(keys);
+          if (found instanceof Promise) return found;
+          expect(found).to.deep.equal(values);
+        }
+      };
+      for (let turn = 0; turn < 3; turn++) {
+        expect(await spend()).to.deep.equal(values);
+        expect(await snapshot.head({ gte: bytes('a'), lt: bytes('c') }, 1)).to.deep.equal({
+          entries: [[bytes('a'), bytes('1')]],
+          isWhole: false
+        });
+        await until(() => !(snapshot.few(keys) instanceof Promise));
+      }
+      snapshot.close();
+    });
+
+    it('gives the first entries of a range of a snapshot, and says if these are all, however much was read before in the turn', async () => {
+      const key = fc.integer({ min: 0, max: 40 }).map((at) => bytes(`k${String(at).padStart(2, '0')}`));
+      const all = Array.from({ length: 20 }, (_, i) => `k${String(2 * i + 1).padStart(2, '0')}`);
+      await store.batch(
+        all.map((each) => put(each, 'v'.repeat(each.endsWith('1') ? 20_000 : 1))),
+        { durable: false }
+      );
+      const snapshot = store.snapshot();
+      await store.batch([put('k02', 'later'), del('k03')], { durable: false });
+      await fc.assert(
+        fc.asyncProperty(key, key, fc.integer({ min: 1, max: 5 }), fc.boolean(), fc.boolean(), async (gte, lt, most, reverse, isSpent) => {
+          while (isSpent && !(snapshot.few([gte]) instanceof Promise));
+          const { entries: found, isWhole } = await snapshot.head({ gte, lt, reverse }, most);
+          const within = all.filter((each) => each >= gte.toString() && each < lt.toString());
+          if (reverse) within.reverse();
+          const names = found.map(([each]) => each.toString());
+          expect(names).to.deep.equal(within.slice(0, names.length));
+          // Of long entries there may be fewer.
+          expect(names.length).to.be.at.least(Math.min(1, within.length)).and.at.most(most);
+          if (isWhole) expect(names.length).to.equal(within.length);
+        })
+      );
+      snapshot.close();
+      expect(await caught(snapshot.head({ gte: bytes('a'), lt: bytes('z') }, 1))).to.be.instanceOf(StoreError);
     });
 
     it('holds the same for each use that it is prepared for', async () => {

@@ -29,8 +29,8 @@ export const STORE_CALLS = [
   'clear'
 ] as const;
 /** The further calls of the index by script. */
-export const SCRIPT_STORE_CALLS = ['snapshot.range', 'pages.visit', 'pages.write', 'pages.cut'] as const;
-export type StoreCall = (typeof STORE_CALLS)[number] | (typeof SCRIPT_STORE_CALLS)[number] | 'pages.sync';
+export const SCRIPT_STORE_CALLS = ['snapshot.head', 'snapshot.pages', 'pages.visit', 'pages.write', 'pages.cut'] as const;
+export type StoreCall = (typeof STORE_CALLS)[number] | (typeof SCRIPT_STORE_CALLS)[number] | 'snapshot.range' | 'pages.sync';
 
 /** The message of the error that a failing call throws. */
 export const FAULT = 'no space left on device';
@@ -54,6 +54,8 @@ export class FaultyStore implements Store {
     'snapshot.get': 0,
     'snapshot.load': 0,
     'snapshot.range': 0,
+    'snapshot.pages': 0,
+    'snapshot.head': 0,
     'pages.visit': 0,
     'pages.write': 0,
     'pages.cut': 0,
@@ -118,8 +120,11 @@ export class FaultyStore implements Store {
     const snapshot = this.#sync('snapshot', () => this.real.snapshot());
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
+      few: (keys) => this.#sync('snapshot.get', () => snapshot.few(keys)),
       load: (keys) => this.#async('snapshot.load', () => snapshot.load(keys)),
       range: (range) => this.#each('snapshot.range', snapshot.range(range)),
+      pages: (range) => this.#each('snapshot.pages', snapshot.pages(range)),
+      head: (range, most) => this.#async('snapshot.head', () => snapshot.head(range, most)),
       close: () => {
         snapshot.close();
       }

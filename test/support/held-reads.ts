@@ -3,14 +3,20 @@
 import type { Pages } from '../../lib/store/pages';
 import type { Store, StoreSnapshot } from '../../lib/store/store';
 
-/** `held`: called for each range that is read from a snapshot, and for pages that may be waited for; returns a promise for which the read waits, or undefined. */
+/** `held`: called for each range that is begun to be read from a snapshot, and for pages that may be waited for; returns a promise for which the read waits, or undefined. */
 export function holdReads(store: Store, held: () => Promise<void> | undefined): Store {
   const snapshot = (): StoreSnapshot => {
     const real = store.snapshot();
     return {
       get: (key) => real.get(key),
+      few: (keys) => real.few(keys),
       load: (keys) => real.load(keys),
       range: (range) => behind(held(), real.range(range)),
+      pages: (range) => real.pages(range),
+      head: async (range, most) => {
+        await held();
+        return real.head(range, most);
+      },
       close: () => {
         real.close();
       }

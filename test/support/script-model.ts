@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { knownHash, knownScan } from './known-blocks';
 import type { Position } from '../../lib/index/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
-import type { ScriptCoin, ScriptRow, ScriptTotals } from '../../lib/scripts/types';
+import type { RowTransaction, ScriptCoin, ScriptTotals } from '../../lib/scripts/types';
 
 export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
@@ -26,7 +26,7 @@ export interface ModelSpend {
   readonly script: Buffer;
 }
 
-interface ModelRow extends ScriptRow {
+interface ModelRow extends RowTransaction {
   readonly funded: { count: number; value: number };
   readonly spent: { count: number; value: number };
 }
@@ -86,10 +86,11 @@ export class ScriptModel {
     return [...this.rows.keys()].map((hex) => Buffer.from(hex, 'hex'));
   }
 
-  history(script: Buffer): ScriptRow[] {
-    return this.#rowsOf(script).filter(
+  history(script: Buffer): RowTransaction[] {
+    const rows = this.#rowsOf(script).filter(
       ({ txid, position: { height, index } }) => this.#lastPositions.get(txid.toString('hex')) === `${height}/${index}`
     );
+    return rows.map(({ position, txid }) => ({ position, txid }));
   }
 
   totals(script: Buffer): ScriptTotals {

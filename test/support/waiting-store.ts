@@ -20,11 +20,20 @@ export function waitingStore(store: Store): Store {
     const real = store.snapshot();
     return {
       get: (key) => real.get(key),
+      few: async (keys) => {
+        await wait();
+        return real.few(keys);
+      },
       load: async (keys) => {
         await wait();
         return real.load(keys);
       },
       range: (range) => slowly(real.range(range), wait),
+      pages: (range) => slowly(real.pages(range), wait),
+      head: async (range, most) => {
+        await wait();
+        return real.head(range, most);
+      },
       close: () => {
         real.close();
       }

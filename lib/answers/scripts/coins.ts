@@ -8,7 +8,7 @@ import { placedTransaction } from '../transactions/placed-transaction';
 import { RowCache } from './row-cache';
 import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
-import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+import type { ScriptCoin, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
 import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from '../blocks/raw-blocks';
@@ -68,22 +68,21 @@ export class ChainCoins {
 
   async #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
     const totals = (): Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
-    const coins = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
-    if (coins.length === 0) return this.#unspendable(script, most, snapshot, client);
+    const { coins, others } = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
+    if (coins.length === 0 && others > 0) return this.#unspendable(script, most, snapshot, client);
     return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
   }
 
   /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
   async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ChainCoin[]> {
-    const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
-    if (funded.count === spent.count) return [];
+    const { funded, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count > most) throw tooMany(most);
     const rows = await snapshot.history(script, { limit: transactions, ascending: true });
     const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
     return found.flat();
   }
 
-  async #outputsOf(row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
+  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
     const { outputs } = await placedTransaction(this.#blocks, row, index, client);
     return outputs.flatMap((output, n) =>
       isUnspendable(output.script) && scriptHashOf(output.script).equals(script)

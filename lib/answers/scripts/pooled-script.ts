@@ -97,7 +97,7 @@ export class PooledScript {
 
   /** The outputs of the unconfirmed transactions. All transactions that spend an output of the script are in its history. */
   async outputs(client: Client): Promise<PooledOutputs> {
-    return this.#outputsOf(await this.transactions(), client);
+    return this.isEmpty ? NO_OUTPUTS : this.#outputsOf(await this.transactions(), client);
   }
 
   #outputsOf(transactions: readonly PooledTransaction[], client: Client): Promise<PooledOutputs> {
@@ -120,6 +120,14 @@ function* entriesOf(
   return entries;
 }
 
+const NONE: Sum = { count: 0, value: 0 };
+const NO_OUTPUTS: PooledOutputs = {
+  totals: { transactions: 0, funded: NONE, spent: NONE },
+  coins: [],
+  spentOfChain: 0,
+  spends: () => false
+};
+
 const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
 
 const plus = ({ count, value }: Sum, more: number): Sum => ({ count: count + 1, value: value + more });
@@ -134,10 +142,7 @@ function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buff
   };
   const made = new Map<string, EsploraCoin>();
   const spends = new Set<string>();
-  let [funded, spent]: [Sum, Sum] = [
-    { count: 0, value: 0 },
-    { count: 0, value: 0 }
-  ];
+  let [funded, spent] = [NONE, NONE];
   for (const { txid, transaction, spent: coins } of transactions) {
     const { inputs, outputs } = transaction;
     for (const [i, { value, script }] of coins.entries()) {

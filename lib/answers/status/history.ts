@@ -6,7 +6,7 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import type { Position } from '../../index/types';
-import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { RowTransactions, ScriptSnapshot } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { PooledEntry, PooledScript, PooledScripts } from '../scripts/pooled-script';
 import type { ChainTotals } from '../scripts/totals';
@@ -15,6 +15,9 @@ const ROWS_PER_PAGE = 1_024;
 
 /** Longer histories are counted before they are read. */
 const SHORT_HISTORY = 256;
+
+/** False ends the walk. */
+export type TakeTransactions = (page: RowTransactions) => unknown;
 
 export class ScriptHistories {
   readonly #pooled: PooledScripts;
@@ -42,23 +45,25 @@ export class ScriptHistory {
   ) {}
 
   /**
-   * Rows of the chain in ascending order, page by page; `above`: only rows after this position.
-   * @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
+   * Gives the transactions of the chain in ascending order to `take`, page by page, until it returns false; `above`: only those after this
+   * position. @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
    */
-  async *confirmed(most: number, client: Client, above?: Position): AsyncGenerator<readonly ScriptRow[], void> {
+  async confirmed(most: number, client: Client, take: TakeTransactions, above?: Position): Promise<void> {
     const { script, snapshot, totals } = this;
-    let [beyond, limit, count] = [above, SHORT_HISTORY, 0];
-    for (;;) {
-      const page = await snapshot.history(script, { beyond, limit, ascending: true });
-      const isFirst = count === 0;
-      count += page.length;
-      const isLast = page.length < limit;
-      const isToBeCounted = isFirst && !isLast && most < Infinity;
-      if (count > most || (isToBeCounted && (await totals.of(script, snapshot, client)).transactions > most))
-        throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
-      yield page;
-      if (isLast) return;
-      [beyond, limit] = [page.at(-1)?.position, ROWS_PER_PAGE];
+    const walk = snapshot.walk(script, above);
+    try {
+      for (let count = 0, isFirst = true; ; isFirst = false) {
+        const page = await walk.next(isFirst ? SHORT_HISTORY : ROWS_PER_PAGE);
+        const { isLast } = page;
+        count += page.positions.length;
+        const isToBeCounted = isFirst && !isLast && most < Infinity;
+        if (count > most || (isToBeCounted && (await totals.of(script, snapshot, client)).transactions > most))
+          throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+        const goesOn = take(page);
+        if ((goesOn instanceof Promise ? await goesOn : goesOn) === false || isLast) return;
+      }
+    } finally {
+      await walk.close();
     }
   }
 

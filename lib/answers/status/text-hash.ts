@@ -26,11 +26,12 @@ export class TextHash {
   }
 
   /** The hash of the text with `more` appended. */
-  plus(more: string): TextHash {
+  plus(more: Buffer): TextHash {
+    if (more.length === 0) return this;
     const before = this.#before;
     if (typeof before !== 'string') return new TextHash(before.copy().update(more));
-    const text = before + more;
-    return new TextHash(text.length <= SHORT ? text : createHash('sha256').update(text));
+    if (before.length + more.length <= SHORT) return new TextHash(before + more.toString('latin1'));
+    return new TextHash(createHash('sha256').update(before).update(more));
   }
 
   /** 32 bytes as a latin1 string. */

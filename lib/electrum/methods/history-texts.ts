@@ -3,6 +3,8 @@
 
 import { RowCache } from '../../answers/scripts/row-cache';
 import { HistoryTooLongError } from '../../scripts/errors';
+import { TXID_LENGTH } from '../../scripts/records/block-txids';
+import { heightIn } from '../../scripts/records/positions';
 import { ownCopy, type AnswerCache } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
@@ -57,7 +59,7 @@ export class HistoryTexts {
   }
 
   async #whole(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
-    const entries = await this.#entries(history, client);
+    const entries = history.pooled.isEmpty ? [] : await this.#entries(history, client);
     const most = this.#most - entries.length;
     if (most < 0) throw tooLong(this.#most);
     if (known !== undefined) client.charge(known.rows * ROW_POINTS);
@@ -82,14 +84,14 @@ export class HistoryTexts {
     const writer = new JsonWriter();
     let rows = 0;
     writer.ascii('[');
-    for await (const page of history.confirmed(most, client)) {
-      client.charge(page.length * ROW_POINTS);
-      for (const { txid, position } of page) {
-        beginItem(writer, txid, position.height);
+    await history.confirmed(most, client, ({ positions, txids }) => {
+      client.charge(positions.length * ROW_POINTS);
+      for (let i = 0; i < positions.length; i++) {
+        beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the list
         writer.ascii('}');
       }
-      rows += page.length;
-    }
+      rows += positions.length;
+    });
     writer.ascii(']');
     const text = writer.toBuffer();
     const cached = (): ChainText => ({ rows, text: ownCopy(text) });
@@ -102,9 +104,9 @@ export class HistoryTexts {
 
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 
-/** Begins an item of a list, after a comma unless it is the first. */
-export function beginItem(writer: JsonWriter, txid: Buffer, height: number): void {
-  writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txid);
+/** Begins an item of a list, after a comma unless it is the first. The txid is in `txids` from `start`. */
+export function beginItem(writer: JsonWriter, txids: Buffer, height: number, start = 0): void {
+  writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txids, start);
   writer.integerField(',"height":', height);
 }
 

@@ -46,8 +46,8 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   };
 
   const countedBalance = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
-    const [chain, pool] = await Promise.all([totals.of(script, snapshot, client), pooled.totals(client)]);
-    return balance(chain, pool, client);
+    const pool = pooled.isEmpty ? NOTHING : await pooled.totals(client);
+    return balance(await totals.of(script, snapshot, client), pool, client);
   };
 
   const searchedCoins = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {

@@ -6,7 +6,7 @@ import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt, replyFrom } from '../reply';
 import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
-import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
 
@@ -78,7 +78,7 @@ async function rowsBehind(
   script: Buffer,
   snapshot: ScriptSnapshot,
   limit: number
-): Promise<ScriptRow[] | undefined> {
+): Promise<RowTransaction[] | undefined> {
   if (cursor === undefined) return snapshot.history(script, { limit });
   const position = positionOf(cursor, snapshot.index);
   if (position === undefined) return undefined;

@@ -30,6 +30,9 @@ import type {
 /** Headers in a run when it is read from the store. */
 const STORED_AT_ONCE = 64;
 
+/** Transactions whose coins are looked up at once, if they are in memory. */
+const FEW = 16;
+
 /** What the writer has in memory. Readers at the writer's state answer from it. */
 export interface IndexMemory {
   readonly headers: HeaderTable;
@@ -152,7 +155,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   async firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]> {
     const keys = positions.map((position) => coinKey(position, 0));
-    const values = await this.#records.load(keys);
+    const values = await (keys.length > FEW ? this.#records.load(keys) : this.#records.few(keys));
     return positions.map((position, i) => {
       const [key, value] = [keys[i] as Buffer, values[i]]; // one for each
       return value === undefined ? [] : transactionCoins(key, value, position);

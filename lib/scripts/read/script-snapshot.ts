@@ -1,25 +1,34 @@
 // Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
 // which must not wait while LevelDB installs large tables.
 
-import { setImmediate } from 'node:timers/promises';
 import { scriptHashOf } from '../../bitcoin/hash';
 import { decodeTip, TIP_KEY } from '../../index/records/chain';
 import { DamagedIndexError } from '../../follow/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
 import { ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
-import { packed } from '../records/positions';
-import { isAbove, recordsUpwards, rowsDownwards, rowsUpwards, type FoundRow } from './row-walk';
+import { heightIn, indexIn, packed, unpacked } from '../records/positions';
+import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
 import type { Position, IndexSnapshot, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
 import type { LastChanges } from '../records/last-changes';
 import type { TxidView } from '../txids/txid-view';
-import type { FundingOutputs, HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals, WalkOptions } from '../types';
+import type {
+  FoundCoins,
+  FundingOutputs,
+  HistoryPage,
+  HistoryWalk,
+  RowTransaction,
+  RowTransactions,
+  ScriptCoin,
+  ScriptSnapshot,
+  ScriptTotals,
+  WalkOptions
+} from '../types';
+import type { RowCursor } from '../records/row';
 
-/** Rows whose txids are looked up together. Each lookup reads a record of up to two kilobytes. */
-const TXIDS_AT_ONCE = 256;
 /** Transactions whose coins are looked up together. */
 const COINS_AT_ONCE = 256;
 /** Transactions whose coins are looked up at the same time, each with a separate read. */
@@ -29,11 +38,6 @@ const SHORT_HISTORY = 512;
 /** Most rows that are read to find coins; most transactions that are looked up for that, each with a separate read. */
 const MOST_ROWS_FOR_COINS = 1_000_000;
 const MOST_SCANS = 20_000;
-/** Rows that are counted between two turns of the event loop: about a millisecond. */
-const ROWS_PER_TURN = 512;
-/** Hints of inputs that are compared in the time in which a row is read. */
-const HINTS_PER_ROW = 64;
-
 /** What a writer knows of its store. */
 export interface WrittenState {
   readonly changes: LastChanges;
@@ -78,17 +82,48 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return this.#changes.areSame(this.#hasher.hash(script), stamp, this.stamp);
   }
 
-  async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<ScriptRow[]> {
-    const page: ScriptRow[] = [];
-    const walk = ascending ? rowsUpwards : rowsDownwards;
-    for (let from = beyond; page.length < limit;) {
-      const wanted = Math.min(TXIDS_AT_ONCE, limit - page.length);
-      const found = await firstOf(walk(this.#records, this.#hasher.hash(script), from, wanted), wanted);
-      page.push(...(await this.#lastPositions(found)));
-      from = found.at(-1)?.position;
-      if (found.length < wanted) break;
+  walk(script: Buffer, above?: Position): HistoryWalk {
+    const walk = new UpwardWalk(this.#records, this.#hasher.hash(script), above);
+    return {
+      next: async (most) => {
+        const positions: number[] = [];
+        const count = await walk.take(most, (row) => positions.push(packed(row.height, row.index)));
+        return { ...this.#lastOnly(positions, await this.#txids.of(positions)), isLast: count < most };
+      },
+      close: () => walk.close()
+    };
+  }
+
+  async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<RowTransaction[]> {
+    const found: RowTransaction[] = [];
+    const add = (positions: readonly number[], txids: Buffer): void => {
+      const last = this.#lastOnly(positions, txids);
+      for (const [i, position] of last.positions.entries())
+        if (found.length < limit) found.push({ position: unpacked(position), txid: txidIn(last.txids, i) });
+    };
+    if (ascending) {
+      const walk = this.walk(script, beyond);
+      try {
+        for (let isOver = false; found.length < limit && !isOver;) {
+          const { positions, txids, isLast } = await walk.next(limit - found.length);
+          add(positions, txids);
+          isOver = isLast;
+        }
+      } finally {
+        await walk.close();
+      }
+    } else {
+      for await (const { positions } of rowsDownwards(this.#records, this.#hasher.hash(script), beyond)) {
+        for (let from = 0; found.length < limit && from < positions.length;) {
+          const to = from + limit - found.length;
+          const some = positions.slice(from, to);
+          add(some, await this.#txidsBelow(some));
+          from = to;
+        }
+        if (found.length >= limit) break;
+      }
     }
-    return page;
+    return found;
   }
 
   /** A txid that is in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`, and as `exact` */
@@ -98,35 +133,37 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     { beyond, goOn = GO_ON }: Parameters<ScriptSnapshot['totals']>[2] = {}
   ): Promise<ScriptTotals> {
     const sums = new RunningTotals();
-    let turnEnd = ROWS_PER_TURN;
-    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), beyond)) {
-      while (cursor.next())
-        if (beyond === undefined || isAbove(cursor, beyond))
-          sums.add(cursor.fundedCount, cursor.fundedValue, cursor.spentCount, cursor.spentValue);
-      if (sums.transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
-      if (sums.transactions < turnEnd) continue;
-      turnEnd = sums.transactions + ROWS_PER_TURN;
-      await setImmediate();
-      goOn();
+    const walk = new UpwardWalk(this.#records, this.#hasher.hash(script), beyond);
+    try {
+      while (await walk.takeSome(sums.add)) {
+        if (sums.transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+        goOn();
+      }
+    } finally {
+      await walk.close();
     }
     return exact(sums.totals());
   }
 
-  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<ScriptCoin[]> {
+  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<FoundCoins> {
     const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
-    const key = this.#hasher.hash(script);
-    const newest = await firstOf(rowsDownwards(this.#records, key, undefined, SHORT_HISTORY), SHORT_HISTORY);
-    const isShort = newest.length < SHORT_HISTORY;
-    const { funded, spent } = isShort ? totalsOf(newest) : await counted();
-    // There may be fewer: outputs that nobody can spend are not coins, and a txid that is in the chain twice has its coins only once.
+    const hash = this.#hasher.hash(script);
+    const sums = new RunningTotals();
+    const newest: RowColumns[] = [];
+    for await (const rows of rowsDownwards(this.#records, hash, undefined, sums.add)) {
+      newest.push(rows);
+      if (sums.transactions >= SHORT_HISTORY) break;
+    }
+    const isShort = sums.transactions < SHORT_HISTORY;
+    const { funded, spent } = isShort ? sums.totals() : await counted();
     const unspent = funded.count - spent.count;
     const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
     if (!isShort && unspent > most) throw tooMany();
-    const rows = (): Rows => (isShort ? newest : rowsDownwards(this.#records, key));
+    const rows = (): Rows => (isShort ? newest : rowsDownwards(this.#records, hash));
     const found = await this.#firstCoins(rows(), script, unspent, goOn);
     const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
     if (coins.length > most) throw tooMany();
-    return coins.reverse();
+    return { coins: coins.reverse(), others: unspent - coins.length };
   }
 
   async *spenders(
@@ -135,20 +172,21 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     { walked = GO_ON }: WalkOptions = {}
   ): AsyncGenerator<Position, void> {
     const hints = new Set(indexes.map((index) => this.#hasher.hint(txid, index)));
-    let [rows, work] = [0, 0];
-    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), position)) {
-      for (; cursor.next(); rows++, work += 1 + cursor.spentCount / HINTS_PER_ROW)
-        if (cursor.hasHint(hints) && isAbove(cursor, position)) {
-          walked(rows);
-          rows = 0;
-          yield { height: cursor.height, index: cursor.index };
-        }
-      if (work < ROWS_PER_TURN) continue;
-      await setImmediate();
-      walked(rows);
-      rows = work = 0;
+    const walk = new UpwardWalk(this.#records, this.#hasher.hash(script), position);
+    try {
+      for (let isOver = false; !isOver;) {
+        const found: Position[] = [];
+        let rows = 0;
+        isOver = !(await walk.takeSome((row) => {
+          rows++;
+          if (row.hasHint(hints)) found.push({ height: row.height, index: row.index });
+        }));
+        walked(rows);
+        yield* found;
+      }
+    } finally {
+      await walk.close();
     }
-    walked(rows);
   }
 
   async txids(height: number): Promise<Buffer[]> {
@@ -164,26 +202,25 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return this.#txids.at(position);
   }
 
-  /** The rows with their txids, except those whose txid is in the chain again later (before BIP30). @throws DamagedIndexError */
-  async #lastPositions(rows: readonly FoundRow[]): Promise<ScriptRow[]> {
-    const txids = await this.#txidsAt(rows.map(({ position }) => position));
-    const found: ScriptRow[] = [];
-    for (const [i, { position, funded, spent }] of rows.entries()) {
-      const txid = txids[i] as Buffer; // one for each
-      // Only a coinbase can have the txid of another transaction.
-      const isLast = position.index > 0 || this.index.position(txid)?.block.height === position.height;
-      if (isLast) found.push({ position, txid, funded, spent });
-    }
-    return found;
+  /** Without transactions whose txid is in the chain again later (before BIP30). */
+  #lastOnly(positions: readonly number[], txids: Buffer): RowTransactions {
+    // Only a coinbase can have the txid of another transaction.
+    if (!positions.some((position) => indexIn(position) === 0)) return { positions, txids };
+    const left = positions.flatMap((position, i) => {
+      const isLast = indexIn(position) > 0 || this.index.position(txidOf(txids, i))?.block.height === heightIn(position);
+      return isLast ? [i] : [];
+    });
+    if (left.length === positions.length) return { positions, txids };
+    return { positions: left.map((i) => positions[i] as number), txids: Buffer.concat(left.map((i) => txidOf(txids, i))) }; // within
   }
 
-  /** Txids of transactions at positions in ascending or in descending order. @throws DamagedIndexError */
-  async #txidsAt(positions: readonly Position[]): Promise<Buffer[]> {
-    const all = positions.map(({ height, index }) => packed(height, index));
-    const isDescending = (all[0] ?? 0) > (all.at(-1) ?? 0);
-    const txids = await this.#txids.of(isDescending ? all.reverse() : all);
-    const found = all.map((_, i) => txidIn(txids, i));
-    return isDescending ? found.reverse() : found;
+  /** The txids of transactions at descending positions, in this order, concatenated. @throws DamagedIndexError */
+  async #txidsBelow(positions: readonly number[]): Promise<Buffer> {
+    const ascending = await this.#txids.of([...positions].reverse());
+    const found = Buffer.allocUnsafe(ascending.length);
+    for (let from = 0; from < ascending.length; from += TXID_LENGTH)
+      ascending.copy(found, ascending.length - from - TXID_LENGTH, from, from + TXID_LENGTH);
+    return found;
   }
 
   /**
@@ -193,18 +230,16 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<ScriptCoin[] | undefined> {
     const coins: ScriptCoin[] = [];
     if (count === 0) return coins;
-    for await (const some of batchesOf(funding(rows), COINS_AT_ONCE)) {
+    for await (const positions of funding(rows, COINS_AT_ONCE)) {
       goOn();
-      const ofRows = await this.index.firstCoinsAt(some.map(({ position }) => position));
-      const found = ofRows.flatMap((all, i) => {
-        const { position } = some[i] as FoundRow; // one for each
-        return all
-          .filter(isOf(script))
-          .reverse()
-          .map((coin) => ({ coin, position }));
-      });
-      const txids = await this.#txidsAt(found.map(({ position }) => position));
-      for (const [i, { coin, position }] of found.entries()) coins.push({ ...coin, txid: txids[i] as Buffer, position }); // one for each
+      const ofRows = await this.index.firstCoinsAt(positions.map(unpacked));
+      const found = ofRows.map((all) => all.filter(isOf(script)).reverse());
+      const paying = positions.filter((_, i) => found[i]?.length !== 0);
+      const txids = await this.#txidsBelow(paying);
+      for (const [i, ofRow] of found.filter(({ length }) => length > 0).entries()) {
+        const [txid, position] = [txidIn(txids, i), unpacked(paying[i] as number)]; // one for each
+        for (const coin of ofRow) coins.push({ ...coin, txid, position });
+      }
       if (coins.length >= count) return coins;
     }
     return undefined;
@@ -217,13 +252,14 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
     const coins: ScriptCoin[] = [];
     let scanned = 0;
-    for await (const some of batchesOf(funding(rows), SCANS_AT_ONCE)) {
+    for await (const positions of funding(rows, SCANS_AT_ONCE)) {
       goOn();
-      if ((scanned += some.length) > MOST_SCANS) throw new HistoryTooLongError(`more than ${MOST_SCANS} transactions paid to the script`);
-      const txids = await this.#txidsAt(some.map(({ position }) => position));
+      if ((scanned += positions.length) > MOST_SCANS)
+        throw new HistoryTooLongError(`more than ${MOST_SCANS} transactions paid to the script`);
+      const txids = await this.#txidsBelow(positions);
       const ofRows = await Promise.all(
-        some.map(async ({ position }, i) => {
-          const txid = txids[i] as Buffer; // one for each
+        positions.map(unpacked).map(async (position, i) => {
+          const txid = txidIn(txids, i);
           const all = await this.index.coinsOf(txid, position);
           // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
           return all
@@ -239,13 +275,15 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 }
 
+const txidOf = (txids: Buffer, index: number): Buffer => txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH);
+
 /** A copy: a view would keep all of the bytes in memory. */
-const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH));
+const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txidOf(txids, index));
 
 /** For callers that never stop the call. */
 const GO_ON = (): void => undefined;
 
-type Rows = AsyncIterable<FoundRow> | Iterable<FoundRow>;
+type Rows = AsyncIterable<RowColumns> | Iterable<RowColumns>;
 
 class RunningTotals {
   transactions = 0;
@@ -254,13 +292,13 @@ class RunningTotals {
   #spentCount = 0;
   #spentValue = 0;
 
-  add(fundedCount: number, fundedValue: number, spentCount: number, spentValue: number): void {
+  readonly add = ({ fundedCount, fundedValue, spentCount, spentValue }: RowCursor): void => {
     this.transactions++;
     this.#fundedCount += fundedCount;
     this.#fundedValue += fundedValue;
     this.#spentCount += spentCount;
     this.#spentValue += spentValue;
-  }
+  };
 
   totals(): ScriptTotals {
     return {
@@ -277,30 +315,15 @@ export function exact(totals: ScriptTotals): ScriptTotals {
   throw new HistoryTooLongError('the script has got more satoshis than can be counted exactly');
 }
 
-function totalsOf(rows: readonly FoundRow[]): ScriptTotals {
-  const sums = new RunningTotals();
-  for (const { funded, spent } of rows) sums.add(funded.count, funded.value, spent.count, spent.value);
-  return sums.totals();
-}
-
-async function firstOf(rows: Rows, count: number): Promise<FoundRow[]> {
-  const found: FoundRow[] = [];
-  if (count > 0) for await (const row of rows) if (found.push(row) >= count) break;
-  return found;
-}
-
-/** Rows of transactions that paid to the script. */
-async function* funding(rows: Rows): AsyncGenerator<FoundRow, void> {
-  for await (const row of rows) if (row.funded.count > 0) yield row;
-}
-
-async function* batchesOf(rows: AsyncIterable<FoundRow>, size: number): AsyncGenerator<FoundRow[], void> {
-  let some: FoundRow[] = [];
-  for await (const row of rows) {
-    if (some.push(row) < size) continue;
-    yield some;
-    some = [];
-  }
+/** Positions of transactions that paid to the script, in the order of the rows, `size` at a time. */
+async function* funding(rows: Rows, size: number): AsyncGenerator<readonly number[], void> {
+  let some: number[] = [];
+  for await (const { positions, fundedCounts } of rows)
+    for (const [i, position] of positions.entries()) {
+      if (fundedCounts[i] === 0 || some.push(position) < size) continue;
+      yield some;
+      some = [];
+    }
   if (some.length > 0) yield some;
 }
 

@@ -1,10 +1,14 @@
 // Positions as single numbers, in the order of the chain: 2^16 times the height, and the index in the block. In an array they take 8 bytes
 // each.
 
+import type { Position } from '../../index/types';
+
 const INDEXES = 0x1_0000;
 
 export const packed = (height: number, index: number): number => height * INDEXES + index;
 
 export const heightIn = (position: number): number => Math.floor(position / INDEXES);
+
+export const unpacked = (position: number): Position => ({ height: heightIn(position), index: indexIn(position) });
 
 export const indexIn = (position: number): number => position - heightIn(position) * INDEXES;

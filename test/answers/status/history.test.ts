@@ -7,13 +7,15 @@ import { BcoinNode } from '../../../lib/node/bcoin';
 import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
+import { TXID_LENGTH } from '../../../lib/scripts/records/block-txids';
+import { unpacked } from '../../../lib/scripts/records/positions';
 import { blockHash, madeBlock, madeCoinbase } from '../../support/made-blocks';
 import { openRegtestNode } from '../../support/regtest-node';
 import { ScriptIndex } from '../../support/script-index';
 import { ScriptModel, sha256 } from '../../support/script-model';
 import { unfailing } from '../../support/unfailing';
 import type { Position } from '../../../lib/index/types';
-import type { ScriptRow, ScriptSnapshot } from '../../../lib/scripts/types';
+import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../../lib/scripts/types';
 import type { TestFullNode } from '../../support/bcoin';
 
 /** More than fit into two pages. */
@@ -50,7 +52,7 @@ describe('the confirmed part of a history', () => {
   });
 
   interface Read {
-    readonly rows: readonly ScriptRow[];
+    readonly rows: readonly RowTransaction[];
     readonly error: unknown;
     /** How many times the history was counted. */
     readonly counts: number;
@@ -66,7 +68,7 @@ describe('the confirmed part of a history', () => {
           return typeof member === 'function' ? (member as (...values: unknown[]) => unknown).bind(target) : member;
         }
       });
-      const rows: ScriptRow[] = [];
+      const rows: RowTransaction[] = [];
       const error = await readAll(counting, script, most, above, rows).catch((caught: unknown) => caught);
       return { rows, error, counts };
     });
@@ -77,9 +79,13 @@ describe('the confirmed part of a history', () => {
     script: Buffer,
     most: number,
     above: Position | undefined,
-    rows: ScriptRow[]
+    rows: RowTransaction[]
   ): Promise<void> {
-    for await (const page of histories.at(sha256(script), snapshot).confirmed(most, CLIENT, above)) rows.push(...page);
+    const take = ({ positions, txids }: RowTransactions): void => {
+      for (const [i, position] of positions.entries())
+        rows.push({ position: unpacked(position), txid: txids.subarray(i * TXID_LENGTH, (i + 1) * TXID_LENGTH) });
+    };
+    await histories.at(sha256(script), snapshot).confirmed(most, CLIENT, take, above);
   }
 
   it('is given whole if it is not longer than allowed, and counted first, once, only if it is long and there is a limit', async () => {

@@ -60,7 +60,7 @@ describe('the notifier reads from the index by script', () => {
 
   /** How many times something was read for what `happens`. */
   async function readFor(happens: () => Promise<unknown>): Promise<number> {
-    const reads = (): number => store.calls['snapshot.range'] + store.calls['pages.visit'];
+    const reads = (): number => store.calls['snapshot.head'] + store.calls['pages.visit'];
     await all.untilNotified();
     const before = reads();
     await happens();
