@@ -116,7 +116,7 @@ async function openNode(folder: string, settings: RegtestOptions['settings']): P
 
 /** Asks for the block's transaction with the most outputs, which are of many kinds. @throws Error when it is not answered */
 async function askForTransaction(rest: RestPlugin, block: Buffer): Promise<void> {
-  const { port } = rest.node.httpServer.address() as AddressInfo;
+  const { port } = rest.http.server.address() as AddressInfo;
   const largest = scanBlock(block).transactions.reduce((most, each) => (each.outputs.length > most.outputs.length ? each : most));
   const { status } = await fetchBody(port, `/rest/tx/${toDisplayHex(largest.txid)}.json`);
   if (status !== 200) throw new Error(`expected the transaction, got status ${status}`);
@@ -134,7 +134,7 @@ function scriptIn(block: Buffer): Buffer {
 const electrumName = (script: Buffer): string => scriptHashOf(script).reverse().toString('hex');
 
 async function askEsplora(rest: RestPlugin, path: string): Promise<number> {
-  const { port } = rest.node.httpServer.address() as AddressInfo;
+  const { port } = rest.http.server.address() as AddressInfo;
   return (await fetchBody(port, `/api${path}`)).status;
 }
 

@@ -4,7 +4,6 @@ import { answersOf, scriptAnswersOf } from '../lib/answers/answers';
 import { txidsFrom } from '../lib/answers/scripts/txids';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
-import { BcoinNode } from '../lib/node/bcoin';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
 import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
@@ -21,13 +20,16 @@ import { OptionError, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
 import type { Answers } from '../lib/answers/answers';
 import type { IndexLogger } from '../lib/follow/logger';
-import type { HostNode } from '../lib/node/host';
+import type { HttpHost, NodeSource } from '../lib/node/types';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Store } from '../lib/store/store';
 import type { Places } from './places';
 
 export interface AssemblyParts {
-  readonly host: HostNode;
+  /** What serves: the HTTP server of the process. */
+  readonly host: HttpHost;
+  /** What is served: chain, pool and network. */
+  readonly node: NodeSource;
   readonly options: RestOptions;
   readonly store: Store;
   /** Of the index by script. */
@@ -48,7 +50,7 @@ export interface ReplacedParts extends ReplacedWalletParts {
 }
 
 export class Assembly {
-  readonly node: BcoinNode;
+  readonly node: NodeSource;
   readonly index: ChainIndexer;
   readonly serving: Serving;
   readonly answers: Answers;
@@ -63,13 +65,13 @@ export class Assembly {
   /** Only with `--rest-pool=modern`. */
   readonly refused: RefusedBlocks | undefined;
 
-  constructor({ host, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
+  constructor({ host, node, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
     const { payments, addresses, limits, profile, rpcUser: user, undoDepth, scrubMs } = options;
     const { failurePauseMs } = replaced;
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
-    const node = (this.node = new BcoinNode(host, options));
+    this.node = node;
     const index = (this.index = new ChainIndexer({ ...options, ...common, store, node, migrations }));
-    const serving = (this.serving = new Serving({ node, index, options, logger }));
+    const serving = (this.serving = new Serving({ host, node, index, options, logger }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
     const refusedFile = places && new RefusedBlockFile(places.refused);
@@ -106,6 +108,7 @@ export class Assembly {
       payments &&
       new MerchantService({
         ...payments,
+        host,
         node,
         index,
         ready$: serving.gate.ready$,
@@ -118,7 +121,7 @@ export class Assembly {
       });
     const { webSockets } = this.wallets ?? {};
     this.#mount = new Mount({
-      server: node.httpServer,
+      server: host.server,
       takes: app.takes,
       handler: app.handle,
       ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } }),
@@ -127,7 +130,7 @@ export class Assembly {
     });
   }
 
-  /** Takes over the paths of the interfaces from the node's HTTP server as soon as it listens. Does not wait for the indexes. */
+  /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */
   async open(): Promise<void> {
     await this.index.open();
     await this.refused?.open();

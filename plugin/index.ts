@@ -5,18 +5,20 @@ import './leveldown-6';
 import { createRequire } from 'node:module';
 import type { Observable, Subscription } from 'rxjs';
 import { acceptAddressForms } from '../lib/node/address-forms';
+import { BcoinNode } from '../lib/node/bcoin';
+import { BcoinHttp } from '../lib/node/bcoin-http';
 import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { Assembly } from './assemble';
-import { readOptions } from './options';
-import { placesOf } from './places';
+import { readOptions, type RestOptions } from './options';
+import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
 import { closeOnSignals } from './signals';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/electrum/script-access';
 import type { HostNode } from '../lib/node/host';
-import type { BlockPoint, NodeSource } from '../lib/node/types';
+import type { BlockPoint, HttpHost, NodeSource } from '../lib/node/types';
 
 /** The name of the plugin, for `node.get('rest')`. */
 export const id = 'rest';
@@ -26,7 +28,27 @@ export const id = 'rest';
  * @throws OptionError, UnsupportedNodeError
  */
 export function init(node: HostNode): RestPlugin {
-  return new RestPlugin(node);
+  const options = readOptions(node.config);
+  acceptAddressForms(node.rpc, node.network);
+  const host: ServiceHost = {
+    http: new BcoinHttp(node),
+    options,
+    places: node.memory ? undefined : placesOf(node.config),
+    logger: node.logger,
+    close: () => node.close()
+  };
+  return new RestPlugin(host, new BcoinNode(node, options));
+}
+
+/** The process that the service runs in. */
+export interface ServiceHost {
+  readonly http: HttpHost;
+  readonly options: RestOptions;
+  /** Undefined: everything is kept in memory. */
+  readonly places: Places | undefined;
+  readonly logger: HostNode['logger'];
+  /** Ends the process' work in order, the service first. */
+  close(): Promise<void>;
 }
 
 /** The running service, which other plugins and in-process users get from `node.get('rest')`. */
@@ -41,31 +63,31 @@ export class RestPlugin {
   readonly ready$: Observable<boolean>;
   /** Histories, coins and status changes of scripts; undefined without `--rest-addresses`. */
   readonly scripts: ScriptAccess | undefined;
+  /** The HTTP server that answers. */
+  readonly http: HttpHost;
   /** The node, as the service sees it. */
   readonly node: NodeSource;
-  readonly #host: HostNode;
+  readonly #host: ServiceHost;
   readonly #parts: Assembly;
-  readonly #modernPool: boolean;
   #bar: Subscription | undefined;
   #leaveSignals: (() => void) | undefined;
 
-  constructor(host: HostNode) {
+  /** `node`: what is served; it is closed with the service. */
+  constructor(host: ServiceHost, node: NodeSource) {
     this.#host = host;
-    const { config, memory } = host;
-    const options = readOptions(config);
-    this.#modernPool = options.modernPool;
-    acceptAddressForms(host.rpc, host.network);
-    const places = memory ? undefined : placesOf(config);
+    const { http, options, places, logger } = host;
     const parts = (this.#parts = new Assembly({
-      host,
+      host: http,
+      node,
       options,
       store: places === undefined ? new MemoryStore() : new DiskStore(places.index, { latestBytes: options.cacheBytes }),
       scriptStore: places === undefined ? new MemoryStore() : new DiskStore(places.scripts, { checkedFirst: STATE_KEYS }),
       places,
       version: packageVersion(),
-      logger: host.logger.context(id)
+      logger: logger.context(id)
     }));
-    this.node = parts.node;
+    this.http = http;
+    this.node = node;
     this.scripts = parts.wallets?.access;
     this.reader = parts.index.reader;
     this.tip$ = parts.index.tip$;
@@ -82,7 +104,7 @@ export class RestPlugin {
     this.#leaveSignals = closeOnSignals(() => this.#host.close());
     const { index, wallets } = this.#parts;
     this.#bar = showCatchUp(index.state$, process.stdout, this.#host.logger, wallets?.scripts.state$);
-    if (this.#modernPool) this.#host.logger.context(id).info(MODERN_POOL);
+    if (this.#host.options.modernPool) this.#host.logger.context(id).info(MODERN_POOL);
     await this.#parts.open();
   }
 

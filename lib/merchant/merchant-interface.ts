@@ -12,7 +12,7 @@ import { refusalOf } from '../server/refusal';
 import { ClientGoneError } from '../turns/client';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import type { Context } from 'koa';
-import type { NodeSource } from '../node/types';
+import type { HttpHost } from '../node/types';
 import type { HttpInterface, Middleware } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { ServerLogger } from '../server/logger';
@@ -26,7 +26,7 @@ const MAX_ORDER_BYTES = 256 * 1024;
 
 export interface MerchantInterfaceParts {
   readonly merchant: Merchant;
-  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly host: Pick<HttpHost, 'isApiKey'>;
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
   /** @throws HttpError 503 while node or index are not in sync. */
@@ -34,7 +34,7 @@ export interface MerchantInterfaceParts {
   readonly logger: ServerLogger;
 }
 
-export function merchantInterface({ merchant, node, timeoutMs, unfinished, requireReady, logger }: MerchantInterfaceParts): HttpInterface {
+export function merchantInterface({ merchant, host, timeoutMs, unfinished, requireReady, logger }: MerchantInterfaceParts): HttpInterface {
   const router = new Router();
   const bodyOf = async ({ req }: Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs, unfinished });
@@ -43,7 +43,7 @@ export function merchantInterface({ merchant, node, timeoutMs, unfinished, requi
     return body;
   };
   router.post('/pay', async (context) => {
-    requireApiKey(context.req, node);
+    requireApiKey(context.req, host);
     const body = await bodyOf(context, MAX_ORDER_BYTES);
     write(context, await answerCreate(merchant, body));
   });

@@ -1,4 +1,4 @@
-// A merchant on the node's HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
+// A merchant on the HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
 import { ChainFollower, type ChainFollowerParts, type FollowerLogger } from './chain-follower';
 import { merchantInterface } from './merchant-interface';
@@ -9,17 +9,18 @@ import { PaymentStore } from './orders/store';
 import { SigningFiles } from './signing-files';
 import type { AddressInfo } from 'node:net';
 import type { Observable } from 'rxjs';
-import type { NodeSource } from '../node/types';
+import type { HttpHost, NodeSource } from '../node/types';
 import type { HttpInterface } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 
 export interface MerchantServiceParts {
+  readonly host: HttpHost;
   readonly node: NodeSource;
   readonly index: ChainFollowerParts['index'];
   /** Whether node and index are in sync. */
   readonly ready$: Observable<boolean>;
   readonly folder: string;
-  /** The URL under which customers reach `/pay`; by default the address on which the node listens. */
+  /** The URL under which customers reach `/pay`; by default the address on which the server listens. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
@@ -40,14 +41,14 @@ export class MerchantService {
 
   /** Gives the pages. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<HttpInterface> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, requireReady, logger, reviewMs } = this.#parts;
+    const { host, node, index, ready$, folder, publicUrl, timeoutMs, unfinished, requireReady, logger, reviewMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
     const merchant = new Merchant(new NodeChain(node, index.reader), store, {
       // A getter, since the server has no address before it listens.
       get baseUrl() {
-        return `${publicUrl ?? addressOf(node)}/pay`;
+        return `${publicUrl ?? addressOf(host)}/pay`;
       },
       identity: () => signing.identity(),
       clock,
@@ -60,7 +61,7 @@ export class MerchantService {
     await follower.open();
     const pages = merchantInterface({
       merchant,
-      node,
+      host,
       timeoutMs,
       unfinished,
       logger,
@@ -79,8 +80,8 @@ export class MerchantService {
   }
 }
 
-function addressOf({ httpServer }: NodeSource): string {
-  const { address, port, family } = httpServer.address() as AddressInfo;
-  const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';
+function addressOf({ server }: HttpHost): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  const scheme = 'setSecureContext' in server ? 'https' : 'http';
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

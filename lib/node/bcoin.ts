@@ -1,6 +1,5 @@
 // The running bcoin node, 1.x or 2.x, as a NodeSource. Nothing outside this folder knows how the two differ.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
@@ -8,7 +7,7 @@ import { openCoinSet } from './coins';
 import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
-import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
+import { fromHost, sameHostHash, toHostLike, type HostChain, type HostNode, type ToHostHash } from './host';
 import { ModernEntrance } from './modern-pool/entrance';
 import { answerRefusals } from './modern-pool/own-calls';
 import { ModernPool } from './modern-pool/modern-pool';
@@ -16,7 +15,6 @@ import { OwnEntrance } from './own-entrance';
 import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
 import { readSpentCoins, readSpentOutputs, readSpentSpan } from './undo';
-import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
 import type {
   BlockEntry,
@@ -67,7 +65,6 @@ export class BcoinNode implements NodeSource {
   readonly pool: PoolSource;
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
-  readonly httpServer: Server;
   readonly readsWholeBlocks: boolean;
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
@@ -91,10 +88,8 @@ export class BcoinNode implements NodeSource {
     this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost, modern);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
-    this.httpServer = host.http.http;
     // 1.x stores each block as one value of its database.
     this.readsWholeBlocks = host.blocks === undefined;
-    outliveBrokenRequests(host.http);
     this.#deployments = new DeploymentReader(chain, network);
     const entrance = modern === undefined ? new OwnEntrance(host.mempool, this.#toHost) : new ModernEntrance(modern);
     this.#broadcaster = new Broadcaster(host, this.#toHost, entrance);
@@ -115,21 +110,8 @@ export class BcoinNode implements NodeSource {
     return tip.hash !== db.state.tip && !sameHostHash(tip.hash, db.state.tip);
   }
 
-  get needsApiKey(): boolean {
-    return !this.#host.http.options.noAuth;
-  }
-
-  get uptime(): number {
-    return this.#host.uptime();
-  }
-
   get mostFeeBlocks(): number {
     return this.#host.fees?.feeStats.maxConfirms ?? 0;
-  }
-
-  isApiKey(key: string): boolean {
-    // timingSafeEqual needs texts of one length: digests.
-    return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
   }
 
   tip(): BlockPoint {
@@ -271,10 +253,6 @@ export class BcoinNode implements NodeSource {
   }
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 /**
  * The part of all transactions that the chain has, 0 to 1, as Bitcoin Core estimates it (GuessVerificationProgress): from the
  * known number of transactions at some time, and their rate per second since then. `now` in Unix seconds.
@@ -283,15 +261,4 @@ export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db
   const { time, count, perSecond } = TRANSACTION_RATES[network] ?? NO_RATE;
   const all = state.tx <= count ? count + (now - time) * perSecond : state.tx + (now - tip.time) * perSecond;
   return Math.min(1, state.tx / all);
-}
-
-/**
- * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that has no listener: on
- * Node.js 16 and later that ends the process. A client that leaves during a GET with a body is enough, and needs no key.
- * bcoin logs the error as before.
- */
-function outliveBrokenRequests(http: HostHttp): void {
-  http.on('request', (request) => {
-    request.on('error', () => undefined);
-  });
 }

@@ -1,5 +1,5 @@
-// The interface of a node, as the service needs it. One implementation serves bcoin 1.x and 2.x (bcoin.ts); nothing outside
-// this folder knows bcoin. Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
+// The interface of a node, as the service needs it, and of the process that serves. One implementation is for bcoin 1.x and 2.x (bcoin.ts,
+// bcoin-http.ts); nothing outside this folder knows bcoin. Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
 
 import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
@@ -339,7 +339,19 @@ export interface OwnReply {
   readonly error: { readonly code: number; readonly message: string } | null;
 }
 
-/** The running node. */
+/** The process that serves: its HTTP server, and who may use it. */
+export interface HttpHost {
+  /** Available before it listens. */
+  readonly server: Server;
+  /** Whether it asks its clients for the API key. */
+  readonly needsApiKey: boolean;
+  /** Seconds since it was opened. */
+  readonly uptime: number;
+  /** True if `key` is its API key; takes the same time for any key. */
+  isApiKey(key: string): boolean;
+}
+
+/** Chain, pool and network: what a running node knows and does. */
 export interface NodeSource {
   readonly network: NetworkInfo;
   /** True when the node deletes old blocks; this may be switched on while it runs. */
@@ -359,14 +371,6 @@ export interface NodeSource {
   readonly readsWholeBlocks: boolean;
   /** True during a reset of the chain: blocks above the coming tip may already be gone. */
   readonly resetting: boolean;
-  /** The node's HTTP server; available before it listens. */
-  readonly httpServer: Server;
-  /** Whether the node asks its clients for the API key. */
-  readonly needsApiKey: boolean;
-  /** Seconds since the node was opened. */
-  readonly uptime: number;
-  /** True if `key` is the node's API key; takes the same time for any key. */
-  isApiKey(key: string): boolean;
   tip(): BlockPoint;
   progress(): NodeProgress;
   /** Hash at a height of the active chain. */

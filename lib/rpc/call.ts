@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Answers } from '../answers/answers';
 import type { HeldText } from '../answers/blocks/texts';
 import type { ChainIndex } from '../index/types';
+import type { HttpHost } from '../node/types';
 import type { Client } from '../turns/client';
 import type { Parameter, Parameters } from './parameters';
 
@@ -41,10 +42,11 @@ export class RpcClient implements Client {
 
 /** What calls answer from. */
 export interface CallContext extends Answers {
+  readonly host: Pick<HttpHost, 'uptime'>;
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** The version of this package. */
   readonly version: string;
-  /** Emits when the node's HTTP server has begun to close, which waits for its clients. */
+  /** Emits when the HTTP server has begun to close, which waits for its clients. */
   readonly closing$: Observable<void>;
 }
 

@@ -30,13 +30,13 @@ export class RpcService {
   readonly #server: RpcServer;
 
   constructor({ serving, answers, index, user, cookiePath, version }: RpcServiceParts) {
-    const { node, connections } = serving;
-    const access = (this.#access = new Access(node));
+    const { host, connections } = serving;
+    const access = (this.#access = new Access(host));
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
     this.#server = new RpcServer({
       serving,
-      context: { ...answers, index, version, closing$: connections.closing$ },
+      context: { ...answers, host, index, version, closing$: connections.closing$ },
       access
     });
     const router: HttpRouter = new Router();

@@ -55,12 +55,12 @@ export function sending<R extends Reply>({ serving: { responses, logger }, gate,
 }
 
 /** Answers with a reply that is cached for this target and this state. A request with a body asks for more than its target says. */
-export function fromCache({ node, replies, options }: HttpServing): Middleware {
+export function fromCache({ host, replies, options }: HttpServing): Middleware {
   return (context, next) => {
     const { req } = context;
     const cached = hasBody(req) ? undefined : replies.find(req.url ?? '');
     if (cached === undefined) return next();
-    if (options.auth) requireApiKey(req, node);
+    if (options.auth) requireApiKey(req, host);
     context.reply = cached;
     return DONE;
   };
@@ -83,13 +83,13 @@ export interface Asked<C extends Client> {
 /** Makes the reply to a request whose route was found. */
 export async function answer<C extends Client>(
   context: HttpContext,
-  { node, queue, replies, responses, options }: HttpServing,
+  { host, queue, replies, responses, options }: HttpServing,
   gate: Pick<Gate, 'requireOpen'>,
   { readBody, requestWith, isHeavy, endpoint, isCached }: Asked<C>
 ): Promise<void> {
   const { req: request } = context;
   gate.requireOpen();
-  if (options.auth) requireApiKey(request, node);
+  if (options.auth) requireApiKey(request, host);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = readBody !== undefined && hasBody(request) ? await readBody(request) : NO_BODY;
   const { url = '' } = request;

@@ -9,7 +9,7 @@ import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Gate, GatedReader, type Warmup } from './work/gate';
 import { WorkQueue } from './work/work-queue';
 import type { ChainIndex } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { HttpHost, NodeSource } from '../node/types';
 import type { ServerLogger } from './logger';
 
 export interface ServingOptions {
@@ -22,6 +22,7 @@ export interface ServingOptions {
 }
 
 export interface ServingParts {
+  readonly host: HttpHost;
   readonly node: NodeSource;
   readonly index: ChainIndex;
   readonly options: ServingOptions;
@@ -30,7 +31,7 @@ export interface ServingParts {
 
 /** What a request over HTTP passes on its way to a reply. */
 export interface HttpServing {
-  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly host: Pick<HttpHost, 'isApiKey'>;
   readonly options: Pick<ServingOptions, 'limits' | 'auth'>;
   readonly logger: ServerLogger;
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
@@ -41,6 +42,7 @@ export interface HttpServing {
 }
 
 export class Serving implements HttpServing {
+  readonly host: HttpHost;
   readonly node: NodeSource;
   readonly options: ServingOptions;
   readonly logger: ServerLogger;
@@ -53,11 +55,12 @@ export class Serving implements HttpServing {
   readonly responses: Responses;
   /** Memory for what clients have begun to send. */
   readonly unfinished = new Unfinished();
-  /** The connections of the node's HTTP server. */
+  /** The connections of the HTTP server. */
   readonly connections: Connections;
 
-  constructor({ node, index, options, logger }: ServingParts) {
+  constructor({ host, node, index, options, logger }: ServingParts) {
     const { warmup, limits, answerCacheBytes } = options;
+    this.host = host;
     this.node = node;
     this.options = options;
     this.logger = logger;
@@ -66,11 +69,11 @@ export class Serving implements HttpServing {
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     this.cache = new AnswerCache(answerCacheBytes);
     this.replies = new ReplyCache(this.cache, node, this.reader);
-    this.responses = new Responses(node.httpServer, {
+    this.responses = new Responses(host.server, {
       mostBytes: MOST_BYTES_IN_FLIGHT,
       readRate: { bytesPerSecond: limits.readRate, windowMs: limits.timeoutMs }
     });
-    this.connections = new Connections(node.httpServer, limits.timeoutMs, CLOSING_MS);
+    this.connections = new Connections(host.server, limits.timeoutMs, CLOSING_MS);
   }
 
   open(): void {

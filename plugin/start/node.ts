@@ -14,7 +14,7 @@ import { demonstrate, minerOf } from './demonstration';
 import { addFaucet } from './faucet';
 import type { AddressInfo } from 'node:net';
 import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
-import type { NodeSource } from '../../lib/node/types';
+import type { HttpHost } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
@@ -67,7 +67,7 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     if (answers && !signal.aborted) {
       const { addresses, modernPool } = readOptions(node.config);
       if (modernPool) console.log(`${plugin.MODERN_POOL} Without: --rest-pool=bcoin.`);
-      console.log(await greeting(rest.node, settings, addresses));
+      console.log(await greeting(rest, settings, addresses));
     }
     await aborted;
   } finally {
@@ -85,7 +85,7 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
       distinctUntilChanged()
     )
     .subscribe((status) => {
-      console.log(`Not in sync yet, ${restUrl(rest.node)} answers 503: ${status}`);
+      console.log(`Not in sync yet, ${restUrl(rest.http)} answers 503: ${status}`);
     });
   const ready = await firstValueFrom(rest.ready$.pipe(filter((isReady) => isReady)), { defaultValue: false });
   said.unsubscribe();
@@ -97,11 +97,11 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
  * there is an index by script.
  */
 export async function greeting(
-  node: NodeSource,
+  { http, node }: Pick<plugin.RestPlugin, 'http' | 'node'>,
   { apiKey, isDemonstration }: Pick<StartSettings, 'apiKey' | 'isDemonstration'>,
   addresses: WalletPlaces | undefined
 ): Promise<string> {
-  const base = restUrl(node);
+  const base = restUrl(http);
   const root = base.replace(/\/rest$/, '');
   const { hash, height } = node.tip();
   const raw = await node.rawBlock(hash);
@@ -153,9 +153,9 @@ function addressIn(transactions: readonly ScannedTransaction[], prefixes: Addres
 }
 
 /** The server must be listening. */
-function restUrl({ httpServer }: NodeSource): string {
-  const { address, port, family } = httpServer.address() as AddressInfo;
-  const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';
+function restUrl({ server }: HttpHost): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  const scheme = 'setSecureContext' in server ? 'https' : 'http';
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }
 

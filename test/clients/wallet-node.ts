@@ -49,7 +49,7 @@ export class WalletNode {
   }
 
   get httpServer(): Server {
-    return this.#served.rest.node.httpServer;
+    return this.#served.rest.http.server;
   }
 
   /** Mines a block with the pool's transactions. @returns it, serialized */

@@ -32,7 +32,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
     const served: ServedShop = Object.assign(shop, { port: 0, errors, closed: undefined, over });
     const pages = merchantInterface({
       merchant: shop.merchant,
-      node: { isApiKey: (key) => key === 'sesame' },
+      host: { isApiKey: (key) => key === 'sesame' },
       timeoutMs: 10_000,
       unfinished: new Unfinished(),
       requireReady: () => {

@@ -149,6 +149,7 @@ describe('a merchant that follows the chain', function () {
       const { rest } = served;
       const log = new MemoryLog();
       const service = new MerchantService({
+        host: rest.http,
         node: rest.node,
         index: rest,
         ready$: rest.ready$,
@@ -162,7 +163,7 @@ describe('a merchant that follows the chain', function () {
       });
       const app = new HttpApp(log);
       app.add(await service.open());
-      const { httpServer: server } = rest.node;
+      const { server } = rest.http;
       const connections = new Connections(server, 10_000, 1_000);
       const mount = new Mount({ server, takes: app.takes, handler: app.handle, connections, logger: log });
       mount.open();
@@ -213,7 +214,7 @@ describe('a merchant that follows the chain', function () {
       Object.assign(rest.node, { rawBlock: (hash: Buffer) => (isHeld ? Promise.resolve(undefined) : rawBlock(hash)) });
       await node.ensure();
       await node.open();
-      const { port } = rest.node.httpServer.address() as AddressInfo;
+      const { port } = rest.http.server.address() as AddressInfo;
       served = { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
       await untilReady(served);
       return () => {

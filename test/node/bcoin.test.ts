@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import type { Subscription } from 'rxjs';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError, UnsupportedNodeError } from '../../lib/node/errors';
 import { fromHost } from '../../lib/node/host';
@@ -174,10 +175,10 @@ describe('a bcoin node as the source of the service', () => {
   it('knows the API key', async () => {
     await host.close();
     host = await openRegtestNode({ settings: { apiKey: 'sesame' } });
-    node = new BcoinNode(host);
-    expect(node.isApiKey('sesame')).to.equal(true);
-    expect(node.isApiKey('sesame ')).to.equal(false);
-    expect(node.isApiKey('')).to.equal(false);
+    const http = new BcoinHttp(host);
+    expect(http.isApiKey('sesame')).to.equal(true);
+    expect(http.isApiKey('sesame ')).to.equal(false);
+    expect(http.isApiKey('')).to.equal(false);
   });
 
   it('refuses an SPV node', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { expect } from 'chai';
-import { BcoinNode } from '../../lib/node/bcoin';
+import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { ask, openSocket } from '../support/http';
 import { openRegtestNode } from '../support/regtest-node';
 import type { AddressInfo, Socket } from 'node:net';
@@ -14,17 +14,17 @@ interface Router {
 
 describe('requests to bcoin’s own interface that break off', () => {
   let host: TestFullNode;
-  let node: BcoinNode;
+  let http: BcoinHttp;
 
   beforeEach(async () => {
     host = await openRegtestNode();
-    node = new BcoinNode(host);
+    http = new BcoinHttp(host);
   });
 
   afterEach(() => host.close());
 
   it('do not end the process', async () => {
-    const { port } = node.httpServer.address() as AddressInfo;
+    const { port } = http.server.address() as AddressInfo;
     const asked = new Promise<void>((resolve) => {
       // bweb looks at the number of a handler's parameters.
       (host.http as unknown as Router).get('/slow', (request, response) => {
@@ -32,7 +32,7 @@ describe('requests to bcoin’s own interface that break off', () => {
         return new Promise(() => [request, response]);
       });
     });
-    const connected = once(node.httpServer, 'connection') as Promise<[Socket]>;
+    const connected = once(http.server, 'connection') as Promise<[Socket]>;
     const socket = await openSocket(port);
     const [ofServer] = await connected;
     const gone = new Promise((resolve) => ofServer.once('close', resolve));

@@ -14,7 +14,7 @@ describe('the interfaces on the node’s HTTP server', () => {
     const { port, node, rest } = served;
     try {
       await untilReady(served);
-      const { httpServer: server } = rest.node;
+      const { server } = rest.http;
       const [ours, ...others] = server.listeners('request') as RequestListener[];
       expect(others).to.deep.equal([]);
       let seen = 0;

@@ -41,7 +41,7 @@ describe('the pool and the index by script, under constant requests over HTTP', 
     asked = 0;
     walk = await PoolWalk.start({ plugins: [plugin], settings: { 'rest-addresses': true, 'rest-warmup': 'indexed' } });
     const rest = (walk.host as unknown as { get(name: string): plugin.RestPlugin }).get(plugin.id);
-    ({ port } = rest.node.httpServer.address() as AddressInfo);
+    ({ port } = rest.http.server.address() as AddressInfo);
     while ((await ask(port, { path: script })).status !== 200) await setImmediate();
   });
   afterEach(() => walk.close());

@@ -188,7 +188,7 @@ describe('a node that is sent arbitrary bytes', function () {
 
   const countConnections = (): Promise<number> =>
     new Promise((resolve, reject) => {
-      served.rest.node.httpServer.getConnections((error, count) => {
+      served.rest.http.server.getConnections((error, count) => {
         if (error === null) resolve(count);
         else reject(error);
       });

@@ -53,7 +53,7 @@ describe('replies during the backfill of an index that began with coins', () => 
       rawBlock: (hash: Buffer) => (held && withheld.has(hash.toString('hex')) ? Promise.resolve(undefined) : rawBlock(hash))
     });
     await host.open();
-    baseUrl = `http://127.0.0.1:${(node.httpServer.address() as AddressInfo).port}`;
+    baseUrl = `http://127.0.0.1:${(rest.http.server.address() as AddressInfo).port}`;
   };
 
   const get = async (path: string): Promise<{ status: number; text: string }> => {

@@ -44,7 +44,7 @@ describe('a node with a long chain', () => {
   });
 
   it('answers the next client while a slow one does not read, and cuts the slow one off', async () => {
-    const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
+    const connected = once(served.rest.http.server, 'connection') as Promise<[Socket]>;
     const slow = await openSocket(served.port);
     const [ofServer] = await connected;
     slow.pause();
@@ -62,7 +62,7 @@ describe('a node with a long chain', () => {
   });
 
   it('cuts off a client that does not read many replies that were ready at once', async () => {
-    const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
+    const connected = once(served.rest.http.server, 'connection') as Promise<[Socket]>;
     const slow = await openSocket(served.port);
     const [ofServer] = await connected;
     slow.pause();

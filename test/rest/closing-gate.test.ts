@@ -63,7 +63,7 @@ describe('a gate that closes during a request', () => {
 
   it('refuses a request whose body was slow', async () => {
     const body = Buffer.concat([Buffer.of(0, 1), Buffer.from(txidOf(5), 'hex').reverse(), Buffer.alloc(4)]);
-    const asked = once(served.rest.node.httpServer, 'request');
+    const asked = once(served.rest.http.server, 'request');
     const socket = await openSocket(served.port);
     socket.write(`POST /rest/getutxos.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
     socket.write(body.subarray(0, 5));
@@ -78,7 +78,7 @@ describe('a gate that closes during a request', () => {
     const first = ask(served.port, { path: `/rest/block/${block}.bin` });
     // The first request holds the only slot.
     await until(() => waiting.length === 1);
-    const asked = once(served.rest.node.httpServer, 'request');
+    const asked = once(served.rest.http.server, 'request');
     const second = ask(served.port, { path: `/rest/tx/${txidOf(5)}.json` });
     await asked;
     await beginReset();

@@ -230,9 +230,7 @@ describe('the service on a real node', () => {
     await open({ 'rest-timeout': 30, 'no-auth': true });
     await untilReady(served);
     const timeouts: [string | undefined, number | undefined][] = [];
-    served.rest.node.httpServer.on('request', ({ url, socket }: IncomingMessage & { socket: Socket }) =>
-      timeouts.push([url, socket.timeout])
-    );
+    served.rest.http.server.on('request', ({ url, socket }: IncomingMessage & { socket: Socket }) => timeouts.push([url, socket.timeout]));
     const socket = await openSocket(served.port);
     for (const path of ['/', '/rest/chaininfo.json']) {
       socket.write(requestBytes({ path }, false));

@@ -285,7 +285,7 @@ describe('calls', () => {
 
 function connections({ rest }: RestNode): Promise<number> {
   return new Promise((resolve, reject) => {
-    rest.node.httpServer.getConnections((error, count) => {
+    rest.http.server.getConnections((error, count) => {
       if (error === null) resolve(count);
       else reject(error);
     });

@@ -302,7 +302,7 @@ describe('calls over HTTP', () => {
 
   it('release the memory of answers when the client leaves in the middle of a batch', async () => {
     const { rest } = await open();
-    const { node, reader } = rest;
+    const { http: host, node, reader } = rest;
     let [asked, released] = [0, 0];
     const clients: Socket[] = [];
     class HeldForms extends BlockForms {
@@ -314,8 +314,8 @@ describe('calls over HTTP', () => {
     }
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
     const answers = endpointContext(node, reader);
-    const context = { ...answers, blockForms: new HeldForms(answers), index, version: '', closing$: NEVER };
-    const calls = new RpcServer({ serving: servingOf(node.httpServer), context, access: new Access(node) });
+    const context = { ...answers, blockForms: new HeldForms(answers), host, index, version: '', closing$: NEVER };
+    const calls = new RpcServer({ serving: servingOf(host.server), context, access: new Access(host) });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));
     await once(server, 'listening');

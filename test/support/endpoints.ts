@@ -50,7 +50,7 @@ export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRe
 /** What serves a test's own endpoints: everybody is answered, and nothing is cached. `server`: for the replies. */
 export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<HttpServing> = {}): HttpServing {
   return {
-    node: { isApiKey: () => false },
+    host: { isApiKey: () => false },
     options: { limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits }, auth: false },
     logger: new MemoryLog(),
     gate: { requireOpen: () => undefined, status: () => '' },

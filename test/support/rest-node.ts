@@ -18,7 +18,7 @@ export async function openRestNode(options: RegtestOptions = {}): Promise<RestNo
   const settings = { 'rest-warmup': 'indexed', ...options.settings };
   const node = await openRegtestNode({ ...options, settings, plugins: [plugin, ...(options.plugins ?? [])] });
   const rest = node.get(plugin.id) as plugin.RestPlugin;
-  const { port } = rest.node.httpServer.address() as AddressInfo;
+  const { port } = rest.http.server.address() as AddressInfo;
   return { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
 }
 

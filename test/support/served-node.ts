@@ -1,6 +1,8 @@
 // A real node that answers over all interfaces, put together by the plugin's `Assembly`, in which parts can be replaced.
 
 import { filter, firstValueFrom, type BehaviorSubject } from 'rxjs';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { Assembly, type ReplacedParts } from '../../plugin/assemble';
@@ -12,7 +14,7 @@ import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import type { AddressInfo } from 'node:net';
 import type { ScriptAnswers } from '../../lib/answers/answers';
 import type { ChainIndexer } from '../../lib/index/chain-index';
-import type { BcoinNode } from '../../lib/node/bcoin';
+import type { NodeSource } from '../../lib/node/types';
 import type { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import type { Serving } from '../../lib/server/serving';
 import type { Store } from '../../lib/store/store';
@@ -41,9 +43,11 @@ export function assembled(host: TestFullNode, { scriptStore, inMemory = true, ..
   config.inject({ 'rest-addresses': true, 'rest-warmup': config.get('rest-warmup') ?? 'indexed' });
   const places = inMemory ? undefined : placesOf(config);
   const log = new MemoryLog();
+  const options = readOptions(config);
   const parts = new Assembly({
-    host,
-    options: readOptions(config),
+    host: new BcoinHttp(host),
+    node: new BcoinNode(host, options),
+    options,
     store: places === undefined ? new MemoryStore() : new DiskStore(places.index),
     scriptStore: scriptStore ?? (places === undefined ? new MemoryStore() : new DiskStore(places.scripts)),
     places,
@@ -57,7 +61,7 @@ export function assembled(host: TestFullNode, { scriptStore, inMemory = true, ..
 
 export class ServedNode {
   readonly node: TestFullNode;
-  readonly source: BcoinNode;
+  readonly source: NodeSource;
   readonly index: ChainIndexer;
   readonly scripts: ScriptIndexer;
   readonly serving: Serving;
@@ -77,7 +81,7 @@ export class ServedNode {
     this.answers = wallets.answers;
     this.wallets = wallets;
     this.log = log;
-    ({ port: this.port } = parts.node.httpServer.address() as AddressInfo);
+    ({ port: this.port } = parts.serving.host.server.address() as AddressInfo);
   }
 
   /** Opens a node that answers. */

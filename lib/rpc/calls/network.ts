@@ -25,7 +25,7 @@ const NETWORKS = ['ipv4', 'ipv6', 'onion', 'i2p', 'cjdns'] as const;
 export const networkCalls = {
   getnetworkinfo: { parameters: [], answer: (_, context) => jsonAnswer(networkInfoJson(context)) },
   getzmqnotifications: { parameters: [], answer: () => plainAnswer([]) },
-  uptime: { parameters: [], answer: (_, { node }) => plainAnswer(node.uptime) },
+  uptime: { parameters: [], answer: (_, { host }) => plainAnswer(host.uptime) },
   getindexinfo: {
     parameters: [{ name: 'index_name', type: 'string', isOptional: true }],
     answer: (parameters, context) => {

@@ -4,17 +4,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { credentialsOf, hasApiKey } from '../../server/http/auth';
 import type { IncomingMessage } from 'node:http';
-import type { NodeSource } from '../../node/types';
+import type { HttpHost } from '../../node/types';
 
 /** `node`: may also use the node's own calls. `own`: only the calls answered here. `missing`: the request has no credentials. */
 export type Grant = 'node' | 'own' | 'missing' | 'wrong';
 
 export class Access {
-  readonly #node: Pick<NodeSource, 'isApiKey' | 'needsApiKey'>;
+  readonly #host: Pick<HttpHost, 'isApiKey' | 'needsApiKey'>;
   readonly #digests: Buffer[] = [];
 
-  constructor(node: Pick<NodeSource, 'isApiKey' | 'needsApiKey'>) {
-    this.#node = node;
+  constructor(host: Pick<HttpHost, 'isApiKey' | 'needsApiKey'>) {
+    this.#host = host;
   }
 
   /** `credentials`: `user:password`. */
@@ -24,11 +24,11 @@ export class Access {
 
   /** Takes the same time for all credentials of the same length. */
   grant(request: Pick<IncomingMessage, 'headers'>): Grant {
-    if (!this.#node.needsApiKey) return 'node';
+    if (!this.#host.needsApiKey) return 'node';
     if (request.headers.authorization === undefined) return 'missing';
     const credentials = credentialsOf(request);
     if (credentials === undefined) return 'wrong';
-    if (hasApiKey(credentials, this.#node)) return 'node';
+    if (hasApiKey(credentials, this.#host)) return 'node';
     const digest = digestOf(credentials);
     // Compares with all of them, so that the time does not show which one matched.
     const matches = this.#digests.map((known) => timingSafeEqual(known, digest));

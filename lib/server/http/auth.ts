@@ -3,7 +3,7 @@
 
 import { unauthorized } from '../errors';
 import type { IncomingMessage } from 'node:http';
-import type { NodeSource } from '../../node/types';
+import type { HttpHost } from '../../node/types';
 
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 
@@ -14,13 +14,13 @@ export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): st
 }
 
 /** Whether the password is the node's API key; the user name does not matter. */
-export function hasApiKey(credentials: string, node: Pick<NodeSource, 'isApiKey'>): boolean {
+export function hasApiKey(credentials: string, host: Pick<HttpHost, 'isApiKey'>): boolean {
   const colon = credentials.indexOf(':');
-  return colon >= 0 && node.isApiKey(credentials.slice(colon + 1));
+  return colon >= 0 && host.isApiKey(credentials.slice(colon + 1));
 }
 
 /** @throws HttpError 401 unless the request carries the node's API key. */
-export function requireApiKey(request: IncomingMessage, node: Pick<NodeSource, 'isApiKey'>): void {
+export function requireApiKey(request: IncomingMessage, host: Pick<HttpHost, 'isApiKey'>): void {
   const credentials = credentialsOf(request);
-  if (credentials === undefined || !hasApiKey(credentials, node)) throw unauthorized();
+  if (credentials === undefined || !hasApiKey(credentials, host)) throw unauthorized();
 }

@@ -21,7 +21,7 @@ const MOST_FRAGMENTS = 1_024;
 export type BeginOverWebSocket = (connection: Connection, address: string) => void;
 
 export interface WebSocketsParts {
-  readonly serving: Pick<Serving, 'node' | 'responses' | 'unfinished' | 'options' | 'logger'>;
+  readonly serving: Pick<Serving, 'host' | 'responses' | 'unfinished' | 'options' | 'logger'>;
   readonly sessions: Pick<Sessions, 'admit'>;
   /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
@@ -86,7 +86,7 @@ export class WebSockets implements HttpInterface {
     const { origin } = request.headers;
     if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true && !isOwnOrigin(origin, request))
       throw new HttpError(403, 'Pages of this origin may not connect');
-    if (serving.options.auth) requireApiKey(request, serving.node);
+    if (serving.options.auth) requireApiKey(request, serving.host);
     const reason = refusal();
     if (reason !== undefined) throw unavailable(reason);
     if (!sessions.admit(request.socket)) throw new HttpError(503, 'Too many clients');
