@@ -108,10 +108,10 @@ async function prepared({ node, rest, port: http }: RestNode, electrum: number):
     return send(block, [...paid, [address, COINBASE - OUTPUTS * VALUE - FEE]]);
   };
   const confirmed = await pay(blocks[0]);
-  const open = await send(
-    blocks[2],
-    Array.from({ length: OPEN_OUTPUTS }, () => [OPEN_SCRIPT, OPEN_VALUE] as const)
-  );
+  const open = await send(blocks[2], [
+    ...Array.from({ length: OPEN_OUTPUTS }, () => [OPEN_SCRIPT, OPEN_VALUE] as const),
+    [address, COINBASE - OPEN_OUTPUTS * OPEN_VALUE - FEE]
+  ]);
   const [block] = await mine(node, 1);
   const pooled = await pay(blocks[1]);
   const { height } = node.chain;
