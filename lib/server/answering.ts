@@ -2,7 +2,7 @@
 // reply or the error is sent in the words of the interface.
 
 import { ClientGoneError, type Client } from '../turns/client';
-import { errorHeaders, queueFull, type HeaderList, type HttpError } from './errors';
+import { errorHeaders, queueFull, unavailable, type HeaderList, type HttpError } from './errors';
 import { requireApiKey } from './http/auth';
 import { hasBody, NO_BODY } from './http/body';
 import { refusalOf, type Refusal } from './refusal';
@@ -32,7 +32,11 @@ export interface AnsweringParts<R extends Reply> {
 }
 
 /** Sends the reply that `next` leaves in the context, or its error. */
-export function sending<R extends Reply>({ serving: { responses, logger }, gate, words }: AnsweringParts<R>): Middleware {
+export function sending<R extends Reply>({
+  serving: { gate: common, own, responses, logger },
+  gate,
+  words
+}: AnsweringParts<R>): Middleware {
   const fail = ({ req, res }: HttpContext, error: unknown): void => {
     if (req.socket.destroyed || error instanceof ClientGoneError) return;
     const known = words.errorOf(refusalOf(error, gate, logger));
@@ -43,6 +47,7 @@ export function sending<R extends Reply>({ serving: { responses, logger }, gate,
   return async (context, next) => {
     const { req, res } = context;
     try {
+      if (common.isRehearsing && !own.has(req.socket)) throw unavailable(common.status());
       await next();
       const reply = context.reply as R; // the routes answer, or throw
       await responses.endOfTurn();
@@ -55,18 +60,23 @@ export function sending<R extends Reply>({ serving: { responses, logger }, gate,
 }
 
 /** Answers with a reply that is cached for this target and this state. A request with a body asks for more than its target says. */
-export function fromCache({ node, replies, options }: HttpServing): Middleware {
+export function fromCache(serving: HttpServing): Middleware {
   return (context, next) => {
     const { req } = context;
-    const cached = hasBody(req) ? undefined : replies.find(req.url ?? '');
+    const cached = hasBody(req) ? undefined : serving.replies.find(req.url ?? '');
     if (cached === undefined) return next();
-    if (options.auth) requireApiKey(req, node);
+    requireKey(serving, req);
     context.reply = cached;
     return DONE;
   };
 }
 
 const DONE: Promise<void> = Promise.resolve();
+
+/** @throws HttpError 401 */
+function requireKey({ node, options, own }: HttpServing, request: IncomingMessage): void {
+  if (options.auth && !own.has(request.socket)) requireApiKey(request, node);
+}
 
 /** What a route does with a request. */
 export interface Asked<C extends Client> {
@@ -83,13 +93,14 @@ export interface Asked<C extends Client> {
 /** Makes the reply to a request whose route was found. */
 export async function answer<C extends Client>(
   context: HttpContext,
-  { node, queue, replies, responses, options }: HttpServing,
+  serving: HttpServing,
   gate: Pick<Gate, 'requireOpen'>,
   { readBody, requestWith, isHeavy, endpoint, isCached }: Asked<C>
 ): Promise<void> {
   const { req: request } = context;
+  const { queue, replies, responses } = serving;
   gate.requireOpen();
-  if (options.auth) requireApiKey(request, node);
+  requireKey(serving, request);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = readBody !== undefined && hasBody(request) ? await readBody(request) : NO_BODY;
   const { url = '' } = request;

@@ -8,6 +8,7 @@ import { Responses } from './http/responses';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Gate, GatedReader, type Warmup } from './work/gate';
 import { WorkQueue } from './work/work-queue';
+import type { Socket } from 'node:net';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { ServerLogger } from './logger';
@@ -33,7 +34,9 @@ export interface HttpServing {
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly options: Pick<ServingOptions, 'limits' | 'auth'>;
   readonly logger: ServerLogger;
-  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
+  readonly gate: Pick<Gate, 'isRehearsing' | 'requireOpen' | 'requireReady' | 'status'>;
+  /** Connections of the rehearsal, which is answered before clients are. */
+  readonly own: WeakSet<Socket>;
   readonly queue: WorkQueue;
   readonly replies: ReplyCache;
   readonly responses: Responses;
@@ -53,6 +56,7 @@ export class Serving implements HttpServing {
   readonly responses: Responses;
   /** Memory for what clients have begun to send. */
   readonly unfinished = new Unfinished();
+  readonly own = new WeakSet<Socket>();
   /** The connections of the node's HTTP server. */
   readonly connections: Connections;
 
@@ -80,7 +84,7 @@ export class Serving implements HttpServing {
 
   /** Why requests are refused; undefined while they are answered. */
   get status(): string | undefined {
-    return this.gate.isOpen ? undefined : this.gate.status();
+    return this.gate.isReady ? undefined : this.gate.status();
   }
 
   /** Refuses requests that still wait. */

@@ -113,7 +113,7 @@ export function gatedBy(ready$: BehaviorSubject<boolean>): Replacements {
   return {
     ready$,
     clientGate: {
-      get isOpen() {
+      get isReady() {
         return ready$.value;
       },
       status: () => 'loading'
