@@ -41,6 +41,7 @@ const modules = {
   'lib/rpc': belowInterfaces,
   'lib/esplora': belowInterfaces,
   'lib/electrum': belowInterfaces,
+  'lib/rehearsal': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server'],
   'lib/merchant': [...belowInterfaces, 'lib/payments'],
   migrations: ['lib/store']
 };

@@ -5,6 +5,7 @@ import { txidsFrom } from '../lib/answers/scripts/txids';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
+import { Rehearsal } from '../lib/rehearsal/rehearsal';
 import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
 import { RpcService } from '../lib/rpc/rpc-service';
@@ -56,6 +57,7 @@ export class Assembly {
   readonly answers: Answers;
   readonly #app: HttpApp;
   readonly #mount: Mount;
+  readonly #rehearsal: Rehearsal;
   /** Only if the edition of Bitcoin Core's interface has JSON-RPC. */
   readonly rpc: RpcService | undefined;
   /** Only with `--rest-addresses`. */
@@ -115,7 +117,7 @@ export class Assembly {
         timeoutMs: limits.timeoutMs,
         unfinished: serving.unfinished,
         requireReady: () => {
-          serving.gate.requireOpen();
+          serving.gate.requireReady();
         },
         logger
       });
@@ -128,6 +130,10 @@ export class Assembly {
       connections: serving.connections,
       logger
     });
+    const { gate, reader, own } = serving;
+    const wallets = this.wallets &&
+      addresses && { state$: this.wallets.scripts.state$, path: addresses.path, accept: this.wallets.electrum.accept };
+    this.#rehearsal = new Rehearsal({ node, gate, reader, http: { server: host.server, own, needsKey: options.auth }, wallets, logger });
   }
 
   /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */
@@ -139,6 +145,7 @@ export class Assembly {
     await this.wallets?.open();
     await this.#openMerchant();
     this.#mount.open();
+    this.#rehearsal.open();
   }
 
   /** @throws OptionError when the folder cannot be used */
@@ -154,6 +161,7 @@ export class Assembly {
 
   async close(): Promise<void> {
     this.#mount.close();
+    await this.#rehearsal.close();
     await this.merchant?.close();
     await this.wallets?.close();
     await this.rpc?.close();

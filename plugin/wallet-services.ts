@@ -35,7 +35,7 @@ export interface ReplacedWalletParts {
   /** Memory for subscriptions of all clients. */
   readonly subscriptions?: SubscriptionMemory;
   /** The gate of the Electrum protocol and of WebSockets. */
-  readonly clientGate?: Pick<ScriptsGate, 'isOpen' | 'status'>;
+  readonly clientGate?: Pick<ScriptsGate, 'isReady' | 'status'>;
   /** Whether the Electrum protocol is answered: emits the current value, then every change. */
   readonly ready$?: Observable<boolean>;
   /** The methods of the Electrum protocol. */
@@ -148,7 +148,7 @@ export class WalletServices {
           this.push.begin(connection, address);
         }
       },
-      refusal: () => (clientGate.isOpen ? undefined : clientGate.status()),
+      refusal: () => (clientGate.isReady ? undefined : clientGate.status()),
       origins: cors
     });
   }

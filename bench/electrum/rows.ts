@@ -73,7 +73,7 @@ const HTTP: Extras = { ...ONE_ONLY, way: 'http' };
 
 export function rowsOf(chain: WalletChain): Row[] {
   const take = scriptTaker();
-  return [again('server.ping', [lineOf(CALLS.ping())]), ...scriptRows(take), ...chainRows(chain), ...esploraRows(take, chain)];
+  return [again('server.ping', [lineOf(CALLS.ping())]), ...scriptRows(take), ...chainRows(chain), ...httpRows(take, chain)];
 }
 
 /** Takes scripts of a class that no other row has. */
@@ -149,12 +149,14 @@ function chainRows({ transactions, height }: WalletChain): Row[] {
   ];
 }
 
-/** Other servers have no such interface. */
-function esploraRows(take: Take, { busy }: WalletChain): Row[] {
+/** Other servers have no such interfaces. */
+function httpRows(take: Take, { busy, transactions }: WalletChain): Row[] {
   const pageOf = (name: string): Request => getOf(`/api/scripthash/${Buffer.from(name, 'hex').reverse().toString('hex')}/txs`);
   const spends = new Deck(busy, SEED).take(FEW).map((txid) => getOf(`/api/tx/${txid}/outspends`));
+  const whole = new Deck(transactions, SEED).take(HALF_AS_MANY).map(([txid]) => getOf(`/rest/tx/${txid}.json`));
   return [
-    ...onceAndAgain('first page of 1', take(SCRIPTS.one, MANY).map(pageOf), HTTP),
+    once('rest tx.json', whole, { ...HTTP, isFresh: true }),
+    ...onceAndAgain('first page of 1', take(SCRIPTS.one, MANY).map(pageOf), { ...HTTP, isFresh: true }),
     ...onceAndAgain('first page of 100', take(SCRIPTS.hundred, FEW).map(pageOf), HTTP),
     ...onceAndAgain('outspends, busy', spends, HTTP, atMost(3))
   ];

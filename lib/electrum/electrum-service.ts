@@ -101,7 +101,7 @@ export class ElectrumService {
   /** Does not wait until the service can answer. @throws SetUpError if, for example, a port is taken or the certificate cannot be used */
   async open(): Promise<void> {
     const { options, ready$ } = this.#parts;
-    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#admit);
+    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.accept);
     if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
     for (const { name, endpoint, listener } of this.#ports) {
       // Tries the port now, so that errors do not show only hours later when the index is complete.
@@ -145,14 +145,15 @@ export class ElectrumService {
     this.#ports.push({ name, endpoint, listener: new Listener({ endpoint, accept }) });
   }
 
-  readonly #admit = (socket: Socket): void => {
+  /** Begins a session, if there may be another one. `address`: the client's, if not that of its socket. */
+  readonly accept = (socket: Socket, address = socket.remoteAddress ?? ''): void => {
     if (!this.#parts.sessions.admit(socket)) {
       socket.destroy();
       return;
     }
     const { responses: outflow, unfinished } = this.#parts.serving;
     const connection = new Connection(new LineTransport(socket, unfinished), socket, outflow);
-    this.begin(connection, socket.remoteAddress ?? '');
+    this.begin(connection, address);
   };
 
   /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */
@@ -166,7 +167,7 @@ export class ElectrumService {
     const handshakeTimeout = Math.min(HANDSHAKE_MS, serving.options.limits.timeoutMs);
     const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
       handshakes.end(socket);
-      this.#admit(socket);
+      this.accept(socket);
     });
     // Node does not close the connection when a handshake takes too long.
     server.on('tlsClientError', (_, socket) => {

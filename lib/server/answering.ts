@@ -2,7 +2,7 @@
 // reply or the error is sent in the words of the interface.
 
 import { ClientGoneError, type Client } from '../turns/client';
-import { errorHeaders, queueFull, type HeaderList, type HttpError } from './errors';
+import { errorHeaders, queueFull, unavailable, type HeaderList, type HttpError } from './errors';
 import { requireApiKey } from './http/auth';
 import { hasBody, NO_BODY } from './http/body';
 import { refusalOf, type Refusal } from './refusal';
@@ -32,7 +32,11 @@ export interface AnsweringParts<R extends Reply> {
 }
 
 /** Sends the reply that `next` leaves in the context, or its error. */
-export function sending<R extends Reply>({ serving: { responses, logger }, gate, words }: AnsweringParts<R>): Middleware {
+export function sending<R extends Reply>({
+  serving: { gate: common, own, responses, logger },
+  gate,
+  words
+}: AnsweringParts<R>): Middleware {
   const fail = ({ req, res }: HttpContext, error: unknown): void => {
     if (req.socket.destroyed || error instanceof ClientGoneError) return;
     const known = words.errorOf(refusalOf(error, gate, logger));
@@ -43,6 +47,7 @@ export function sending<R extends Reply>({ serving: { responses, logger }, gate,
   return async (context, next) => {
     const { req, res } = context;
     try {
+      if (common.isRehearsing && !own.has(req.socket)) throw unavailable(common.status());
       await next();
       const reply = context.reply as R; // the routes answer, or throw
       await responses.endOfTurn();

@@ -8,6 +8,7 @@ import { Responses } from './http/responses';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Gate, GatedReader, type Warmup } from './work/gate';
 import { WorkQueue } from './work/work-queue';
+import type { Socket } from 'node:net';
 import type { ChainIndex } from '../index/types';
 import type { HttpHost, NodeSource } from '../node/types';
 import type { ServerLogger } from './logger';
@@ -34,7 +35,9 @@ export interface HttpServing {
   readonly host: Pick<HttpHost, 'isApiKey'>;
   readonly options: Pick<ServingOptions, 'limits' | 'auth'>;
   readonly logger: ServerLogger;
-  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
+  readonly gate: Pick<Gate, 'isRehearsing' | 'requireOpen' | 'requireReady' | 'status'>;
+  /** Connections of the rehearsal, which is answered before clients are. */
+  readonly own: WeakSet<Socket>;
   readonly queue: WorkQueue;
   readonly replies: ReplyCache;
   readonly responses: Responses;
@@ -55,6 +58,7 @@ export class Serving implements HttpServing {
   readonly responses: Responses;
   /** Memory for what clients have begun to send. */
   readonly unfinished = new Unfinished();
+  readonly own = new WeakSet<Socket>();
   /** The connections of the HTTP server. */
   readonly connections: Connections;
 
@@ -83,7 +87,7 @@ export class Serving implements HttpServing {
 
   /** Why requests are refused; undefined while they are answered. */
   get status(): string | undefined {
-    return this.gate.isOpen ? undefined : this.gate.status();
+    return this.gate.isReady ? undefined : this.gate.status();
   }
 
   /** Refuses requests that still wait. */

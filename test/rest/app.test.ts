@@ -8,7 +8,7 @@ import { jsonReply } from '../../lib/rest/format';
 import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
 import { Responses } from '../../lib/server/http/responses';
 import { WorkQueue } from '../../lib/server/work/work-queue';
-import { serveRoutes } from '../support/endpoints';
+import { serveRoutes, servingOf } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -27,9 +27,11 @@ describe('the application', () => {
     log = new MemoryLog();
     isOpen = true;
     const gate = {
+      isRehearsing: false,
       requireOpen: () => {
         if (!isOpen) throw unavailable('loading index');
       },
+      requireReady: () => undefined,
       status: () => 'loading index'
     };
     const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true, isHeavy: () => false }];
@@ -41,6 +43,25 @@ describe('the application', () => {
   afterEach(() => {
     server.closeAllConnections();
     server.close();
+  });
+
+  it('answers only the rehearsal until it is over', async () => {
+    const own = new WeakSet<Socket>();
+    const other = createServer();
+    const routes = [
+      { prefix: '/rest/it', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
+    ];
+    const gate = { isRehearsing: true, requireOpen: () => undefined, requireReady: () => undefined, status: () => 'warming up' };
+    const otherPort = await serveRoutes(other, routes, { gate, own });
+    try {
+      const { status, body } = await ask(otherPort, { path: '/rest/it' });
+      expect([status, body.toString()]).to.deep.equal([503, 'Service temporarily unavailable: warming up\r\n']);
+      other.prependListener('connection', (socket: Socket) => own.add(socket));
+      expect((await ask(otherPort, { path: '/rest/it' })).status).to.equal(200);
+    } finally {
+      other.closeAllConnections();
+      other.close();
+    }
   });
 
   it('sends only the headers of the REST interface and of HTTP', async () => {

@@ -54,7 +54,7 @@ describe('the gate', () => {
     node = { synced$, resetting: false, progress: () => ({ height: 7, verified: 0.5 }) };
   });
 
-  const makeGate = (warmup: Warmup): Gate => {
+  const makeGate = (warmup: Warmup, isRehearsed = true): Gate => {
     const gate = new Gate(
       node,
       {
@@ -66,6 +66,7 @@ describe('the gate', () => {
       warmup
     );
     gate.open();
+    if (isRehearsed) gate.endRehearsal();
     return gate;
   };
 
@@ -128,6 +129,25 @@ describe('the gate', () => {
     expect(gate.status()).to.equal('resetting chain');
     node.resetting = false;
     expect(gate.isOpen).to.equal(true);
+  });
+
+  it('is open to the rehearsal before clients are answered', () => {
+    const gate = makeGate('indexed', false);
+    const heard: boolean[] = [];
+    gate.ready$.subscribe((isReady) => heard.push(isReady));
+    expect(gate.isRehearsing).to.equal(false);
+    state$.next(LIVE);
+    expect([gate.isOpen, gate.isRehearsing, gate.isReady, gate.status()]).to.deep.equal([true, true, false, 'warming up']);
+    gate.requireOpen();
+    expect(() => {
+      gate.requireReady();
+    }).to.throw('Service temporarily unavailable: warming up');
+    gate.endRehearsal();
+    gate.requireReady();
+    expect([gate.isRehearsing, gate.isReady]).to.deep.equal([false, true]);
+    node.resetting = true;
+    expect(gate.isReady).to.equal(false);
+    expect(heard).to.deep.equal([false, true]);
   });
 
   it('tells subscribers the current state and every change, and completes when closed', () => {

@@ -117,7 +117,7 @@ export function gatedBy(ready$: BehaviorSubject<boolean>): Replacements {
   return {
     ready$,
     clientGate: {
-      get isOpen() {
+      get isReady() {
         return ready$.value;
       },
       status: () => 'loading'

@@ -1,4 +1,4 @@
-// Whether requests are answered: REST's gate is open, and the index by script is at the block of the main index.
+// Whether requests can be answered: REST's gate is open, and the index by script is at the block of the main index.
 
 import { stateText } from '../../scripts/progress';
 import { unavailable } from '../../server/errors';
@@ -11,11 +11,11 @@ export interface ScriptsStatus {
 }
 
 export class ScriptsGate {
-  readonly #gate: Pick<Gate, 'isOpen' | 'status'>;
+  readonly #gate: Pick<Gate, 'isOpen' | 'isReady' | 'status'>;
   readonly #scripts: ScriptsStatus;
 
   /** `gate`: REST's gate. */
-  constructor(gate: Pick<Gate, 'isOpen' | 'status'>, scripts: ScriptsStatus) {
+  constructor(gate: Pick<Gate, 'isOpen' | 'isReady' | 'status'>, scripts: ScriptsStatus) {
     this.#gate = gate;
     this.#scripts = scripts;
   }
@@ -24,14 +24,19 @@ export class ScriptsGate {
     return this.#gate.isOpen && this.#scripts.state.phase === 'live';
   }
 
+  /** Whether clients are answered. */
+  get isReady(): boolean {
+    return this.isOpen && this.#gate.isReady;
+  }
+
   /** @throws HttpError 503 */
   requireOpen(): void {
     if (!this.isOpen) throw unavailable(this.status());
   }
 
-  /** Why the gate is closed. */
+  /** Why clients are not answered. */
   status(): string {
-    return this.#gate.isOpen ? stateText(this.#scripts.state) : this.#gate.status();
+    return this.#gate.isReady ? stateText(this.#scripts.state) : this.#gate.status();
   }
 }
 

@@ -215,6 +215,8 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   };
 
   #dropNotifications(): void {
+    // Without any, -0 would be added: V8 then gives all sessions another shape.
+    if (this.#notifications.size === 0) return;
     this.#notifications.clear();
     this.#countNotified(-this.#notificationBytes);
   }

@@ -180,7 +180,7 @@ export class RpcServer {
       isHeavy: read instanceof Parameters && definition.isHeavy?.(read) === true,
       waits: definition.waits === true,
       run: async (client) => {
-        gate.requireOpen();
+        gate.requireReady();
         if (!(read instanceof Parameters)) throw read;
         return definition.answer(read, context, client);
       }

@@ -1,4 +1,5 @@
-// The gate: whether requests are answered yet. It follows node and index, so that a request only looks at a boolean.
+// The gate: whether requests can be answered yet. It follows node and index, so that a request only looks at a boolean. When it opens for
+// the first time, clients wait until the rehearsal is over (lib/rehearsal), whose own requests are answered meanwhile.
 
 import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, type Subscription } from 'rxjs';
 import { copyingText, indexingText, percent } from '../../index/progress/text';
@@ -10,37 +11,64 @@ import type { NodeProgress, NodeSource } from '../../node/types';
 export type Warmup = 'synced' | 'indexed';
 
 export class Gate {
-  /** Emits the current state to a new subscriber, then every change. A chain reset shows only once the chain announces it. */
+  /** Whether it is open. Emits the current state to a new subscriber, then every change. A chain reset shows only once it is announced. */
+  readonly open$: Observable<boolean>;
+  /** Whether clients are answered, likewise. */
   readonly ready$: Observable<boolean>;
+  readonly #open = new BehaviorSubject(false);
   readonly #ready = new BehaviorSubject(false);
   readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>;
   readonly #index: Pick<ChainIndex, 'state' | 'state$'>;
   readonly #warmup: Warmup;
+  readonly #rehearsed = new BehaviorSubject(false);
   #following: Subscription | undefined;
 
   constructor(node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>, index: Pick<ChainIndex, 'state' | 'state$'>, warmup: Warmup) {
     this.#node = node;
     this.#index = index;
     this.#warmup = warmup;
+    this.open$ = this.#open.pipe(distinctUntilChanged());
     this.ready$ = this.#ready.pipe(distinctUntilChanged());
   }
 
   /** Starts to follow node and index. Before that the gate is closed. */
   open(): void {
-    this.#following = combineLatest([this.#index.state$, this.#node.synced$]).subscribe(([{ phase }, synced]) => {
-      this.#ready.next(phase === 'live' && (synced || this.#warmup === 'indexed'));
+    this.#following = combineLatest([this.#open, this.#rehearsed]).subscribe(([isOpen, isRehearsed]) => {
+      this.#ready.next(isOpen && isRehearsed);
     });
+    this.#following.add(
+      combineLatest([this.#index.state$, this.#node.synced$]).subscribe(([{ phase }, synced]) => {
+        this.#open.next(phase === 'live' && (synced || this.#warmup === 'indexed'));
+      })
+    );
   }
 
   close(): void {
     this.#following?.unsubscribe();
-    this.#ready.next(false);
-    this.#ready.complete();
+    for (const subject of [this.#open, this.#ready]) {
+      subject.next(false);
+      subject.complete();
+    }
   }
 
   /** False also while the chain is being reset: the node is losing blocks that the index still knows. */
   get isOpen(): boolean {
-    return this.#ready.value && !this.#node.resetting;
+    return this.#open.value && !this.#node.resetting;
+  }
+
+  /** Whether the gate is open, and the rehearsal is not over. */
+  get isRehearsing(): boolean {
+    return !this.#rehearsed.value && this.isOpen;
+  }
+
+  /** Whether clients are answered: the gate is open, and the rehearsal is over. */
+  get isReady(): boolean {
+    return this.#rehearsed.value && this.isOpen;
+  }
+
+  /** From now on clients are answered whenever the gate is open. */
+  endRehearsal(): void {
+    this.#rehearsed.next(true);
   }
 
   /** To be called whenever an answer reads the state, since the gate may have closed meanwhile. @throws HttpError 503 */
@@ -48,8 +76,14 @@ export class Gate {
     if (!this.isOpen) throw unavailable(this.status());
   }
 
-  /** Why the gate is closed. */
+  /** @throws HttpError 503 */
+  requireReady(): void {
+    if (!this.isReady) throw unavailable(this.status());
+  }
+
+  /** Why clients are not answered. */
   status(): string {
+    if (this.isRehearsing) return 'warming up';
     return gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
   }
 }

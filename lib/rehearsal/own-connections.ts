@@ -1,0 +1,46 @@
+// Connections of the process to itself, on which it asks as its clients do.
+
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export class OwnConnections {
+  readonly #server: Server;
+  readonly #signal: AbortSignal;
+  /** The ends that are served. */
+  readonly #served = new Set<Socket>();
+
+  /** `serve`: serves the other end of each. `signal`: ends all of them. */
+  private constructor(serve: (socket: Socket) => void, signal: AbortSignal) {
+    this.#signal = signal;
+    // Half open, as those of Node's HTTP server. No address is looked at: the socket would then differ from those that are served later.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      this.#served.add(socket);
+      socket.once('close', () => this.#served.delete(socket));
+      serve(socket);
+    });
+  }
+
+  /** @throws Error when the system does not let any be opened, or when they are to end */
+  static async open(serve: (socket: Socket) => void, signal: AbortSignal): Promise<OwnConnections> {
+    const own = new OwnConnections(serve, signal);
+    own.#server.listen({ port: 0, host: '127.0.0.1', signal });
+    await once(own.#server, 'listening', { signal });
+    return own;
+  }
+
+  /** Resolves when it is connected. @throws Error when it cannot be */
+  async connect(): Promise<Socket> {
+    const { port } = this.#server.address() as AddressInfo;
+    const client = connect({ port, host: '127.0.0.1', noDelay: true, signal: this.#signal });
+    // After an error comes `close`.
+    client.on('error', () => undefined);
+    await once(client, 'connect');
+    return client;
+  }
+
+  /** Ends all of them, also those of others who have found the port. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#served) socket.destroy();
+  }
+}

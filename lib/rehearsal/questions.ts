@@ -1,0 +1,65 @@
+// The questions of clients, as bytes on their connections: those that are asked most, and between them others, each of which is known to
+// V8 before it compiles for good what they have in common.
+
+import { toDisplayHex } from '../bitcoin/hash';
+import type { Subject } from './subjects';
+
+export type Question = (subject: Subject) => string;
+
+/** After each of the `seldom` ones, all of the others. */
+const mixed = (often: readonly Question[], seldom: readonly Question[]): readonly Question[] => seldom.flatMap((one) => [one, ...often]);
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+export const REST_QUESTIONS: readonly Question[] = mixed(
+  [({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.json`), ({ block }) => get(`/rest/headers/5/${toDisplayHex(block.hash)}.json`)],
+  [
+    () => get('/rest/chaininfo.json'),
+    ({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.hex`),
+    ({ txid }) => get(`/rest/getutxos/${toDisplayHex(txid)}-0.json`),
+    ({ block }) => get(`/rest/headers/1/${toDisplayHex(block.hash)}.bin`),
+    () => get('/rest/mempool/info.json')
+  ]
+);
+
+/** `path`: of Esplora's API. */
+export const esploraQuestions = (path: string): readonly Question[] => [
+  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/txs`),
+  () => get(`${path}/blocks/tip/height`),
+  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}`),
+  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/utxo`),
+  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}`),
+  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/status`),
+  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/outspends`),
+  ({ block }) => get(`${path}/block-height/${block.height}`)
+];
+
+const call = (method: string, ...params: readonly unknown[]): string => `${JSON.stringify({ jsonrpc: '2.0', id: 0, method, params })}\n`;
+
+const ofScript =
+  (name: string): Question =>
+  ({ script }) =>
+    call(`blockchain.scripthash.${name}`, toDisplayHex(script));
+
+/** A script that nobody has paid, as most that wallets ask about. */
+const ofUnused =
+  (name: string): Question =>
+  ({ txid }) =>
+    call(`blockchain.scripthash.${name}`, toDisplayHex(txid));
+
+export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
+  [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance')],
+  [
+    () => call('server.ping'),
+    ofUnused('subscribe'),
+    ({ txid }) => call('blockchain.transaction.get', toDisplayHex(txid)),
+    ofScript('listunspent'),
+    ({ block }) => call('blockchain.block.header', block.height),
+    ofUnused('get_history'),
+    ({ txid, height }) => call('blockchain.transaction.get_merkle', toDisplayHex(txid), height),
+    () => call('blockchain.headers.subscribe'),
+    () => call('blockchain.estimatefee', 2),
+    () => call('mempool.get_fee_histogram'),
+    ofScript('unsubscribe')
+  ]
+);

@@ -1,0 +1,152 @@
+// The rehearsal: before its first client is answered, the process asks itself what clients ask most, over connections of its own, until V8
+// has compiled what runs for it. Without it the first thousand requests cost several times as much as later ones. What is asked about is
+// taken from the chain, and answered as for clients.
+
+import { once, setMaxListeners } from 'node:events';
+import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
+import { connectionEvent } from '../server/http/connections';
+import { detailsOf } from '../turns/error-text';
+import { askAll, replyBodies, replyLines, type Asked, type RepliesOf } from './asking';
+import { OwnConnections } from './own-connections';
+import { ELECTRUM_QUESTIONS, esploraQuestions, REST_QUESTIONS, type Question } from './questions';
+import { busyBlocks, subjectsIn, type Subject } from './subjects';
+import type { Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
+import type { IndexReader } from '../index/types';
+import type { BlockPoint, NodeSource } from '../node/types';
+import type { ScriptsState } from '../scripts/types';
+import type { ServerLogger } from '../server/logger';
+import type { Gate } from '../server/work/gate';
+
+/** How long questions are asked, and how long it waits for the last answers, at most. */
+const MOST_MS = 2_000;
+const LAST_MS = 500;
+
+/** How much is asked over each protocol. */
+const MOST_QUESTIONS = 6_000;
+
+/** How often all clients leave and others come: V8 drops what it has compiled when that meets the end of a connection for the first time. */
+const GENERATIONS = 6;
+
+/** How long it waits for the index by script. One that is being filled takes hours. */
+const PATIENCE_MS = 2_000;
+
+/** An address of nobody (RFC 5737), from which one session in four seems to come: clients of other machines are charged. */
+const ELSEWHERE = '192.0.2.1';
+
+/** The interfaces that need the index by script. */
+export interface WalletInterfaces {
+  readonly state$: Observable<ScriptsState>;
+  /** The path of Esplora's API. */
+  readonly path: string;
+  /** Begins a session of the Electrum protocol. */
+  readonly accept: (socket: Socket, address?: string) => void;
+}
+
+export interface RehearsalParts {
+  readonly node: Pick<NodeSource, 'rawBlock'>;
+  readonly reader: IndexReader;
+  readonly gate: Pick<Gate, 'open$' | 'endRehearsal'>;
+  /** `own`: connections that are answered before clients are. `needsKey`: nothing is asked, since requests need a key. */
+  readonly http: { readonly server: HttpServer; readonly own: WeakSet<Socket>; readonly needsKey: boolean };
+  /** Undefined without an index by script. */
+  readonly wallets: WalletInterfaces | undefined;
+  readonly logger: ServerLogger;
+}
+
+export class Rehearsal {
+  readonly #parts: RehearsalParts;
+  readonly #closing = new AbortController();
+  #following: Subscription | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: RehearsalParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins when the gate opens for the first time. For a small chain it is over at once. */
+  open(): void {
+    this.#following = this.#parts.gate.open$.pipe(filter(Boolean), take(1)).subscribe(() => {
+      this.#running = this.#run();
+    });
+  }
+
+  /** Ends it early; clients are not answered any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#following?.unsubscribe();
+    await this.#running;
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { reader, gate, logger } = this.#parts;
+    const { signal } = this.#closing;
+    try {
+      const blocks = await busyBlocks(reader);
+      if (blocks !== undefined) await this.#rehearse(blocks);
+    } catch (error) {
+      if (!signal.aborted) logger.error(`The rehearsal failed: ${detailsOf(error)}`);
+    }
+    if (!signal.aborted) gate.endRehearsal();
+  }
+
+  async #rehearse(blocks: readonly BlockPoint[]): Promise<void> {
+    const { node, http } = this.#parts;
+    const closing = this.#closing.signal;
+    const subjects = await subjectsIn(blocks, node);
+    if (!http.server.listening) await once(http.server, 'listening', { signal: closing });
+    closing.throwIfAborted();
+    const wallets = await this.#liveWallets();
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
+    setMaxListeners(0, signal);
+    const opened: OwnConnections[] = [];
+    const add = async (serve: (socket: Socket) => void, questions: readonly Question[], repliesOf: RepliesOf): Promise<Asked> => {
+      const connections = await OwnConnections.open(serve, signal);
+      opened.push(connections);
+      return { connections, questions, repliesOf };
+    };
+    try {
+      const asked: Asked[] = [];
+      const overHttp = [...REST_QUESTIONS, ...(wallets ? esploraQuestions(wallets.path) : [])];
+      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, replyBodies));
+      if (wallets) asked.push(await add(acceptedBy(wallets.accept), ELECTRUM_QUESTIONS, replyLines));
+      await askInGenerations(asked, subjects, signal);
+    } finally {
+      for (const connections of opened) connections.close();
+    }
+  }
+
+  /** Undefined if the index by script is not at the tip and does not get there in time. */
+  async #liveWallets(): Promise<WalletInterfaces | undefined> {
+    const { wallets } = this.#parts;
+    if (wallets === undefined) return undefined;
+    const live$ = wallets.state$.pipe(filter(({ phase }) => phase === 'live'));
+    const over$ = merge(timer(PATIENCE_MS), fromEvent(this.#closing.signal, 'abort'));
+    return (await firstValueFrom(live$.pipe(takeUntil(over$)), { defaultValue: undefined })) && wallets;
+  }
+
+  readonly #serveHttp = (socket: Socket): void => {
+    const { server, own } = this.#parts.http;
+    own.add(socket);
+    server.emit(connectionEvent(server), socket);
+  };
+}
+
+async function askInGenerations(asked: readonly Asked[], subjects: readonly Subject[], signal: AbortSignal): Promise<void> {
+  const begun = performance.now();
+  const share = MOST_QUESTIONS / GENERATIONS;
+  for (let generation = 1; generation <= GENERATIONS && !signal.aborted; generation++) {
+    const end = begun + (MOST_MS * generation) / GENERATIONS;
+    const span = { from: (generation - 1) * share, to: generation * share, end };
+    await Promise.all(asked.map((one) => askAll(one, subjects, span)));
+  }
+}
+
+/** Some of the clients seem to be of other machines: they are charged. */
+function acceptedBy(accept: WalletInterfaces['accept']): (socket: Socket) => void {
+  let count = 0;
+  return (socket) => {
+    accept(socket, count++ % 4 === 0 ? ELSEWHERE : undefined);
+  };
+}
