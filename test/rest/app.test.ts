@@ -8,7 +8,7 @@ import { jsonReply } from '../../lib/rest/format';
 import { methodNotAllowed, HttpError, unavailable } from '../../lib/server/errors';
 import { Responses } from '../../lib/server/http/responses';
 import { WorkQueue } from '../../lib/server/work/work-queue';
-import { serveRoutes, servingOf } from '../support/endpoints';
+import { serveRoutes } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
