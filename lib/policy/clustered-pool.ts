@@ -135,7 +135,7 @@ function* neighbours({ parents, children }: PooledNode): Generator<PooledNode, v
 }
 
 /** All that can be reached from a transaction, itself included. */
-export function reachedFrom(starts: Iterable<PooledNode>, next: (node: PooledNode) => Iterable<PooledNode>): Set<PooledNode> {
+function reachedFrom(starts: Iterable<PooledNode>, next: (node: PooledNode) => Iterable<PooledNode>): Set<PooledNode> {
   const found = new Set(starts);
   for (const node of found) for (const other of next(node)) found.add(other);
   return found;

@@ -14,7 +14,7 @@ const KEY = TaprootKey.of('key');
 const OUTPUT = new TaprootOutput(KEY, { script: script(KEY.publicKey, 'OP_CHECKSIG') });
 
 /** What each coin is worth. */
-export const PAID = 10_000;
+const PAID = 10_000;
 
 export interface TaprootCoin extends SpentOutput {
   readonly outpoint: Buffer;
