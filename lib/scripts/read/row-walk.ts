@@ -130,9 +130,10 @@ export async function* rowsDownwards(
   take: TakeRow = () => undefined
 ): AsyncGenerator<RowColumns, void> {
   const limit = beyond === undefined ? Infinity : packed(beyond.height, beyond.index);
+  const range = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
   /** The record above, and its first position. */
   let above: { readonly key: Buffer; readonly first: number } | undefined;
-  for await (const entries of pagesBelow(records, hash, beyond)) {
+  for await (const entries of pagesOf(records, { ...range, reverse: true })) {
     const positions: number[] = [];
     const fundedCounts: number[] = [];
     for (const [key, value] of entries) {
@@ -163,24 +164,6 @@ async function* pagesOf(records: StoreSnapshot, range: StoreRange): AsyncGenerat
   const { entries, isWhole } = await records.head(range, FIRST_RECORDS);
   yield entries;
   if (!isWhole) yield* records.pages(beyondOf(range, entries));
-}
-
-/** The records with rows below a position, from the newest down; the first one may also have others. */
-async function* pagesBelow(
-  records: StoreSnapshot,
-  hash: Buffer,
-  beyond: Position | undefined
-): AsyncGenerator<readonly StoreEntry[], void> {
-  if (beyond === undefined) {
-    // A few records take less to read upwards.
-    const { entries, isWhole } = await records.head(rowsFrom(hash), FIRST_RECORDS);
-    if (isWhole) {
-      yield entries.toReversed();
-      return;
-    }
-  }
-  const range = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
-  yield* pagesOf(records, { ...range, reverse: true });
 }
 
 /** What is left of a range after its first entries. */
