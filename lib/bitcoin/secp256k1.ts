@@ -2,24 +2,33 @@
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 
+/** Of 32 low bits so many are shifted out at once: of the others, three are needed. */
+const MOST_ZEROS = 25;
+
 /** True for a public key of BIP340 from `start` on: 32 bytes, big endian, the x coordinate of a point. */
 export function isXOnlyKey(bytes: Buffer, start = 0): boolean {
   const x = BigInt(`0x${bytes.toString('hex', start, start + 32)}`);
   return x < P && isSquare((x * x * x + 7n) % P);
 }
 
+const lowBits = (value: bigint): number => Number(BigInt.asUintN(32, value)) | 0;
+
 /** By the Jacobi symbol of the number modulo P, which is quicker than a square root. The number must not be 0. */
 function isSquare(value: bigint): boolean {
-  let [top, bottom, symbol] = [value, P, 1];
+  let [top, bottom, low] = [value, P, lowBits(P)];
+  /** The lowest bit says whether the symbol is negative. */
+  let sign = 0;
   while (top !== 0n) {
-    for (; (top & 1n) === 0n; top >>= 1n) {
-      // 2 is not a square modulo a number that is 3 or 5 modulo 8.
-      const rest = bottom & 7n;
-      if (rest === 3n || rest === 5n) symbol = -symbol;
-    }
+    const bits = lowBits(top);
+    const zeros = bits === 0 ? MOST_ZEROS : Math.min(MOST_ZEROS, 31 - Math.clz32(bits & -bits));
+    top >>= BigInt(zeros);
+    // 2 is not a square modulo a number that is 3 or 5 modulo 8.
+    sign ^= zeros & ((low >>> 1) ^ (low >>> 2));
+    const odd = bits >>> zeros;
+    if ((odd & 1) === 0) continue;
     // Quadratic reciprocity: the sign changes where both are 3 modulo 4.
-    if ((top & bottom & 3n) === 3n) symbol = -symbol;
-    [top, bottom] = [bottom % top, top];
+    sign ^= (odd & low) >>> 1;
+    [top, bottom, low] = [bottom % top, top, odd];
   }
-  return symbol === 1;
+  return (sign & 1) === 0;
 }
