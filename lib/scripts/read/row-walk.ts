@@ -122,18 +122,26 @@ export interface RowColumns {
   readonly fundedCounts: readonly number[];
 }
 
-/** The rows of a script below a position, from the newest down, some at a time. `take` is called for each, in no order. */
+export interface DownwardOptions {
+  /** Only rows below this position. */
+  readonly beyond?: Position | undefined;
+  /** Called for each row, in no order. */
+  readonly take?: TakeRow;
+  /** How many rows are likely to be wanted: more records are read only when these are not enough. */
+  readonly wanted?: number;
+}
+
+/** The rows of a script from the newest down, some at a time. */
 export async function* rowsDownwards(
   records: StoreSnapshot,
   hash: Buffer,
-  beyond?: Position,
-  take: TakeRow = () => undefined
+  { beyond, take = () => undefined, wanted }: DownwardOptions = {}
 ): AsyncGenerator<RowColumns, void> {
   const limit = beyond === undefined ? Infinity : packed(beyond.height, beyond.index);
   const range = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
   /** The record above, and its first position. */
   let above: { readonly key: Buffer; readonly first: number } | undefined;
-  for await (const entries of pagesOf(records, { ...range, reverse: true })) {
+  for await (const entries of pagesOf(records, { ...range, reverse: true }, wanted)) {
     const positions: number[] = [];
     const fundedCounts: number[] = [];
     for (const [key, value] of entries) {
@@ -159,11 +167,18 @@ export async function* rowsDownwards(
   }
 }
 
-/** The records of a range, some at a time. */
-async function* pagesOf(records: StoreSnapshot, range: StoreRange): AsyncGenerator<readonly StoreEntry[], void> {
+/** The records of a range, some at a time. `wanted`: how many are likely to be enough. */
+async function* pagesOf(records: StoreSnapshot, range: StoreRange, wanted?: number): AsyncGenerator<readonly StoreEntry[], void> {
   const { entries, isWhole } = await records.head(range, FIRST_RECORDS);
   yield entries;
-  if (!isWhole) yield* records.pages(beyondOf(range, entries));
+  if (isWhole) return;
+  let rest = beyondOf(range, entries);
+  if (wanted !== undefined)
+    for await (const some of records.pages({ ...rest, limit: wanted })) {
+      yield some;
+      rest = beyondOf(rest, some);
+    }
+  yield* records.pages(rest);
 }
 
 /** What is left of a range after its first entries. */

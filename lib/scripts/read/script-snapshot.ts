@@ -113,7 +113,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         await walk.close();
       }
     } else {
-      for await (const { positions } of rowsDownwards(this.#records, this.#hasher.hash(script), beyond)) {
+      for await (const { positions } of rowsDownwards(this.#records, this.#hasher.hash(script), { beyond, wanted: limit })) {
         for (let from = 0; found.length < limit && from < positions.length;) {
           const to = from + limit - found.length;
           const some = positions.slice(from, to);
@@ -150,7 +150,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const hash = this.#hasher.hash(script);
     const sums = new RunningTotals();
     const newest: RowColumns[] = [];
-    for await (const rows of rowsDownwards(this.#records, hash, undefined, sums.add)) {
+    for await (const rows of rowsDownwards(this.#records, hash, { take: sums.add })) {
       newest.push(rows);
       if (sums.transactions >= SHORT_HISTORY) break;
     }
