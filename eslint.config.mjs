@@ -5,6 +5,7 @@ import tseslint from 'typescript-eslint';
 // What every interface may import. None imports another one.
 const belowInterfaces = [
   'lib/turns',
+  'lib/describe',
   'lib/bitcoin',
   'lib/clusters',
   'lib/taproot',
@@ -22,6 +23,7 @@ const belowInterfaces = [
 // For each module, the modules that it may import (docs/architecture.md): some of those above it in this table.
 const modules = {
   'lib/turns': [],
+  'lib/describe': [],
   'lib/bitcoin': ['lib/turns'],
   'lib/clusters': [],
   'lib/taproot': ['lib/bitcoin'],
@@ -29,20 +31,49 @@ const modules = {
   'lib/payments': [],
   'lib/store': ['lib/turns'],
   'lib/node': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/taproot', 'lib/policy'],
-  'lib/views': ['lib/bitcoin'],
-  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/node', 'lib/views'],
+  'lib/views': ['lib/describe', 'lib/bitcoin'],
+  'lib/pool': ['lib/turns', 'lib/describe', 'lib/bitcoin', 'lib/clusters', 'lib/node', 'lib/views'],
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
+  'lib/snapshot': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index', 'lib/scripts'],
+  'lib/fleet': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/watch': ['lib/turns', 'lib/bitcoin', 'lib/taproot', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
-  'lib/server': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/views', 'lib/follow', 'lib/index', 'lib/scripts'],
-  'lib/answers': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/views', 'lib/pool', 'lib/follow', 'lib/index', 'lib/scripts', 'lib/server'],
+  'lib/server': [
+    'lib/turns',
+    'lib/describe',
+    'lib/bitcoin',
+    'lib/store',
+    'lib/node',
+    'lib/views',
+    'lib/follow',
+    'lib/index',
+    'lib/scripts'
+  ],
+  'lib/answers': [
+    'lib/turns',
+    'lib/describe',
+    'lib/bitcoin',
+    'lib/clusters',
+    'lib/policy',
+    'lib/node',
+    'lib/views',
+    'lib/pool',
+    'lib/follow',
+    'lib/index',
+    'lib/scripts',
+    'lib/server'
+  ],
   'lib/rest': belowInterfaces,
   'lib/rpc': belowInterfaces,
   'lib/esplora': belowInterfaces,
   'lib/electrum': belowInterfaces,
+  'lib/zmq': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/rehearsal': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server'],
-  'lib/merchant': [...belowInterfaces, 'lib/payments'],
+  'lib/metrics': ['lib/turns', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server', 'lib/answers'],
+  'lib/web': ['lib/server'],
+  'lib/explorer': ['lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server', 'lib/web'],
+  'lib/merchant': [...belowInterfaces, 'lib/payments', 'lib/web'],
   migrations: ['lib/store']
 };
 
@@ -56,11 +87,17 @@ const folders = {
   'lib/index/records': ['types', 'errors'],
   'lib/index/scan': ['types', 'errors', 'records'],
   'lib/index/coins': ['types', 'errors', 'records', 'scan'],
-  'lib/index/read': ['types', 'errors', 'records', 'coins'],
+  'lib/index/utxo-hash': ['types', 'errors', 'records', 'scan'],
+  'lib/index/read': ['types', 'errors', 'records', 'coins', 'utxo-hash'],
   'lib/index/write': ['types', 'errors', 'records', 'scan', 'coins', 'read'],
   'lib/index/progress': ['types'],
   'lib/index/bootstrap': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress'],
   'lib/index/follow': ['types', 'errors', 'records', 'scan', 'write', 'progress', 'bootstrap'],
+  'lib/fleet/messages': [],
+  'lib/fleet/log': ['messages'],
+  'lib/fleet/feed': ['messages', 'log'],
+  'lib/fleet/readers': ['messages', 'log'],
+  'lib/fleet/reader': ['messages', 'log', 'readers'],
   'lib/scripts/records': ['types', 'errors'],
   'lib/scripts/scan': ['types', 'errors', 'records'],
   'lib/scripts/txids': ['types', 'errors', 'records'],
@@ -70,31 +107,36 @@ const folders = {
   'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve'],
   'lib/pool/order': [],
   'lib/pool/by-script': ['summary'],
+  'lib/pool/projection': ['order', 'by-script'],
   'lib/views/esplora': ['json-writer'],
   'lib/server/bounds': ['errors', 'limits'],
-  'lib/server/work': ['errors'],
+  'lib/server/figures': [],
+  'lib/server/work': ['errors', 'figures'],
   'lib/server/cache': ['http/reply'],
+  'lib/server/consistency': ['errors', 'limits'],
   'lib/server/json-rpc': [],
   'lib/server/ports': ['logger'],
   'lib/server/http': ['errors', 'limits', 'logger', 'bounds'],
   'lib/server/sockets': ['errors', 'limits', 'logger', 'serving', 'app', 'bounds', 'http'],
   'lib/answers/blocks': ['scripts/txids'],
-  'lib/answers/chain': ['blocks'],
+  'lib/answers/chain': ['blocks', 'scripts/txids'],
   'lib/answers/pool': [],
   'lib/answers/transactions': ['errors', 'blocks', 'scripts'],
   'lib/answers/scripts': ['blocks', 'transactions'],
   'lib/answers/updates': [],
   'lib/answers/status': ['scripts', 'updates'],
-  'lib/rest/endpoints': ['errors', 'format', 'outpoints', 'endpoint'],
+  'lib/rest/endpoints': ['errors', 'format', 'operations', 'outpoints', 'endpoint'],
   'lib/merchant/orders': [],
+  'lib/merchant/webhooks': ['orders'],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
-  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'blocks'],
-  'lib/esplora/push': ['errors', 'endpoint', 'blocks'],
+  'lib/esplora/endpoints': ['errors', 'operations', 'reply', 'endpoint', 'blocks'],
+  'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
+  'lib/esplora/push': ['errors', 'endpoint', 'blocks', 'messages', 'mempool'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
   'lib/electrum/methods': ['errors', 'method'],
   'lib/electrum/server': ['errors', 'method'],
   'lib/electrum/notify': ['errors', 'method'],
-  'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
+  'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };
@@ -139,11 +181,21 @@ const folderRule = ([folder, allowed]) => {
   );
 };
 
+/** What runs in browsers imports packages that are bundled, its own folder and the parts that pages share. */
+const browserRule = (folder, others) =>
+  importRule(
+    [`lib/web/browser/${folder}/**/*.{ts,tsx}`],
+    [
+      { regex: `^(\\.\\./)+(${others})(/|$)`, message: `Pages share only parts.` },
+      { regex: '^(node:|(\\.\\./){2,}(lib|server|web)/)', message: 'This runs in browsers.' }
+    ]
+  );
+
 export default defineConfig(
   globalIgnores(['**/dist/', 'node_modules/', 'bench/data/', 'test/vectors/']),
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -153,6 +205,9 @@ export default defineConfig(
   },
   ...Object.keys(modules).map((module) => importRule([`${module}/**/*.ts`], modulePatterns(module))),
   ...Object.entries(folders).map(folderRule),
+  browserRule('parts', 'explorer|shop'),
+  browserRule('explorer', 'shop'),
+  browserRule('shop', 'explorer'),
   importRule(
     ['index', 'assemble', 'wallet-services', 'options', 'option-table', 'unknown-options', 'places'].map((name) => `plugin/${name}.ts`),
     []

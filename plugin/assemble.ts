@@ -1,21 +1,30 @@
 // Builds the parts of the service from options and stores. Opens them in order, and closes them in reverse order.
 
+import { EMPTY } from 'rxjs';
 import { answersOf, scriptAnswersOf } from '../lib/answers/answers';
 import { txidsFrom } from '../lib/answers/scripts/txids';
+import { explorerInterface } from '../lib/explorer/explorer-interface';
+import { Feed } from '../lib/fleet/feed/feed';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
+import { Metrics } from '../lib/metrics/metrics';
 import { Rehearsal } from '../lib/rehearsal/rehearsal';
 import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
 import { RpcService } from '../lib/rpc/rpc-service';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { HttpApp } from '../lib/server/app';
+import { RequestTimes } from '../lib/server/figures/request-times';
+import { healthInterface } from '../lib/server/health';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
+import { NotBuiltError, WebFiles } from '../lib/web/web-files';
 import { RefusedBlockFile } from '../lib/watch/refused-block';
 import { RefusedBlocks } from '../lib/watch/refused-blocks';
+import { NotPublishedError } from '../lib/zmq/errors';
+import { Notifications } from '../lib/zmq/notifications';
 import { migrations } from '../migrations';
 import { OptionError, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
@@ -50,6 +59,9 @@ export interface ReplacedParts extends ReplacedWalletParts {
   readonly failurePauseMs?: number;
 }
 
+/** What a reader lacks comes from nodes, which may be back in seconds. */
+const READER_FAILURE_PAUSE_MS = 2_000;
+
 export class Assembly {
   readonly node: NodeSource;
   readonly index: ChainIndexer;
@@ -64,28 +76,43 @@ export class Assembly {
   readonly wallets: WalletServices | undefined;
   /** Only with `--rest-payments`. */
   readonly merchant: MerchantService | undefined;
+  /** Only with `--rest-metrics`. */
+  readonly metrics: Metrics | undefined;
   /** Only with `--rest-pool=modern`. */
   readonly refused: RefusedBlocks | undefined;
+  /** Only with `--rest-feed`. */
+  readonly feed: Feed | undefined;
+  /** Only with `--rest-zmq-…`. */
+  readonly #notifications: Notifications | undefined;
 
   constructor({ host, node, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
-    const { payments, addresses, limits, profile, rpcUser: user, undoDepth, scrubMs } = options;
-    const { failurePauseMs } = replaced;
+    const { payments, addresses, limits, profile, rpcUser: user, rpcWhitelists: whitelists, undoDepth, scrubMs, notifiers } = options;
+    const failurePauseMs = replaced.failurePauseMs ?? (options.reader && READER_FAILURE_PAUSE_MS);
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
     this.node = node;
-    const index = (this.index = new ChainIndexer({ ...options, ...common, store, node, migrations }));
-    const serving = (this.serving = new Serving({ host, node, index, options, logger }));
+    // A reader checks by them what nodes say that blocks spend; so does one that begins with a snapshot of a node that feeds.
+    const spentHashes = options.reader !== undefined || options.feed !== undefined;
+    const index = (this.index = new ChainIndexer({ ...options, ...common, spentHashes, store, node, migrations }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
+    const moved$ = scripts?.state$ ?? EMPTY;
+    const serving = (this.serving = new Serving({ host, node, index, moved$, edition: editionOf(version, options), options, logger }));
     const refusedFile = places && new RefusedBlockFile(places.refused);
     const refused = (this.refused = options.modernPool ? new RefusedBlocks({ node, index, logger, file: refusedFile }) : undefined);
     const answers = (this.answers = answersOf(serving, options, {
       txidsOf: scripts && txidsFrom(scripts.reader),
-      warnings: refused && (() => refused.warnings)
+      warnings: refused ? () => refused.warnings : () => node.fleet?.warnings ?? []
     }));
-    const app = (this.#app = new HttpApp(logger));
-    app.add(restInterface(serving, restRoutes(answers), profile));
+    const times = options.metrics && new RequestTimes();
+    const app = (this.#app = new HttpApp(logger, times));
+    app.add(restInterface(serving, restRoutes(answers), profile, version));
     if (profile.rpc) {
-      this.rpc = new RpcService({ serving, answers, index, user, cookiePath: places?.cookie, version });
+      this.rpc = new RpcService({
+        ...{ serving, answers, index, notifiers, user, whitelists, version },
+        scripts: () => this.wallets?.answers,
+        cookiePath: places?.cookie,
+        times: times?.of('rpc')
+      });
       app.add(this.rpc.http);
     }
     if (addresses !== undefined && scripts !== undefined) {
@@ -100,11 +127,21 @@ export class Assembly {
         folder: places?.folder,
         version,
         logger,
-        replaced
+        replaced,
+        times
       });
       // The paths of WebSockets may lie under that of Esplora's API.
       app.add(this.wallets.webSockets);
       app.add(this.wallets.esplora);
+    }
+    const others = this.wallets === undefined ? [] : [this.wallets.answers.scriptsGate];
+    app.add(healthInterface({ serving, node, others, version }));
+    if (options.explorer) {
+      const { gate, responses } = serving;
+      const api = this.wallets && addresses && { path: addresses.path, gate: this.wallets.answers.scriptsGate };
+      const { network } = node;
+      const files = webFiles('rest-explorer');
+      app.add(explorerInterface({ files, responses, node, network, index, gate, scripts, api, needsKey: options.auth, version }));
     }
     this.merchant =
       payments &&
@@ -118,6 +155,21 @@ export class Assembly {
         unfinished: serving.unfinished,
         requireReady: () => {
           serving.gate.requireReady();
+        },
+        version,
+        logger,
+        files: webFiles('rest-payments')
+      });
+    this.feed = options.feed && new Feed({ ...options.feed, node, logger, warnings: () => answers.warnings(), release: version });
+    this.#notifications = notifiers.length > 0 ? new Notifications({ node, index, notifiers, logger }) : undefined;
+    this.metrics =
+      options.metrics &&
+      times &&
+      new Metrics({
+        endpoint: options.metrics,
+        observed: {
+          ...{ version, serving, answers, index, times, wallets: this.wallets, feed: this.feed },
+          folders: foldersOf(places, addresses !== undefined)
         },
         logger
       });
@@ -138,14 +190,17 @@ export class Assembly {
 
   /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */
   async open(): Promise<void> {
+    await this.#openNotifications();
     await this.index.open();
     await this.refused?.open();
     this.serving.open();
     await this.rpc?.open();
     await this.wallets?.open();
     await this.#openMerchant();
+    await this.#openMetrics();
     this.#mount.open();
     this.#rehearsal.open();
+    this.feed?.open();
   }
 
   /** @throws OptionError when the folder cannot be used */
@@ -159,8 +214,36 @@ export class Assembly {
     }
   }
 
+  /** @throws OptionError when an address cannot be had, or the package is missing */
+  async #openNotifications(): Promise<void> {
+    try {
+      await this.#notifications?.open();
+    } catch (error) {
+      if (!(error instanceof NotPublishedError)) throw error;
+      throw new OptionError(`--rest-zmq-${error.topic}: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** @throws OptionError when the port cannot be had */
+  async #openMetrics(): Promise<void> {
+    try {
+      await this.metrics?.open();
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      throw new OptionError(`--rest-metrics cannot be listened on: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Reads certificates again. */
+  readAgain(): void {
+    this.wallets?.electrum.readAgain();
+  }
+
   async close(): Promise<void> {
+    await this.feed?.close();
+    await this.#notifications?.close();
     this.#mount.close();
+    await this.metrics?.close();
     await this.#rehearsal.close();
     await this.merchant?.close();
     await this.wallets?.close();
@@ -170,4 +253,24 @@ export class Assembly {
     await this.index.close();
     this.node.close();
   }
+}
+
+/** The pages that an option needs. @throws OptionError when they were not built */
+function webFiles(option: 'rest-explorer' | 'rest-payments'): WebFiles {
+  try {
+    return new WebFiles();
+  } catch (error) {
+    throw error instanceof NotBuiltError ? new OptionError(`--${option}: ${error.message}`, { cause: error }) : error;
+  }
+}
+
+/** Whatever changes the bytes of answers. */
+function editionOf(version: string, { profile, witness }: RestOptions): string {
+  return JSON.stringify([version, profile, witness]);
+}
+
+/** Folders whose sizes are shown, by name. */
+function foldersOf(places: Places | undefined, hasScripts: boolean): Record<string, string> {
+  if (places === undefined) return {};
+  return { index: places.index, ...(hasScripts && { scripts: places.scripts, filling: places.filling }) };
 }

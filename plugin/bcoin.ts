@@ -4,7 +4,7 @@
 import './leveldown-6';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { HostBlock, HostChain, HostConfig, HostHash, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
+import type { HostBlock, HostChain, ReadableConfig, HostHash, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
 
 export interface HostFullBlock extends HostBlock {
   hash(): HostHash;
@@ -17,7 +17,7 @@ type HostBlockStore = NonNullable<HostNode['blocks']> & {
 };
 
 /** The configuration, as bcoin's own programs read it. */
-export interface HostSettings extends HostConfig {
+export interface HostSettings extends ReadableConfig {
   /** The node's folder, including the network's folder. */
   readonly prefix: string;
   bool(key: string, fallback?: boolean): boolean | null;

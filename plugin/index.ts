@@ -14,10 +14,11 @@ import { Assembly } from './assemble';
 import { readOptions, type RestOptions } from './options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
-import { closeOnSignals } from './signals';
+import { readLogLevel } from './log-level';
+import { closeOnSignals, readAgainOnHangUp } from './signals';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/electrum/script-access';
-import type { HostNode } from '../lib/node/host';
+import type { HostNode, HostNodeLogger } from '../lib/node/host';
 import type { BlockPoint, HttpHost, NodeSource } from '../lib/node/types';
 
 /** The name of the plugin, for `node.get('rest')`. */
@@ -35,7 +36,10 @@ export function init(node: HostNode): RestPlugin {
     options,
     places: node.memory ? undefined : placesOf(node.config),
     logger: node.logger,
-    close: () => node.close()
+    close: () => node.close(),
+    readAgain: () => {
+      readLogLevel(node);
+    }
   };
   return new RestPlugin(host, new BcoinNode(node, options));
 }
@@ -46,15 +50,19 @@ export interface ServiceHost {
   readonly options: RestOptions;
   /** Undefined: everything is kept in memory. */
   readonly places: Places | undefined;
-  readonly logger: HostNode['logger'];
+  readonly logger: HostNodeLogger;
   /** Ends the process' work in order, the service first. */
   close(): Promise<void>;
+  /** Reads again what may change while the process runs, beside the service's own files. */
+  readAgain?(): void;
 }
 
 /** The running service, which other plugins and in-process users get from `node.get('rest')`. */
 export class RestPlugin {
   /** Coins, headers and transaction locations of the active chain. */
   readonly reader: IndexReader;
+  /** The same, but sees a block as soon as it is in the index, also while no client is shown it (`--rest-release=together`). */
+  readonly latest: IndexReader;
   /** The block that the index is at: emits the current one to a new subscriber, then every change. */
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
@@ -70,7 +78,7 @@ export class RestPlugin {
   readonly #host: ServiceHost;
   readonly #parts: Assembly;
   #bar: Subscription | undefined;
-  #leaveSignals: (() => void) | undefined;
+  #leaveSignals: readonly (() => void)[] = [];
 
   /** `node`: what is served; it is closed with the service. */
   constructor(host: ServiceHost, node: NodeSource) {
@@ -90,6 +98,7 @@ export class RestPlugin {
     this.node = node;
     this.scripts = parts.wallets?.access;
     this.reader = parts.index.reader;
+    this.latest = parts.index.latest;
     this.tip$ = parts.index.tip$;
     this.blocks$ = parts.index.blocks$;
     this.ready$ = parts.serving.gate.ready$;
@@ -101,7 +110,13 @@ export class RestPlugin {
    * port or certificate of the Electrum protocol, cannot be used.
    */
   async open(): Promise<void> {
-    this.#leaveSignals = closeOnSignals(() => this.#host.close());
+    this.#leaveSignals = [
+      closeOnSignals(() => this.#host.close()),
+      readAgainOnHangUp(() => {
+        this.#host.readAgain?.();
+        this.#parts.readAgain();
+      })
+    ];
     const { index, wallets } = this.#parts;
     this.#bar = showCatchUp(index.state$, process.stdout, this.#host.logger, wallets?.scripts.state$);
     if (this.#host.options.modernPool) this.#host.logger.context(id).info(MODERN_POOL);
@@ -119,7 +134,7 @@ export class RestPlugin {
   }
 
   async close(): Promise<void> {
-    this.#leaveSignals?.();
+    for (const leave of this.#leaveSignals) leave();
     this.#bar?.unsubscribe();
     await this.#parts.close();
   }
@@ -129,7 +144,8 @@ export class RestPlugin {
 export const MODERN_POOL =
   'The pool takes transactions by the rules of Bitcoin Core 31: taproot, replacement, packages (--rest-pool=modern).';
 
-function packageVersion(): string {
+/** The version of this package. */
+export function packageVersion(): string {
   return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;
 }
 

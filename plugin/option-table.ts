@@ -3,6 +3,7 @@
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { DEFAULT_LIMITS } from '../lib/server/limits';
+import type { Topic } from '../lib/zmq/topics';
 
 /** `fallback`: undefined where it depends on the edition; `shown` is the default in texts then. */
 type NumberKind = {
@@ -25,13 +26,18 @@ export type OptionKind =
   | TextKind;
 
 /** Sections of the texts in which options are listed. */
-export type OptionGroup = 'REST' | 'wallets' | 'payments' | 'running';
+export type OptionGroup = 'REST' | 'wallets' | 'payments' | 'notifications' | 'running' | 'fleet';
+
+/** The kinds of processes that have options: bcoin nodes with the plugin, and readers of a fleet (`bcoin-rest reader`). */
+export type Role = 'node' | 'reader';
 
 interface Extras {
   /** Bitcoin Core's name, which is accepted as well. */
   readonly alias?: string;
   /** Few need it: it is listed in docs/operating.md alone. */
   readonly isRare?: true;
+  /** The only kind of process that has it. */
+  readonly only?: Role;
 }
 
 export interface OptionRow<Name extends string = string, Kind extends OptionKind = OptionKind> extends Extras {
@@ -42,7 +48,7 @@ export interface OptionRow<Name extends string = string, Kind extends OptionKind
   readonly group: OptionGroup;
   readonly kind: Kind;
   /** Without this option it has no effect, and is refused. */
-  readonly needs?: 'rest-addresses' | 'rest-payments' | undefined;
+  readonly needs?: 'rest-addresses' | 'rest-payments' | 'rest-feed' | `rest-zmq-${Topic}` | undefined;
   /** In `--help`, without the default. */
   readonly meaning: string;
 }
@@ -62,14 +68,23 @@ const rowsOf =
 const rest = rowsOf('REST');
 const wallets = rowsOf('wallets', 'rest-addresses');
 const running = rowsOf('running');
+const notifications = rowsOf('notifications');
+const waiting = (topic: Topic) => rowsOf('notifications', `rest-zmq-${topic}`);
+const fleet = rowsOf('fleet');
+const feeding = rowsOf('fleet', 'rest-feed');
 
 const FLAG = { type: 'flag' } as const;
 const TEXT: TextKind = { type: 'text' };
 const RARE = { isRare: true } as const;
+const OF_NODES = { only: 'node' } as const;
+const RARE_OF_NODES = { only: 'node', isRare: true } as const;
+const OF_READERS = { only: 'reader', isRare: true } as const;
 const number = (fallback: number, least: number, most: number): NumberKind => ({ type: 'number', fallback, least, most });
 const byEdition = (shown: string, least: number, most: number): NumberKind => ({ type: 'number', shown, least, most });
 
 const MIB = 1_024 * 1_024;
+
+const HWM = number(1_000, 0, 1_000_000_000);
 
 export const OPTIONS = [
   rest(
@@ -85,6 +100,13 @@ export const OPTIONS = [
   ),
   rest('rest-filters', FLAG, 'build compact block filters (BIP158)'),
   rest('rest-rpc-user USER:PASSWORD', TEXT, 'accepted for JSON-RPC beside the API key'),
+  rest(
+    'rest-rpc-whitelist USER:CALLS',
+    TEXT,
+    'the calls that the RPC user or __cookie__ may make: USER:call,call; more users after spaces',
+    RARE
+  ),
+  rest('rest-explorer', FLAG, 'a page for browsers at /explorer: blocks, transactions, addresses, the pool'),
   rest('rest-auth', FLAG, "require the node's API key"),
   rest('rest-serial-version N', number(1, 0, 1), '0: bin and hex without witnesses', { alias: 'rpcserialversion', isRare: true }),
   rest('rest-max-body BYTES', number(DEFAULT_LIMITS.maxBodyBytes, 1, 0x0200_0000), 'of a request', RARE),
@@ -98,8 +120,8 @@ export const OPTIONS = [
   wallets('rest-max-unspent N', number(500, 1, 1_000_000), "coins in one reply of Esplora's API", RARE),
   wallets('rest-electrum HOST:PORT', TEXT, 'answer the Electrum protocol there; a port alone: on 127.0.0.1'),
   wallets('rest-electrum-tls HOST:PORT', TEXT, 'answer the Electrum protocol over TLS there'),
-  wallets('rest-electrum-cert FILE', TEXT, 'certificate in PEM; by default the node makes one'),
-  wallets('rest-electrum-key FILE', TEXT, 'its key in PEM'),
+  wallets('rest-electrum-cert FILE', TEXT, 'certificate in PEM; by default the node makes one', RARE),
+  wallets('rest-electrum-key FILE', TEXT, 'its key in PEM', RARE),
   wallets('rest-electrum-sessions N', number(1_000, 1, 100_000), 'clients at a time', RARE),
   wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts to which one client may subscribe', RARE),
   wallets(
@@ -110,8 +132,25 @@ export const OPTIONS = [
   ),
   wallets('rest-max-history N', number(80_000, 1, 1_000_000), 'transactions of a script in one Electrum reply', RARE),
 
-  rowsOf('payments')('rest-payments DIR', TEXT, 'accept payments (BIP70), with records in DIR; needs --api-key'),
-  rowsOf('payments', 'rest-payments')('rest-payments-url URL', TEXT, 'where customers reach the node'),
+  rowsOf('payments')('rest-payments DIR', TEXT, 'accept payments (BIP70), with records in DIR; needs --api-key', RARE_OF_NODES),
+  rowsOf('payments', 'rest-payments')('rest-payments-url URL', TEXT, 'where customers reach the node', RARE_OF_NODES),
+  rowsOf('payments', 'rest-payments')(
+    'rest-payments-notify ORIGINS',
+    TEXT,
+    'where orders may have shops told of changes: origins with commas between them',
+    RARE_OF_NODES
+  ),
+
+  notifications('rest-zmq-hashblock ADDRESSES', TEXT, 'where ZeroMQ has the hash of each new tip: as tcp://127.0.0.1:28332', RARE_OF_NODES),
+  notifications('rest-zmq-hashtx ADDRESSES', TEXT, 'where it has the txid of each transaction, of pool and blocks', RARE_OF_NODES),
+  notifications('rest-zmq-rawblock ADDRESSES', TEXT, 'where it has each new tip', RARE_OF_NODES),
+  notifications('rest-zmq-rawtx ADDRESSES', TEXT, 'where it has each transaction', RARE_OF_NODES),
+  notifications('rest-zmq-sequence ADDRESSES', TEXT, 'where it has which blocks and transactions come and go', RARE_OF_NODES),
+  waiting('hashblock')('rest-zmq-hashblockhwm N', HWM, 'messages that wait for one subscriber; 0: no limit', RARE_OF_NODES),
+  waiting('hashtx')('rest-zmq-hashtxhwm N', HWM, 'messages that wait for one subscriber; 0: no limit', RARE_OF_NODES),
+  waiting('rawblock')('rest-zmq-rawblockhwm N', HWM, 'messages that wait for one subscriber; 0: no limit', RARE_OF_NODES),
+  waiting('rawtx')('rest-zmq-rawtxhwm N', HWM, 'messages that wait for one subscriber; 0: no limit', RARE_OF_NODES),
+  waiting('sequence')('rest-zmq-sequencehwm N', HWM, 'messages that wait for one subscriber; 0: no limit', RARE_OF_NODES),
 
   running(
     'rest-warmup WHEN',
@@ -121,10 +160,16 @@ export const OPTIONS = [
   running(
     'rest-pool RULES',
     { type: 'choice', choices: ['bcoin', 'modern'] },
-    "what enters the node's pool: bcoin, by bcoin's rules; modern, by those of Bitcoin Core 31, with taproot and replacement"
+    "what enters the node's pool: bcoin, by bcoin's rules; modern, by those of Bitcoin Core 31, with taproot and replacement",
+    OF_NODES
   ),
   running('rest-cache MIB', number(DEFAULT_CACHE_BYTES / MIB, 4, 4_096), 'memory for caches'),
-  running('rest-bootstrap FROM', { type: 'choice', choices: ['blocks', 'coins'] }, 'what an empty index is built from: blocks or coins'),
+  running(
+    'rest-bootstrap FROM',
+    { type: 'choice', choices: ['blocks', 'coins'] },
+    'what an empty index is built from: blocks or coins',
+    OF_NODES
+  ),
   running('rest-threads N', byEdition('4, modern 16', 1, 1_000), 'requests worked on at a time', { alias: 'rpcthreads' }),
   running('rest-work-queue N', byEdition('16, modern 64', 1, 100_000), 'requests that may wait', { alias: 'rpcworkqueue' }),
   running(
@@ -139,8 +184,30 @@ export const OPTIONS = [
     'a second at which clients have to read replies',
     RARE
   ),
+  running('rest-trusted-proxies NETWORKS', TEXT, 'of proxies that name the client they ask for, as 10.0.0.0/8,127.0.0.1', RARE),
+  running('rest-metrics HOST:PORT', TEXT, 'metrics for Prometheus and health there; a port alone: on 127.0.0.1', RARE),
   running('rest-undo BLOCKS', number(DEFAULT_UNDO_DEPTH, 1, 1_000_000), 'that the index can undo without the node', RARE),
-  running('rest-scrub HOURS', number(24, 0, 168), 'in which all files of the index are checked once; 0: never', RARE)
+  running('rest-scrub HOURS', number(24, 0, 168), 'in which all files of the index are checked once; 0: never', RARE),
+
+  fleet('rest-feed URLS', TEXT, 'feed a fleet of readers over these servers of NATS: nats://a,b,c', RARE_OF_NODES),
+  feeding('rest-feed-name NAME', TEXT, "of this node in the fleet; by default the machine's", RARE_OF_NODES),
+  feeding(
+    'rest-feed-lead WHEN',
+    { type: 'choice', choices: ['auto', 'never'] },
+    'when this node writes the log: auto, whenever no other node does; never',
+    RARE_OF_NODES
+  ),
+  fleet('rest-nats URLS', TEXT, 'of the servers of NATS that have the log: nats://a,b,c', OF_READERS),
+  fleet('rest-nats-creds FILE', TEXT, 'with the credentials for NATS', RARE),
+  fleet('rest-stale SECONDS', number(30, 5, 86_400), 'without a word from a node, after which nothing is answered', OF_READERS),
+  fleet('rest-block-cache GB', number(20, 0, 100_000), 'of blocks that are kept on the disk; 0: none', OF_READERS),
+  fleet(
+    'rest-release WHEN',
+    { type: 'choice', choices: ['alone', 'together'] },
+    'when a reader shows a block: alone, at once; together, when all readers have it, half a second later at most',
+    OF_READERS
+  ),
+  fleet('rest-rpc-forward', FLAG, "pass bcoin's own calls of JSON-RPC on to a node", OF_READERS)
 ] as const;
 
 type Row = (typeof OPTIONS)[number];

@@ -2,9 +2,13 @@
 // error that names the option.
 
 import { isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { Proxies } from '../lib/server/bounds/proxies';
 import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
-import { optionOf, OPTIONS, type ChoiceOf, type OptionName } from './option-table';
+import { parseNatsUrls, type NatsAccess } from '../lib/fleet/log/access';
+import { parseAddress, TOPICS, type Notifier, type Topic } from '../lib/zmq/topics';
+import { optionOf, OPTIONS, type ChoiceOf, type OptionName, type Role } from './option-table';
 import { unknownOption } from './unknown-options';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
@@ -21,6 +25,8 @@ export interface RestOptions {
   readonly witness: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
+  /** Whether there is a page for browsers. */
+  readonly explorer: boolean;
   /** How many blocks can be undone without the node. */
   readonly undoDepth: number;
   /** Memory for the coin cache once the index follows the chain. */
@@ -38,12 +44,44 @@ export interface RestOptions {
   /** Whether the node gets today's pool. */
   readonly modernPool: boolean;
   readonly limits: Limits;
+  /** Addresses and networks of proxies that name their clients. */
+  readonly trustedProxies: readonly string[];
+  /** Where metrics and health are answered; undefined: nowhere. */
+  readonly metrics: Endpoint | undefined;
   /** `user:password` that is accepted for JSON-RPC besides the node's API key. */
   readonly rpcUser?: string;
+  /** The calls that some users of JSON-RPC may make. */
+  readonly rpcWhitelists?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What ZeroMQ publishes, and where. */
+  readonly notifiers: readonly Notifier[];
   /** Set if there is an index by script. */
   readonly addresses?: AddressOptions;
   /** Set if payments are accepted. */
   readonly payments?: PaymentOptions;
+  /** Set for a node that feeds a fleet. */
+  readonly feed?: FeedOptions;
+  /** Set for a reader of a fleet. */
+  readonly reader?: ReaderOptions;
+}
+
+export interface FeedOptions {
+  readonly access: NatsAccess;
+  /** Of this node in the fleet. */
+  readonly name: string;
+  /** Whether it may lead. */
+  readonly leads: boolean;
+}
+
+export interface ReaderOptions {
+  readonly nats: NatsAccess;
+  /** Time without a word from a node, after which nothing is answered. */
+  readonly staleMs: number;
+  /** For blocks on the disk; 0: none are kept. */
+  readonly blockCacheBytes: number;
+  /** Whether bcoin's own calls are passed on to a node. */
+  readonly forwardsCalls: boolean;
+  /** Whether blocks are shown when all readers have them. */
+  readonly isTogether: boolean;
 }
 
 export interface AddressOptions {
@@ -77,6 +115,8 @@ export interface PaymentOptions {
   readonly folder: string;
   /** The URL under which customers reach the node's HTTP server, without a slash at the end; by default the server's address. */
   readonly publicUrl: string | undefined;
+  /** Where orders may have shops told of changes. */
+  readonly notifyOrigins: readonly string[];
 }
 
 /** A setting that the service cannot use. */
@@ -91,6 +131,7 @@ export class OptionError extends Error {
 }
 
 const MIB = 1_024 * 1_024;
+const GB = 1_000_000_000;
 const HOUR_MS = 3_600_000;
 
 /** The coin cache's share of `--rest-cache` once the index follows; the rest is for answers. */
@@ -101,16 +142,18 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
-/** @throws OptionError for an unknown `rest-…` option or a value out of range. */
-export function readOptions(config: HostConfig): RestOptions {
+/** @throws OptionError for an unknown `rest-…` option, one of another kind of process, or a value out of range. */
+export function readOptions(config: HostConfig, role: Role = 'node'): RestOptions {
   const unknown = unknownOption(config);
   if (unknown !== undefined) throw new OptionError(unknown);
+  refuseOfOthers(config, role);
   refuseWithoutEffect(config);
   const read = new OptionReader(config);
-  const payments = readPaymentOptions(config);
+  const payments = readPaymentOptions(read, config);
   const addresses = readAddressOptions(read, config);
   const profile = readProfile(read);
   const rpcUser = readRpcUser(config, profile);
+  const rpcWhitelists = readRpcWhitelists(config, profile, rpcUser);
   const auth = read.flag('rest-auth');
   if (auth) requireApiKey('rest-auth', config);
   return {
@@ -118,6 +161,7 @@ export function readOptions(config: HostConfig): RestOptions {
     warmup: read.choice('rest-warmup'),
     witness: read.integer('rest-serial-version') === 1,
     auth,
+    explorer: read.flag('rest-explorer'),
     undoDepth: read.integer('rest-undo'),
     ...cacheShares(MIB * read.integer('rest-cache')),
     bootstrap: read.choice('rest-bootstrap'),
@@ -133,10 +177,65 @@ export function readOptions(config: HostConfig): RestOptions {
       maxOutpoints: read.integer('rest-max-outpoints'),
       maxHeaders: read.integer('rest-max-headers')
     },
+    trustedProxies: readProxies(read),
+    metrics: read.endpoint('rest-metrics'),
+    notifiers: TOPICS.flatMap((topic) => readNotifiers(read, topic)),
     ...(rpcUser !== undefined && { rpcUser }),
+    ...(rpcWhitelists && { rpcWhitelists }),
     ...(addresses && { addresses }),
-    ...(payments && { payments })
+    ...(payments && { payments }),
+    ...feedOptions(read, config, role),
+    ...(role === 'reader' && { reader: readReaderOptions(read, config) })
   };
+}
+
+function feedOptions(read: OptionReader, config: HostConfig, role: Role): Pick<RestOptions, 'feed'> {
+  const urls = config.get('rest-feed');
+  if (urls === null) {
+    if (role === 'node' && config.has('rest-nats-creds')) throw new OptionError('--rest-nats-creds has no effect without --rest-feed');
+    return {};
+  }
+  return {
+    feed: {
+      access: readNats(config, 'rest-feed', urls),
+      name: read.text('rest-feed-name', 'a name of 1 to 60 letters, digits and -._:', (name) => /^[\w.:-]{1,60}$/.test(name)) || hostname(),
+      leads: read.choice('rest-feed-lead') === 'auto'
+    }
+  };
+}
+
+function readNotifiers(read: OptionReader, topic: Topic): Notifier[] {
+  const what = 'addresses as tcp://127.0.0.1:28332 or ipc:///run/zmq, with commas between them';
+  const text = read.text(`rest-zmq-${topic}`, what, (value) => value.split(',').every((part) => parseAddress(part) !== undefined));
+  const hwm = read.integer(`rest-zmq-${topic}hwm`);
+  return text.split(',').flatMap((part) => {
+    const address = parseAddress(part);
+    return address === undefined ? [] : [{ topic, address, hwm }];
+  });
+}
+
+/** Errors do not show the password. */
+function readNats(config: HostConfig, name: string, urls: string | number | boolean): NatsAccess {
+  const access = parseNatsUrls(String(urls), readFile(config, 'rest-nats-creds'));
+  if (access === undefined) throw new OptionError(`--${name} must be the addresses of servers, as nats://a:4222,b,c`);
+  return access;
+}
+
+function readReaderOptions(read: OptionReader, config: HostConfig): ReaderOptions {
+  return {
+    nats: readRestNats(config),
+    staleMs: 1_000 * read.integer('rest-stale'),
+    blockCacheBytes: GB * read.integer('rest-block-cache'),
+    forwardsCalls: read.flag('rest-rpc-forward'),
+    isTogether: read.choice('rest-release') === 'together'
+  };
+}
+
+/** Where the log is. @throws OptionError */
+export function readRestNats(config: HostConfig): NatsAccess {
+  const urls = config.get('rest-nats');
+  if (urls === null) throw new OptionError('--rest-nats is missing: where the servers of NATS are, as nats://a,b,c');
+  return readNats(config, 'rest-nats', urls);
 }
 
 function readProfile(read: OptionReader): Profile {
@@ -153,6 +252,28 @@ function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
   if (!rpc) throw new OptionError('--rest-rpc-user has no effect without --rest-core=modern');
   if (!/^[^:]+:./s.test(String(user))) throw new OptionError('--rest-rpc-user must be a user, a colon and a password');
   return String(user);
+}
+
+/** Bitcoin Core's name of whoever has read the cookie file. */
+const COOKIE_USER = '__cookie__';
+
+/** As Bitcoin Core's `rpcwhitelist`, with spaces between users. */
+function readRpcWhitelists(config: HostConfig, { rpc }: Profile, rpcUser: string | undefined): RestOptions['rpcWhitelists'] {
+  const text = config.get('rest-rpc-whitelist');
+  if (text === null) return undefined;
+  if (!rpc) throw new OptionError('--rest-rpc-whitelist has no effect without --rest-core=modern');
+  const users = [COOKIE_USER, ...(rpcUser === undefined ? [] : [rpcUser.slice(0, rpcUser.indexOf(':'))])];
+  const whitelists = new Map<string, ReadonlySet<string>>();
+  for (const entry of String(text).trim().split(/\s+/)) {
+    const [, user = '', calls = ''] = /^([^:]+):((?:[a-z][\w.]*,)*[a-z][\w.]*)?$/.exec(entry) ?? [];
+    if (user === '')
+      throw new OptionError(`--rest-rpc-whitelist must be a user, a colon and calls with commas between them, not '${entry}'`);
+    if (!users.includes(user))
+      throw new OptionError(`--rest-rpc-whitelist must be of the user of --rest-rpc-user or of ${COOKIE_USER}, not '${user}'`);
+    if (whitelists.has(user)) throw new OptionError(`--rest-rpc-whitelist names '${user}' twice`);
+    whitelists.set(user, new Set(calls.split(',').filter(Boolean)));
+  }
+  return whitelists;
 }
 
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
@@ -188,6 +309,22 @@ function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOp
   };
 }
 
+function readProxies(read: OptionReader): readonly string[] {
+  const text = read.text('rest-trusted-proxies', 'addresses or networks as 10.0.0.0/8, with commas between them', (value) =>
+    areNetworks(value.split(','))
+  );
+  return text === '' ? [] : text.split(',');
+}
+
+function areNetworks(networks: readonly string[]): boolean {
+  try {
+    new Proxies(networks);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readFile(config: HostConfig, name: string): string | undefined {
   const path = config.path(name);
   if (path === null && config.has(name)) throw new OptionError(`--${name} must be a file, not ''`);
@@ -212,6 +349,7 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
   ["Bitcoin Core's interface", ['rest']],
   ['the Electrum protocol', ['electrum']],
   ['payments', ['pay']],
+  ['the explorer', ['explorer']],
   ['bcoin', ['block', 'broadcast', 'coin', 'fee', 'filter', 'header', 'mempool', 'reset', 'socket.io', 'tx', 'wallet']]
 ];
 
@@ -241,7 +379,7 @@ function isPublicUrl(text: string): boolean {
   return /^https?:\/\/[!-~]*[^/]$/.test(text) && !/[?#]/.test(text) && URL.canParse(text);
 }
 
-function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
+function readPaymentOptions(read: OptionReader, config: HostConfig): PaymentOptions | undefined {
   const folder = config.path('rest-payments');
   const publicUrl = config.get('rest-payments-url') ?? undefined;
   if (folder === null) {
@@ -252,7 +390,23 @@ function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
   if (publicUrl !== undefined && !isPublicUrl(String(publicUrl))) {
     throw new OptionError(`--rest-payments-url must be an http or https address without a slash at its end, not '${publicUrl}'`);
   }
-  return { folder: resolve(folder), publicUrl: publicUrl === undefined ? undefined : String(publicUrl) };
+  return {
+    folder: resolve(folder),
+    publicUrl: publicUrl === undefined ? undefined : String(publicUrl),
+    notifyOrigins: readNotifyOrigins(read)
+  };
+}
+
+/** Each has deliveries of its own under way. */
+const MOST_NOTIFY_ORIGINS = 16;
+
+function readNotifyOrigins(read: OptionReader): readonly string[] {
+  const what = `at most ${MOST_NOTIFY_ORIGINS} origins as https://shop.example, with commas between them`;
+  const text = read.text('rest-payments-notify', what, (value) => {
+    const origins = value.split(',');
+    return origins.length <= MOST_NOTIFY_ORIGINS && origins.every(isOrigin);
+  });
+  return text === '' ? [] : text.split(',');
 }
 
 class OptionReader {
@@ -315,6 +469,17 @@ class OptionReader {
 /** Without `--api-key` bcoin makes up a random key that nobody knows. */
 function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
+}
+
+/** An option that only another kind of process has. */
+function refuseOfOthers(config: HostConfig, role: Role): void {
+  const given = OPTIONS.find(({ name, only = role }) => only !== role && config.has(name));
+  if (given === undefined) return;
+  throw new OptionError(
+    role === 'node'
+      ? `--${given.name} is for readers of a fleet (bcoin-rest reader), not for a node`
+      : `--${given.name} is for nodes, not for a reader of a fleet`
+  );
 }
 
 /** An option that needs another one, which is not given. */

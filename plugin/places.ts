@@ -1,4 +1,4 @@
-// Where a node on disk keeps what belongs to the service.
+// Where a node or reader on disk keeps what belongs to the service.
 
 import { join } from 'node:path';
 import type { HostConfig } from '../lib/node/host';
@@ -12,11 +12,19 @@ export interface Places {
   readonly filling: string;
   /** A block of the node's chain that other nodes refuse. */
   readonly refused: string;
+  /** Of a reader: blocks that it keeps, and how far it has read the log of its fleet. */
+  readonly blocks: string;
+  readonly position: string;
   /** In the network's folder, as in Bitcoin Core. */
   readonly cookie: string;
 }
 
-export function placesOf(config: HostConfig): Places {
+/** The folder of a network in a node's or reader's folder, as bcoin has it. `network`: bcoin's name. */
+export function networkFolder(prefix: string, network: string): string {
+  return network === 'main' ? prefix : join(prefix, network);
+}
+
+export function placesOf(config: Pick<HostConfig, 'location'>): Places {
   const folder = config.location('rest');
   const scripts = join(folder, 'scripts');
   return {
@@ -25,6 +33,8 @@ export function placesOf(config: HostConfig): Places {
     scripts,
     filling: fillingFolder(scripts),
     refused: join(folder, 'refused-block.json'),
+    blocks: join(folder, 'blocks'),
+    position: join(folder, 'fleet.json'),
     cookie: config.location('.cookie')
   };
 }

@@ -15,6 +15,7 @@ import type { OpeningProgress } from '../lib/store/store';
 /** The bar of each kind of work. */
 const FORMATS = {
   checking: 'Checking |{bar}| {percentage}%',
+  transferring: 'Snapshot |{bar}| {percentage}%',
   copying: 'Copying coins |{bar}| {percentage}% | {value} of {total}',
   indexing: 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}',
   partitioning: 'Filling by script |{bar}| {percentage}% | block {value} of {total}',
@@ -51,6 +52,11 @@ export class ProgressDisplay {
   /** Shows the progress of checking the files before an index is opened. */
   checked({ done, total }: OpeningProgress): void {
     this.#show('checking', done, total, {}, () => `Checking files: ${percent(done, total)}.`);
+  }
+
+  /** Shows the bytes of a snapshot that were read or fetched. */
+  transferred({ done, total }: OpeningProgress): void {
+    this.#show('transferring', done, total, {}, () => `Snapshot: ${percent(done, total)}.`);
   }
 
   /** Shows how many records were compared, and their part of the whole, 0 to 1. */

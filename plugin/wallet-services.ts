@@ -6,12 +6,11 @@ import { StatusNotifier } from '../lib/answers/status/status-notifier';
 import { SettledPasses } from '../lib/answers/updates/settled-passes';
 import { TipNotifier } from '../lib/answers/updates/tip-notifier';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
-import { methodTable } from '../lib/electrum/method-table';
+import { methodTable, timedMethods } from '../lib/electrum/method-table';
 import { ClientSubscriptions, type NotifiedClient } from '../lib/electrum/notify/client-subscriptions';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';
-import { isLoopback } from '../lib/server/bounds/address-group';
 import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';
 import { Sessions, type SessionsParts } from '../lib/server/sockets/sessions';
 import { WebSockets } from '../lib/server/sockets/web-sockets';
@@ -21,9 +20,9 @@ import type { ScriptAnswers } from '../lib/answers/answers';
 import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
 import type { IndexLogger } from '../lib/follow/logger';
-import type { ScriptPool } from '../lib/pool/by-script/script-pool';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
 import type { HttpInterface } from '../lib/server/app';
+import type { RequestTimes } from '../lib/server/figures/request-times';
 import type { ServerLogger } from '../lib/server/logger';
 import type { Serving } from '../lib/server/serving';
 
@@ -56,6 +55,8 @@ export interface WalletServicesParts {
   readonly version: string;
   readonly logger: IndexLogger & ServerLogger;
   readonly replaced: ReplacedWalletParts;
+  /** Counts requests; undefined: nobody does. */
+  readonly times: RequestTimes | undefined;
 }
 
 export class WalletServices {
@@ -67,10 +68,10 @@ export class WalletServices {
   readonly statuses: StatusNotifier;
   readonly esplora: HttpInterface;
   readonly passes: SettledPasses;
+  readonly subscriptions: SubscriptionMemory;
   readonly push: PushService;
   readonly electrum: ElectrumService;
   readonly sessions: Sessions;
-  readonly #pool: ScriptPool;
   readonly webSockets: WebSockets;
   readonly #logger: IndexLogger;
   readonly #closing$: Observable<void>;
@@ -79,19 +80,20 @@ export class WalletServices {
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
 
-  constructor({ serving, answers, scripts, options, folder, version, logger, replaced }: WalletServicesParts) {
+  constructor({ serving, answers, scripts, options, folder, version, logger, replaced, times }: WalletServicesParts) {
     const {
       node,
       connections,
       responses,
       gate,
+      proxies,
       options: { limits }
     } = serving;
     const { pool, histories, scriptsGate } = answers;
     const { path, cors, broadcast, maxUnspent, maxHistory, electrum } = options;
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const {
-      subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE),
+      subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE, proxies.isOwn),
       clientGate = scriptsGate,
       ready$ = combineLatest([gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),
@@ -100,11 +102,11 @@ export class WalletServices {
       methods = methodTable,
       subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
         new ClientSubscriptions({ tips, statuses }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
-      isOwn = isLoopback
+      isOwn = proxies.isOwn
     } = replaced;
     this.scripts = scripts;
+    this.subscriptions = subscriptions;
     this.answers = answers;
-    this.#pool = pool;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
     const passes = (this.passes = new SettledPasses({ node, scripts, pool, logger }));
@@ -112,8 +114,8 @@ export class WalletServices {
     const tips = (this.tips = new TipNotifier(passes));
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
     this.access = new ScriptAccess({ scripts, answers, statuses });
-    const esplora = { ...answers, broadcast, maxUnspent };
-    this.esplora = esploraInterface(serving, esplora, options);
+    const esplora = { ...answers, broadcast, maxUnspent, version };
+    this.esplora = esploraInterface(serving, esplora, { ...options, version });
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({
       context: esplora,
@@ -123,12 +125,14 @@ export class WalletServices {
       outflow: responses,
       subscriptions,
       options: { maxSubscriptions, maxHistory },
-      logger
+      logger,
+      times: times?.of('push')
     });
+    const table = methods({ ...answers, version, maxHistory, broadcast });
     this.electrum = new ElectrumService({
       serving,
       sessions,
-      methods: methods({ ...answers, version, maxHistory, broadcast }),
+      methods: times === undefined ? table : timedMethods(table, times.of('electrum')),
       subscriptionsOf,
       gate: clientGate,
       ready$,
@@ -166,7 +170,7 @@ export class WalletServices {
     }
     // The node closes its HTTP server before its plugins, and waits for all connections of the server.
     this.#closing = this.#closing$.subscribe(() => void this.#endSessions());
-    this.#opening = this.#pool.open().then(
+    this.#opening = this.answers.pool.open().then(
       () => {
         if (this.#isClosed) return;
         this.passes.open();
@@ -189,7 +193,7 @@ export class WalletServices {
     this.#closing?.unsubscribe();
     await this.#endSessions();
     // Ends the reading of a large pool.
-    this.#pool.close();
+    this.answers.pool.close();
     await this.#opening;
     await this.passes.close();
     await this.scripts.close();

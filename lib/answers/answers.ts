@@ -1,6 +1,7 @@
 // What interfaces answer from, each made once.
 
 import { BlockForms } from './blocks/block-forms';
+import { ExtendedBlocks } from './blocks/extended-blocks';
 import { BlockFilters } from './blocks/filters';
 import { HeaderTree } from './blocks/header-tree';
 import { RawBlocks } from './blocks/raw-blocks';
@@ -11,8 +12,11 @@ import { SpentOutputs } from './blocks/spent-outputs';
 import { BlockTexts } from './blocks/texts';
 import { BlockTrees } from './blocks/trees';
 import { Headers } from './chain/headers';
+import { CoinSet } from './chain/coin-set';
 import { ChainInfoText, type Warnings } from './chain/info';
 import { PoolFees } from './pool/fees';
+import { PoolInflow } from './pool/inflow';
+import { PoolProjections } from './pool/projections';
 import { PoolTexts } from './pool/texts';
 import { Bases } from './scripts/bases';
 import { ChainCoins } from './scripts/coins';
@@ -23,6 +27,7 @@ import { ScriptHistories } from './status/history';
 import { Sending } from './transactions/sending';
 import { Spends } from './transactions/spends';
 import { Transactions } from './transactions/transactions';
+import { ShownTip } from '../server/consistency/shown-tip';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { ScriptPool } from '../pool/by-script/script-pool';
@@ -62,6 +67,7 @@ export interface Answers {
   readonly headers: Headers;
   readonly poolTexts: PoolTexts;
   readonly sending: Sending;
+  readonly coinSet: CoinSet;
   /** Undefined when no index has txids. */
   readonly txidsOf: TxidsOf | undefined;
 }
@@ -72,6 +78,8 @@ export interface ScriptAnswers extends Answers {
   readonly scripts: ScriptReader;
   /** The gate of these interfaces. */
   readonly scriptsGate: ScriptsGate;
+  /** The tip of both indexes, as these interfaces show it. */
+  readonly scriptsShown: ShownTip;
   readonly pool: ScriptPool;
   readonly pooled: PooledScripts;
   /** What answers depend on, for keeping them. */
@@ -84,6 +92,9 @@ export interface ScriptAnswers extends Answers {
   readonly trees: BlockTrees;
   readonly headerTree: HeaderTree;
   readonly sizes: BlockSizes;
+  readonly extended: ExtendedBlocks;
+  readonly projections: PoolProjections;
+  readonly inflow: PoolInflow;
   readonly transactions: Transactions;
   readonly spends: Spends;
 }
@@ -141,6 +152,7 @@ export function answersOf(
     headers: new Headers(profile.fields, texts, cache),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
     sending: new Sending({ node, reader }),
+    coinSet: new CoinSet(reader, txidsOf),
     txidsOf
   };
 }
@@ -163,6 +175,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     ...answers,
     scripts: reader,
     scriptsGate,
+    scriptsShown: new ShownTip(() => reader.read(({ index }) => index.tip)),
     pool,
     pooled,
     bases,
@@ -173,6 +186,9 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     trees: new BlockTrees(cache),
     headerTree: new HeaderTree(cache),
     sizes: new BlockSizes(blocks),
+    extended: new ExtendedBlocks({ node, blocks, spent: answers.spent, cache }),
+    projections: new PoolProjections(node.pool, pool),
+    inflow: new PoolInflow(pool.changes$),
     transactions,
     spends: new Spends({ scripts: reader, pool, transactions, bases, cache })
   };

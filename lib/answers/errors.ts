@@ -36,6 +36,8 @@ export const parseError = (text = 'Parse error'): CallError => new CallError(COD
 /** `status`: what is happening that prevents an answer. */
 export const inWarmup = (status: string): CallError => new CallError(CODES.inWarmup, status);
 
+export const methodNotFound = (): CallError => new CallError(CODES.methodNotFound, 'Method not found');
+
 export const misc = (text: string): CallError => new CallError(CODES.misc, text);
 
 export const typeError = (text: string): CallError => new CallError(CODES.type, text);

@@ -4,8 +4,8 @@ import { readBase58Check, writeBase58Check } from './base58';
 import { readSegwitAddress, writeSegwitAddress } from './bech32';
 import { hash160 } from './hash';
 import { OP_0, OP_1, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160 } from './script';
-import type { ScriptType } from './script-type';
-import type { TextWriter } from './text-writer';
+import { scriptTypeOf, type ScriptType } from './script-type';
+import { TextWriter } from './text-writer';
 
 /** How the addresses of a network begin. */
 export interface AddressPrefixes {
@@ -26,8 +26,14 @@ const CORE_REGTEST: AddressPrefixes = { ...CORE_TESTNET, bech32: 'bcrt' };
  * also those of Bitcoin Core's regtest. bcoin's own prefixes may differ from these. `chain`: Bitcoin Core's name of the network.
  */
 export function acceptedPrefixes(chain: string, own: AddressPrefixes): readonly AddressPrefixes[] {
+  const accepted = networkPrefixes(chain, own);
+  return chain === 'regtest' ? [...accepted, CORE_TESTNET] : accepted;
+}
+
+/** The node's own prefixes, and those of Bitcoin Core for the same network. `chain`: as above. */
+export function networkPrefixes(chain: string, own: AddressPrefixes): readonly AddressPrefixes[] {
   if (chain === 'main') return [own];
-  return chain === 'regtest' ? [own, CORE_REGTEST, CORE_TESTNET] : [own, CORE_TESTNET];
+  return [own, chain === 'regtest' ? CORE_REGTEST : CORE_TESTNET];
 }
 
 /** The locking script that an address with one of these prefixes stands for, or what is wrong with the address. */
@@ -45,6 +51,12 @@ export function scriptOfAddress(address: string, prefixes: readonly AddressPrefi
     return Buffer.from([OP_DUP, OP_HASH160, hash.length, ...hash, OP_EQUALVERIFY, OP_CHECKSIG]);
   if (prefixes.some(({ scripthash }) => scripthash === version)) return Buffer.from([OP_HASH160, hash.length, ...hash, OP_EQUAL]);
   return 'of another network';
+}
+
+/** The address of a script; undefined: it has not exactly one. */
+export function addressOf(script: Buffer, prefixes: AddressPrefixes): string | undefined {
+  const writer = new TextWriter();
+  return writeAddress(writer, script, 0, script.length, scriptTypeOf(script), prefixes) ? writer.toString() : undefined;
 }
 
 /** Writes the address of a public key, which is the address of its hash, even where the script holds the key itself. */

@@ -1,11 +1,12 @@
 // Writes base58check of 20-byte hashes straight into a text (docs/decisions/addresses.md), and reads it.
 
-import { shortChecksum } from './hash';
+import { hash256, shortChecksum } from './hash';
 import type { TextWriter } from './text-writer';
 
 const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz', 'latin1');
 const HASH_LENGTH = 20;
-const LENGTH = 1 + HASH_LENGTH + 4;
+const CHECKSUM_BYTES = 4;
+const LENGTH = 1 + HASH_LENGTH + CHECKSUM_BYTES;
 
 /** Digits of one group: a number below 58^5 is a 32-bit integer. */
 const GROUP_DIGITS = 5;
@@ -60,9 +61,26 @@ export function writeBase58Check(writer: TextWriter, version: number, source: Bu
   writer.digits(digits, first, digits.length, ALPHABET);
 }
 
-/** Reads 20 bytes and their version from base58check. Undefined: the text is something else, or its checksum is wrong. */
-export function readBase58Check(text: string): { readonly version: number; readonly hash: Buffer } | undefined {
-  if (text.length > MAX_DIGITS) return undefined;
+/**
+ * The bytes of a text in base58 of at most `most` characters, checksum included, and whether that is right. Undefined: the text is not in
+ * base58, or longer.
+ */
+export function readAnyBase58(text: string, most: number): { readonly bytes: Buffer; readonly hasChecksum: boolean } | undefined {
+  if (text.length > most) return undefined;
+  const read = numberOf(text);
+  if (read === undefined) return undefined;
+  const { value, zeros } = read;
+  const digits = value === 0n ? '' : value.toString(16);
+  const bytes = Buffer.concat([Buffer.alloc(zeros), Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')]);
+  const checked = bytes.subarray(0, -CHECKSUM_BYTES);
+  return {
+    bytes,
+    hasChecksum: bytes.length >= CHECKSUM_BYTES && hash256(checked).compare(bytes, checked.length, bytes.length, 0, CHECKSUM_BYTES) === 0
+  };
+}
+
+/** A text in base58 as a number, and how many zero bytes it begins with. */
+function numberOf(text: string): { readonly value: bigint; readonly zeros: number } | undefined {
   let value = 0n;
   let zeros = 0;
   for (let i = 0; i < text.length; i++) {
@@ -72,6 +90,15 @@ export function readBase58Check(text: string): { readonly version: number; reado
     if (digit === 0 && value === 0n) zeros++;
     value = value * 58n + BigInt(digit);
   }
+  return { value, zeros };
+}
+
+/** Reads 20 bytes and their version from base58check. Undefined: the text is something else, or its checksum is wrong. */
+export function readBase58Check(text: string): { readonly version: number; readonly hash: Buffer } | undefined {
+  if (text.length > MAX_DIGITS) return undefined;
+  const decoded = numberOf(text);
+  if (decoded === undefined) return undefined;
+  const { value, zeros } = decoded;
   const number = value.toString(16);
   const significant = value === 0n ? 0 : (number.length + 1) >> 1;
   if (zeros + significant !== LENGTH) return undefined;

@@ -6,10 +6,10 @@ import type { TextWriter } from './text-writer';
 const ALPHABET = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
 const SEPARATOR = 0x31;
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-const BECH32_CONSTANT = 1;
-const BECH32M_CONSTANT = 0x2bc830a3;
-const CHECKSUM_SYMBOLS = 6;
-const MAX_LENGTH = 90;
+export const BECH32_CONSTANT = 1;
+export const BECH32M_CONSTANT = 0x2bc830a3;
+export const CHECKSUM_SYMBOLS = 6;
+export const MAX_LENGTH = 90;
 const MAX_VERSION = 16;
 const SHORTEST_PROGRAM = 2;
 const LONGEST_PROGRAM = 40;
@@ -22,12 +22,19 @@ const FEEDBACK = Uint32Array.from({ length: 32 }, (_, top) =>
 /** The five-bit symbols of one address: version, program, checksum; at most 1 + 64 + 6. */
 const symbols = new Uint8Array(71);
 
+/** The five bits for which a character in lowercase stands; undefined: none. */
+export function symbolOf(code: number): number | undefined {
+  const symbol = code < 0x80 ? ALPHABET.indexOf(code) : -1;
+  return symbol < 0 ? undefined : symbol;
+}
+
 /** Adds a five-bit symbol to the checksum. */
-function step(checksum: number, symbol: number): number {
+export function step(checksum: number, symbol: number): number {
   return ((checksum & 0x1ffffff) << 5) ^ symbol ^ (FEEDBACK[checksum >>> 25] as number);
 }
 
-function checksumOfPrefix(prefix: string): number {
+/** The checksum after the human-readable part, in lowercase. */
+export function checksumOfPrefix(prefix: string): number {
   let checksum = 1;
   for (let i = 0; i < prefix.length; i++) checksum = step(checksum, prefix.charCodeAt(i) >> 5);
   checksum = step(checksum, 0);
@@ -114,7 +121,7 @@ export function readSegwitAddress(text: string): WitnessProgram | undefined {
   const read = readBech32(text);
   const version = read?.symbols[0];
   if (read === undefined || version === undefined || version > MAX_VERSION) return undefined;
-  const program = bytesOf(read.symbols.subarray(1));
+  const program = bytesOfSymbols(read.symbols.subarray(1));
   if (program === undefined || program.length < SHORTEST_PROGRAM || program.length > LONGEST_PROGRAM) return undefined;
   if (version === 0 && program.length !== 20 && program.length !== 32) return undefined;
   if ((read.variant === 'bech32') !== (version === 0)) return undefined;
@@ -122,7 +129,7 @@ export function readSegwitAddress(text: string): WitnessProgram | undefined {
 }
 
 /** The bytes that the symbols make up; undefined unless the bits left over are fewer than a symbol's, and all zero. */
-function bytesOf(groups: Uint8Array): Buffer | undefined {
+export function bytesOfSymbols(groups: Uint8Array): Buffer | undefined {
   const bytes = Buffer.alloc((groups.length * 5) >> 3);
   let bits = 0;
   let pending = 0;

@@ -6,6 +6,8 @@ import { HEADER_LENGTH } from './header';
 import { ByteReader } from './reader';
 import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH } from './transaction';
 
+const TXID_LENGTH = 32;
+
 export interface ScannedBlock {
   /** 32 bytes in wire order. */
   readonly hash: Buffer;
@@ -17,8 +19,8 @@ export interface ScannedBlock {
   readonly length: number;
 }
 
-/** Scans bytes that are one block and nothing else. @throws MalformedBytesError */
-export function scanBlock(bytes: Buffer): ScannedBlock {
+/** Scans bytes that are one block and nothing else. `txids`: concatenated, if they are known. @throws MalformedBytesError */
+export function scanBlock(bytes: Buffer, txids?: Buffer): ScannedBlock {
   const reader = new ByteReader(bytes);
   reader.skip(HEADER_LENGTH);
   const header = bytes.subarray(0, HEADER_LENGTH);
@@ -26,7 +28,7 @@ export function scanBlock(bytes: Buffer): ScannedBlock {
   let strippedLength = reader.offset;
   const transactions: ScannedTransaction[] = [];
   for (let i = 0; i < count; i++) {
-    const transaction = readTransaction(reader);
+    const transaction = readTransaction(reader, txids?.subarray(i * TXID_LENGTH, (i + 1) * TXID_LENGTH));
     transactions.push(transaction);
     strippedLength += transaction.strippedLength;
   }

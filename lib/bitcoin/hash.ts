@@ -90,9 +90,8 @@ const words = new Int32Array(64);
 /** The digest, between calls of this module's functions. */
 const state = new Int32Array(DIGEST_WORDS);
 
-/** Adds the block in `words` to the digest in `state`. */
-function compress(): void {
-  const s = state as unknown as { [word in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7]: number }; // eight words
+/** Completes the message schedule of a block. */
+function schedule(words: Int32Array): void {
   for (let i = BLOCK_WORDS; i < 64; i++) {
     const w2 = words[i - 2] as number;
     const w15 = words[i - 15] as number;
@@ -100,6 +99,17 @@ function compress(): void {
     const s0 = ((w15 >>> 7) | (w15 << 25)) ^ ((w15 >>> 18) | (w15 << 14)) ^ (w15 >>> 3);
     words[i] = (s1 + (words[i - 7] as number) + s0 + (words[i - 16] as number)) | 0;
   }
+}
+
+/** Adds the block in `words` to the digest in `state`. */
+function compress(): void {
+  schedule(words);
+  compressScheduled(words);
+}
+
+/** Adds a block to the digest in `state`. */
+function compressScheduled(words: Int32Array): void {
+  const s = state as unknown as { [word in 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7]: number }; // eight words
   let a = s[0],
     b = s[1],
     c = s[2],
@@ -180,15 +190,45 @@ export function hash256(data: Buffer): Buffer {
     }
   }
   digestAgain();
-  const result = Buffer.allocUnsafe(DIGEST_WORDS * 4);
-  for (let i = 0, at = 0; i < DIGEST_WORDS; i++) {
-    const word = state[i] as number;
-    result[at++] = word >>> 24;
-    result[at++] = word >>> 16;
-    result[at++] = word >>> 8;
-    result[at++] = word;
-  }
+  const result = Buffer.allocUnsafe(HASH_LENGTH);
+  writeState(result, 0);
   return result;
+}
+
+/** What follows a message of 64 bytes. */
+const AFTER_PAIR = new Int32Array(64);
+AFTER_PAIR[0] = END_OF_MESSAGE;
+AFTER_PAIR[BLOCK_WORDS - 1] = 2 * HASH_LENGTH * 8;
+schedule(AFTER_PAIR);
+
+/**
+ * hash256 of two hashes, the first one at `left` and the second one at `right` in `bytes`, written to `to` at `at`: a node of a Merkle tree.
+ * Takes two thirds of the time of `hash256`.
+ */
+export function writePairHash(bytes: Buffer, left: number, right: number, to: Buffer, at: number): void {
+  for (let i = 0, from = left; i < BLOCK_WORDS; i++, from += 4) {
+    if (i === DIGEST_WORDS) from = right;
+    words[i] =
+      ((bytes[from] as number) << 24) |
+      ((bytes[from + 1] as number) << 16) |
+      ((bytes[from + 2] as number) << 8) |
+      (bytes[from + 3] as number); // whole hashes
+  }
+  state.set(INITIAL);
+  compress();
+  compressScheduled(AFTER_PAIR);
+  digestAgain();
+  writeState(to, at);
+}
+
+function writeState(to: Buffer, at: number): void {
+  for (let i = 0, end = at; i < DIGEST_WORDS; i++) {
+    const word = state[i] as number;
+    to[end++] = word >>> 24;
+    to[end++] = word >>> 16;
+    to[end++] = word >>> 8;
+    to[end++] = word;
+  }
 }
 
 /** The first four bytes of hash256 of short data, as a big-endian integer: the checksum of base58check. */
@@ -216,9 +256,14 @@ export function hash256Of(...parts: readonly Buffer[]): Buffer {
   return hash256(joined.subarray(0, length));
 }
 
+/** Wire order to the order in which hashes are displayed: a new Buffer. */
+export function toDisplayOrder(hash: Buffer): Buffer {
+  return Buffer.from(hash).reverse();
+}
+
 /** Wire order to reversed lowercase hex. */
 export function toDisplayHex(hash: Buffer): string {
-  return Buffer.from(hash).reverse().toString('hex');
+  return toDisplayOrder(hash).toString('hex');
 }
 
 /** 64 hex digits of either case to 32 bytes in wire order. @throws RangeError for any other text. */

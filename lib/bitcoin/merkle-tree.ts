@@ -1,6 +1,7 @@
 // The Merkle tree over the txids of a block, and proofs from it that a transaction is in the block.
 
-import { hash256 } from './hash';
+import { writePairHash } from './hash';
+import { compactSizeOf } from './reader';
 
 const HASH_LENGTH = 32;
 const PAIR_LENGTH = 2 * HASH_LENGTH;
@@ -11,17 +12,17 @@ const HASHES_PER_SLICE = 256;
 /** The flag bits of a partial tree: eight to a byte, the lowest first. */
 const BITS_PER_BYTE = 8;
 
-/** The tree over at least one txid. Yields every tenth of a millisecond or so. */
-export function* merkleTree(txids: readonly Buffer[]): Generator<void, MerkleTree> {
-  let level = Buffer.concat(txids);
+/** The tree over at least one txid; `txids`: one by one, or concatenated. Yields every tenth of a millisecond or so. */
+export function* merkleTree(txids: Buffer | readonly Buffer[]): Generator<void, MerkleTree> {
+  let level = Buffer.isBuffer(txids) ? txids : Buffer.concat(txids);
   const levels = [level];
   while (level.length > HASH_LENGTH) {
     const count = Math.ceil(level.length / PAIR_LENGTH);
     const above = Buffer.allocUnsafe(count * HASH_LENGTH);
     for (let i = 0; i < count; i++) {
-      const pair = level.subarray(i * PAIR_LENGTH, (i + 1) * PAIR_LENGTH);
+      const left = i * PAIR_LENGTH;
       // The last of an odd number of hashes is paired with itself.
-      hash256(pair.length === PAIR_LENGTH ? pair : Buffer.concat([pair, pair])).copy(above, i * HASH_LENGTH);
+      writePairHash(level, left, Math.min(left + HASH_LENGTH, level.length - HASH_LENGTH), above, i * HASH_LENGTH);
       if (i % HASHES_PER_SLICE === HASHES_PER_SLICE - 1) yield;
     }
     levels.push((level = above));
@@ -40,6 +41,20 @@ export class MerkleTree {
   /** Bytes of its hashes. */
   get byteLength(): number {
     return this.#levels.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /**
+   * Whether two hashes that are paired are the same, other than the last one with itself: another list of txids has the same root then
+   * (CVE-2012-2459), and this one is none that a block may have.
+   */
+  get hasTwins(): boolean {
+    return this.#levels.some((level) => {
+      for (let left = 0; left + PAIR_LENGTH <= level.length; left += PAIR_LENGTH) {
+        const right = left + HASH_LENGTH;
+        if (level[left] === level[right] && level.compare(level, left, right, right, right + HASH_LENGTH) === 0) return true;
+      }
+      return false;
+    });
   }
 
   get root(): Buffer {
@@ -63,12 +78,16 @@ export class MerkleTree {
     });
   }
 
-  /** The partial tree (BIP37) of one txid: number of txids (4 bytes), number of hashes, hashes, number of bytes of flag bits, flag bits. */
-  partial(index: number): Buffer {
+  /**
+   * The partial tree (BIP37) of the txids at some indexes: number of txids (4 bytes), number of hashes, hashes, number of bytes of flag bits,
+   * flag bits.
+   */
+  partial(...indexes: readonly number[]): Buffer {
     const hashes: Buffer[] = [];
     const bits: boolean[] = [];
+    const above = this.#levels.map((_, level) => new Set(indexes.map((index) => index >> level)));
     const visit = (level: number, at: number): void => {
-      const isAbove = index >> level === at;
+      const isAbove = above[level]?.has(at) === true;
       bits.push(isAbove);
       if (level === 0 || !isAbove) {
         hashes.push(this.#hash(level, at));
@@ -83,8 +102,7 @@ export class MerkleTree {
       if (bit) flags[Math.floor(i / BITS_PER_BYTE)] = (flags[Math.floor(i / BITS_PER_BYTE)] as number) | (1 << (i % BITS_PER_BYTE));
     const size = Buffer.alloc(4);
     size.writeUInt32LE(this.size);
-    // Both numbers are below 253 and so take one byte: the tree has 17 levels at most.
-    return Buffer.concat([size, Buffer.of(hashes.length), ...hashes, Buffer.of(flags.length), flags]);
+    return Buffer.concat([size, compactSizeOf(hashes.length), ...hashes, compactSizeOf(flags.length), flags]);
   }
 
   #width(level: number): number {

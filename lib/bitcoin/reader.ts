@@ -115,3 +115,9 @@ export function writeCompactSize(bytes: Buffer, size: number, at: number): numbe
   bytes[at] = size < 0x10000 ? 0xfd : 0xfe;
   return size < 0x10000 ? bytes.writeUInt16LE(size, at + 1) : bytes.writeUInt32LE(size, at + 1);
 }
+
+/** A compact size alone. */
+export function compactSizeOf(size: number): Buffer {
+  const bytes = Buffer.alloc(LONGEST_COMPACT_SIZE);
+  return bytes.subarray(0, writeCompactSize(bytes, size, 0));
+}

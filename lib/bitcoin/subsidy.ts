@@ -4,6 +4,12 @@ const FIRST_SUBSIDY_SATS = 5_000_000_000;
 /** Halvings after which nothing is left of 50 bitcoins. */
 const MOST_HALVINGS = 33;
 
+/** The most satoshis that the coinbase of the block at a height may create. */
+export function subsidyAt(height: number, halvingInterval: number): number {
+  const halvings = Math.floor(height / halvingInterval);
+  return halvings < MOST_HALVINGS ? Math.floor(FIRST_SUBSIDY_SATS / 2 ** halvings) : 0;
+}
+
 /** The most satoshis that can be in coins after the block at a height. The output of the genesis block is not a coin. */
 export function totalSubsidy(height: number, halvingInterval: number): number {
   let [total, from] = [-FIRST_SUBSIDY_SATS, 0];

@@ -74,20 +74,24 @@ export class ScannedTransaction {
   readonly witnessOffset: number;
   #txid: Buffer | undefined;
 
-  /** Reads one transaction. @throws MalformedBytesError also for no inputs or an unknown flag. */
-  constructor(reader: ByteReader) {
+  /**
+   * Reads one transaction. `txid`: if it is known. `isStripped`: whether it has no witness, and so may have no inputs.
+   * @throws MalformedBytesError also for no inputs or an unknown flag, unless it is stripped.
+   */
+  constructor(reader: ByteReader, txid?: Buffer, isStripped = false) {
+    this.#txid = txid;
     const { buffer } = reader;
     this.bytes = buffer;
     this.offset = reader.skip(VERSION_LENGTH);
     // BIP144: the marker is a zero where the number of inputs would be.
-    this.hasWitness = buffer[reader.offset] === 0;
+    this.hasWitness = !isStripped && buffer[reader.offset] === 0;
     if (this.hasWitness) {
       reader.skip(1);
       const flag = reader.u8();
       if (flag !== WITNESS_FLAG) throw new MalformedBytesError('inputs or the witness flag 1', `${flag}`, reader.offset - 1);
     }
     const inputCount = reader.compactSize();
-    if (inputCount === 0) throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
+    if (inputCount === 0 && !isStripped) throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
     this.inputCount = inputCount;
     this.inputsOffset = reader.offset;
     for (let left = inputCount; left > 0; left--) {
@@ -198,9 +202,12 @@ export class ScannedTransaction {
   }
 }
 
-/** Reads one transaction as Bitcoin Core does. @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness. */
-export function readTransaction(reader: ByteReader): ScannedTransaction {
-  const transaction = new ScannedTransaction(reader);
+/**
+ * Reads one transaction as Bitcoin Core does. `txid`: if it is known.
+ * @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness.
+ */
+export function readTransaction(reader: ByteReader, txid?: Buffer): ScannedTransaction {
+  const transaction = new ScannedTransaction(reader, txid);
   if (transaction.hasSuperfluousWitness) throw new MalformedBytesError('a witness item', 'only empty witnesses', transaction.witnessOffset);
   return transaction;
 }
@@ -214,6 +221,14 @@ export function scanTransaction(bytes: Buffer, offset = 0): ScannedTransaction {
 export function scanWholeTransaction(raw: Buffer): ScannedTransaction {
   const reader = new ByteReader(raw);
   const transaction = readTransaction(reader);
+  reader.requireEnd('transaction');
+  return transaction;
+}
+
+/** As `scanWholeTransaction`, for a transaction without witness, which may have no inputs yet. @throws MalformedBytesError */
+export function scanStrippedTransaction(raw: Buffer): ScannedTransaction {
+  const reader = new ByteReader(raw);
+  const transaction = new ScannedTransaction(reader, undefined, true);
   reader.requireEnd('transaction');
   return transaction;
 }

@@ -38,3 +38,25 @@ export function difficultyOf(bits: number): number {
   for (; exponent > EXPONENT_OF_ONE; exponent--) difficulty /= 256;
   return difficulty;
 }
+
+/** The compact form of a target, as Bitcoin Core rounds it (arith_uint256::GetCompact). */
+export function compactOf(target: bigint): number {
+  let exponent = Math.ceil(target.toString(16).length / 2);
+  let mantissa = Number(exponent <= 3 ? target << BigInt(8 * (3 - exponent)) : target >> BigInt(8 * (exponent - 3)));
+  // The highest bit would be a sign.
+  if ((mantissa & SIGN_BIT) !== 0) {
+    mantissa >>= 8;
+    exponent++;
+  }
+  return ((exponent << 24) | mantissa) >>> 0;
+}
+
+const WORD_BITS = 32n;
+const WORD = 2 ** 32;
+
+/** A number of up to 256 bits as a double, added up word by word as Bitcoin Core does (base_uint::getdouble). */
+export function doubleOf(value: bigint): number {
+  let [sum, factor] = [0, 1];
+  for (let rest = value; rest > 0n; rest >>= WORD_BITS, factor *= WORD) sum += factor * Number(BigInt.asUintN(32, rest));
+  return sum;
+}

@@ -6,8 +6,10 @@ import { DiskTime } from '../server/bounds/disk-time';
 import { Handshakes } from '../server/bounds/handshakes';
 import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
 import { Listener, textOf, type Endpoint } from '../server/ports/listener';
+import { takeProxyHeader } from '../server/ports/proxy-header';
 import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
+import { Throttle } from '../index/progress/pace';
 import { messageOf } from '../turns/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
@@ -57,6 +59,12 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
 
+/** The log names a proxy that does not speak its protocol at most so often. */
+const BROKEN_HEADERS_MS = 10_000;
+
+/** Begins to serve a connection. `address`: the client's, if not that of its socket. */
+type Accept = (socket: Socket, address?: string) => void;
+
 /** A port, and its name in the log. */
 interface Port {
   readonly name: string;
@@ -68,6 +76,8 @@ export class ElectrumService {
   readonly #parts: ElectrumServiceParts;
   readonly #session: SessionParts;
   readonly #ports: Port[] = [];
+  readonly #brokenHeaders = new Throttle(BROKEN_HEADERS_MS);
+  readonly #handshakes: Handshakes;
   #certificate: CertificateFiles | undefined;
   #following: Subscription | undefined;
   #isReady = false;
@@ -75,6 +85,7 @@ export class ElectrumService {
 
   constructor(parts: ElectrumServiceParts) {
     this.#parts = parts;
+    this.#handshakes = new Handshakes(parts.serving.proxies);
     const { serving, methods, subscriptionsOf, gate, version, logger } = parts;
     const {
       queue,
@@ -101,8 +112,8 @@ export class ElectrumService {
   /** Does not wait until the service can answer. @throws SetUpError if, for example, a port is taken or the certificate cannot be used */
   async open(): Promise<void> {
     const { options, ready$ } = this.#parts;
-    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.accept);
-    if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
+    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#namedByProxy(this.accept));
+    if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, this.#namedByProxy(await this.#openTls(options.tls)));
     for (const { name, endpoint, listener } of this.#ports) {
       // Tries the port now, so that errors do not show only hours later when the index is complete.
       try {
@@ -117,6 +128,11 @@ export class ElectrumService {
     });
   }
 
+  /** Reads the certificate again. */
+  readAgain(): void {
+    this.#certificate?.readAgain();
+  }
+
   /** Sessions are not ended. */
   close(): void {
     this.#following?.unsubscribe();
@@ -129,6 +145,11 @@ export class ElectrumService {
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(connection: Connection, address: string): void {
     this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, connection, address, account, onClose));
+  }
+
+  /** TLS handshakes that were cut off to make room. */
+  get cutOffHandshakes(): number {
+    return this.#handshakes.cutOff;
   }
 
   /** How many clients of all protocols are connected. */
@@ -147,27 +168,53 @@ export class ElectrumService {
 
   /** Begins a session, if there may be another one. `address`: the client's, if not that of its socket. */
   readonly accept = (socket: Socket, address = socket.remoteAddress ?? ''): void => {
-    if (!this.#parts.sessions.admit(socket)) {
+    if (!this.#parts.sessions.admit(socket, address)) {
       socket.destroy();
       return;
     }
     const { responses: outflow, unfinished } = this.#parts.serving;
-    const connection = new Connection(new LineTransport(socket, unfinished), socket, outflow);
+    const connection = new Connection(new LineTransport(socket, unfinished, address), socket, outflow);
     this.begin(connection, address);
   };
 
+  /** Accepts a connection once its proxy has named the client, if it comes from a proxy that is trusted: then it has to. */
+  #namedByProxy(accept: Accept): (socket: Socket) => void {
+    const { proxies, options, logger } = this.#parts.serving;
+    const timeoutMs = Math.min(HANDSHAKE_MS, options.limits.timeoutMs);
+    return (socket) => {
+      const { remoteAddress: proxy = '' } = socket;
+      if (!proxies.trusts(proxy)) {
+        accept(socket);
+        return;
+      }
+      // After an error comes `close`.
+      socket.on('error', () => undefined);
+      takeProxyHeader(socket, timeoutMs).then(
+        (header) => {
+          if (header !== 'closed') accept(socket, header.client ?? proxy);
+        },
+        (error: unknown) => {
+          socket.destroy();
+          if (this.#brokenHeaders.isDue())
+            logger.error(
+              `A connection of ${proxy}, which --rest-trusted-proxies names, has no header of the PROXY protocol: ${messageOf(error)}.`
+            );
+        }
+      );
+    };
+  }
+
   /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */
-  async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
+  async #openTls({ host }: Endpoint): Promise<Accept> {
     const { options, folder, logger, serving } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
       throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
     });
     this.#certificate = certificate;
-    const handshakes = new Handshakes();
+    const handshakes = this.#handshakes;
     const handshakeTimeout = Math.min(HANDSHAKE_MS, serving.options.limits.timeoutMs);
     const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
-      handshakes.end(socket);
-      this.accept(socket);
+      this.accept(socket, handshakes.end(socket));
     });
     // Node does not close the connection when a handshake takes too long.
     server.on('tlsClientError', (_, socket) => {
@@ -176,9 +223,9 @@ export class ElectrumService {
     certificate.watch((pair) => {
       server.setSecureContext(contextOf(pair));
     });
-    return (socket) => {
+    return (socket, address) => {
       socket.on('error', () => undefined);
-      handshakes.begin(socket);
+      handshakes.begin(socket, address);
       server.emit('connection', socket);
     };
   }

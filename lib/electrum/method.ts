@@ -1,6 +1,7 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
 import type { ScriptAnswers } from '../answers/answers';
+import type { Properties, Schema } from '../describe/schema';
 import type { HeaderRecord } from '../index/types';
 import type { Client } from '../turns/client';
 
@@ -47,7 +48,18 @@ export interface Subscriptions {
 /** JSON text. */
 export type Result = string | Buffer;
 
+/** What a method is for, for people and for the description of the interface. */
+export interface MethodAbout {
+  readonly summary: string;
+  /** The schemas of its parameters, in the order of their names. */
+  readonly parameters: readonly Schema[];
+  readonly result: Schema;
+  /** The schemas of the parameters of notifications that a subscriber gets under the method's name. */
+  readonly notification?: Properties;
+}
+
 export interface Method {
+  readonly about: MethodAbout;
   /** Names in order: `required` of them first, then the optional ones. */
   readonly parameters: readonly string[];
   readonly required: number;

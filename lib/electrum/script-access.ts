@@ -76,7 +76,9 @@ export class ScriptAccess {
       const ofPool = await pooled.outputs(NO_CLIENT);
       const ofChain = await this.#parts.answers.coins.of(hash, Infinity, snapshot, NO_CLIENT);
       return [
-        ...ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index)),
+        ...ofChain
+          .filter(({ txid, index }) => !ofPool.spends(txid, index))
+          .map(({ txid, index, value, height }) => ({ txid, index, value, height })),
         ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
       ];
     });

@@ -2,6 +2,7 @@
 
 import { writeEsploraBlock } from '../views/esplora/block';
 import { blockNotFound } from './errors';
+import type { ExtendedBlock } from '../answers/blocks/extended-blocks';
 import type { HeaderRecord } from '../index/types';
 import type { Client } from '../turns/client';
 import type { JsonWriter } from '../views/json-writer';
@@ -17,6 +18,15 @@ export async function writeBlock(
   const size = await context.sizes.of(block, client);
   if (size === undefined) return refuse(block, context);
   writeEsploraBlock(writer, { ...block, ...size });
+}
+
+/** A block with `extras`, as mempool's interface shows it. @throws HttpError 404 or 503 when the node no longer has all of it */
+export async function extendedBlock(
+  block: HeaderRecord,
+  client: Client,
+  context: Pick<EsploraContext, 'blocks' | 'extended'>
+): Promise<ExtendedBlock> {
+  return (await context.extended.of(block, client)) ?? refuse(block, context);
 }
 
 /** @throws HttpError 404, 503 */

@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net';
 import type { ScriptAnswers } from '../answers/answers';
+import type { Operation } from '../describe/open-api';
 import type { Client } from '../turns/client';
 import type { EsploraReply } from './reply';
 
@@ -14,6 +15,7 @@ export interface Route {
   /** Segments after the interface's own path; those that begin with a colon are parameters. */
   readonly path: `/${string}`;
   readonly endpoint: Endpoint;
+  readonly operation: Operation;
   /** Whether requests take the heavy lane of the work queue; absent: they do not. */
   readonly isHeavy?: true;
 }
@@ -24,6 +26,8 @@ export interface EsploraContext extends ScriptAnswers {
   readonly broadcast: boolean;
   /** The most coins of a script in one reply. */
   readonly maxUnspent: number;
+  /** The version of this package. */
+  readonly version: string;
 }
 
 /** A request as its endpoint sees it. Nothing in its path is percent-decoded. */
@@ -56,6 +60,11 @@ export class EsploraRequest implements Client {
   /** The last value of a query parameter (form-urlencoded). */
   query(name: string): string | undefined {
     return this.#query === '' ? undefined : new URLSearchParams(this.#query).getAll(name).at(-1);
+  }
+
+  /** All values of a query parameter. */
+  queries(name: string): string[] {
+    return this.#query === '' ? [] : new URLSearchParams(this.#query).getAll(name);
   }
 
   /** True once the client has disconnected. */

@@ -27,6 +27,10 @@ export const missingTransaction = (): HttpError => new HttpError(400, 'Missing t
 
 export const noTxids = (): HttpError => new HttpError(400, 'No txids specified');
 
+export const notTxids = (): HttpError => new HttpError(400, 'invalid txId format');
+
+export const noPricesOnTestnets = (): HttpError => new HttpError(400, 'Prices are not available on testnets.');
+
 export const tooManyTxids = (): HttpError => new HttpError(400, 'Too many txids requested');
 
 export const tooManyTransactions = (most: number): HttpError => new HttpError(400, `Exceeded maximum of ${most} transactions`);
@@ -36,6 +40,10 @@ export const badTransactionSize = (index: number): HttpError => new HttpError(40
 export const badTransactionHex = (index: number): HttpError => new HttpError(400, `Invalid transaction hex for item ${index}`);
 
 export const noTransactionList = (): HttpError => new HttpError(400, 'Invalid body: expected a JSON array of transactions in hex');
+
+export const noScriptList = (): HttpError => new HttpError(400, 'Invalid body: expected a JSON array of addresses or script hashes');
+
+export const tooManyScripts = (most: number): HttpError => new HttpError(400, `Exceeded maximum of ${most} addresses or script hashes`);
 
 /** Not 403: clients take that for a busy server, and would ask a hundred times. */
 export const noBroadcast = (): HttpError => new HttpError(400, 'This server does not broadcast transactions');

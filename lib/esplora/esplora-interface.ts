@@ -7,7 +7,9 @@ import { NO_BODY, readBody } from '../server/http/body';
 import { originHeaders, PREFLIGHT, type Origins } from '../server/http/cors';
 import { under } from '../server/http/mount';
 import { bodyTooLarge, historyTooLong, noSuchEndpoint, requestTimeout, tooManyCoins } from './errors';
-import { esploraRouter } from './routes';
+import { documentRoute } from '../server/document';
+import { esploraDocument } from './document';
+import { esploraRouter, esploraRoutes } from './routes';
 import type { IncomingMessage } from 'node:http';
 import type { HttpInterface, Middleware } from '../server/app';
 import type { HttpServing } from '../server/serving';
@@ -28,18 +30,27 @@ export interface EsploraInterfaceOptions {
   readonly path: string;
   /** Origins whose pages may read replies. */
   readonly cors: Origins;
+  /** The version of this package. */
+  readonly version: string;
 }
 
-export function esploraInterface(serving: HttpServing, context: EsploraContext, { path, cors }: EsploraInterfaceOptions): HttpInterface {
-  const gate = context.scriptsGate;
+export function esploraInterface(
+  serving: HttpServing,
+  context: EsploraContext,
+  { path, cors, version }: EsploraInterfaceOptions
+): HttpInterface {
+  const routes = esploraRoutes(context);
+  const { auth } = serving.options;
+  const document = documentRoute(path, serving, () => esploraDocument(routes, { path, version, auth }));
+  const state = { gate: context.scriptsGate, shown: context.scriptsShown };
   const middleware = inOrder(
     preflight(serving, cors),
-    sending({ serving, gate, words: wordsFor(cors) }),
-    ifGet(fromCache(serving)),
-    esploraRouter(context, { path, serving, readBody: (request) => bodyOf(request, serving) }),
+    sending({ serving, state, words: wordsFor(cors) }),
+    ifGet(fromCache(serving, state.shown)),
+    esploraRouter(routes, { path, serving, state, document, readBody: (request) => bodyOf(request, serving) }),
     notFound
   );
-  return { takes: under(path), middleware };
+  return { takes: under(path), middleware, timedAs: 'esplora' };
 }
 
 function preflight({ responses }: HttpServing, origins: Origins): Middleware {
@@ -62,7 +73,8 @@ function wordsFor(origins: Origins): Words<EsploraReply> {
       ...originHeaders(origins, request),
       ...['Cache-Control', 'no-store', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)]
     ],
-    lineEnd: ''
+    lineEnd: '',
+    hasTags: true
   };
 }
 

@@ -1,7 +1,8 @@
 // The table of endpoints, and the router that it is made into.
 
 import Router from '@koa/router';
-import { answer } from '../server/answering';
+import { answer, type AnsweredState } from '../server/answering';
+import { DOCUMENT_PATH, type DocumentRoute } from '../server/document';
 import { routing, type HttpRouter } from '../server/routing';
 import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
 import { blockRoutes } from './endpoints/block';
@@ -12,7 +13,9 @@ import { mempoolRoutes } from './endpoints/mempool';
 import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
+import { scriptHistoryRoutes } from './endpoints/script-histories';
 import { transactionRoutes } from './endpoints/transaction';
+import { mempoolInterfaceRoutes } from './mempool/routes';
 import type { IncomingMessage } from 'node:http';
 import type { HttpContext, Middleware } from '../server/app';
 import type { HttpServing } from '../server/serving';
@@ -25,9 +28,11 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...proofRoutes(context),
     ...outspendRoutes(context),
     ...scriptRoutes(context),
+    ...scriptHistoryRoutes(context),
     ...broadcastRoutes(context),
     ...mempoolRoutes(context),
-    ...feeRoutes(context)
+    ...feeRoutes(context),
+    ...mempoolInterfaceRoutes(context)
   ];
 }
 
@@ -35,22 +40,27 @@ export interface EsploraRouterParts {
   /** The path of the interface, without a slash at its end. */
   readonly path: string;
   readonly serving: HttpServing;
+  readonly state: AnsweredState;
   readonly readBody: (request: IncomingMessage) => Promise<Buffer>;
+  readonly document: DocumentRoute;
 }
 
 /** Segments of paths are compared literally, and empty ones count: nothing is decoded. */
-export function esploraRouter(context: EsploraContext, parts: EsploraRouterParts): Middleware {
+export function esploraRouter(routes: readonly Route[], parts: EsploraRouterParts): Middleware {
   const router: HttpRouter = new Router();
-  for (const route of esploraRoutes(context)) {
+  for (const route of routes) {
     const path = patternOf(`${parts.path}${route.path}`);
     const names = route.path.split('/').flatMap((segment) => (segment.startsWith(':') ? segment.slice(1) : []));
     const found: Middleware = (http) => {
       const parameters = new Map(names.map((name, i) => [name, http.captures?.[i] ?? '']));
-      return serve(route, parameters, http, context, parts);
+      return serve(route, parameters, http, parts);
     };
-    if (route.method === 'GET') router.get(path, found);
-    else router.post(path, found);
+    const name = `${route.method} ${route.path}`;
+    if (route.method === 'GET') router.get(name, path, found);
+    else router.post(name, path, found);
   }
+  const { document } = parts;
+  router.get(`GET ${DOCUMENT_PATH}`, document.pattern, document.middleware);
   return routing(router, (target) => {
     const mark = target.indexOf('?');
     return mark < 0 ? target : target.slice(0, mark);
@@ -61,12 +71,11 @@ function serve(
   { method, endpoint, isHeavy }: Route,
   parameters: ReadonlyMap<string, string>,
   http: HttpContext,
-  { scriptsGate }: EsploraContext,
-  { serving, readBody }: EsploraRouterParts
+  { serving, state, readBody }: EsploraRouterParts
 ): Promise<void> {
   const { url = '', socket } = http.req;
   const mark = url.indexOf('?');
-  return answer(http, serving, scriptsGate, {
+  return answer(http, serving, state, {
     readBody: method === 'POST' ? readBody : undefined,
     requestWith: (body) => new EsploraRequest(parameters, mark < 0 ? '' : url.slice(mark + 1), body, socket),
     isHeavy: () => isHeavy === true,

@@ -29,11 +29,13 @@ export interface ScrubParts {
   /** How long one pass takes; longer if it would read more than five megabytes a second. 0: there is at most the first pass. */
   readonly passMs: number;
   readonly onDamage: (error: Error) => void;
+  /** Called with the share of the files that a pass has read, and with undefined at its end. */
+  readonly onPart: (share: number | undefined) => void;
   readonly signal: AbortSignal;
 }
 
 /** Ends when `signal` is aborted and no read is in progress, or after the first pass if there are no others. Never rejects. */
-export async function scrubAgainAndAgain({ store, name, wasChecked, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
+export async function scrubAgainAndAgain({ store, name, wasChecked, logger, passMs, onDamage, onPart, signal }: ScrubParts): Promise<void> {
   /** Ends early when the signal is aborted. */
   const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const isOver = (): boolean => signal.aborted;
@@ -45,6 +47,7 @@ export async function scrubAgainAndAgain({ store, name, wasChecked, logger, pass
     try {
       for await (const { count, total } of store.scrub()) {
         bytes += count;
+        onPart(bytes / total);
         await pause(isFirst ? count / FIRST_BYTES_PER_MS : Math.max((passMs * count) / total, count / MOST_BYTES_PER_MS));
         signal.throwIfAborted();
       }
@@ -58,6 +61,7 @@ export async function scrubAgainAndAgain({ store, name, wasChecked, logger, pass
       else if (message !== said) logger.warning(`The files of ${name} could not be looked through${again}: ${message}.`);
       said = message;
     }
+    onPart(undefined);
     if (bytes > 0) isFirst = false;
     else await pause(isFirst ? FIRST_RETRY_MS : Math.min(RETRY_MS, passMs));
   }

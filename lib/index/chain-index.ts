@@ -14,11 +14,12 @@ import { StateLog } from './progress/log';
 import { Progress, Throttle } from './progress/pace';
 import { checkingText, migratingText } from './progress/text';
 import { SnapshotReader } from './read/reader';
+import { undoableBlocks } from './read/undoable';
 import { ChainSync } from './follow/sync';
 import type { IndexLogger } from '../follow/logger';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
-import type { BootstrapFrom, ChainIndex, IndexFollower, IndexedBlock, HoldableReader, IndexState } from './types';
+import type { BootstrapFrom, ChainIndex, IndexFigures, IndexFollower, IndexedBlock, HoldableReader, IndexState } from './types';
 
 /** Blocks that can be undone without asking the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
@@ -46,6 +47,8 @@ export interface ChainIndexerOptions {
   readonly bootstrap?: BootstrapFrom;
   /** Whether all blocks get filters, including those that entered the index without one; false unless given. */
   readonly filters?: boolean;
+  /** Whether blocks get a hash over the coins that they spend (`IndexSnapshot.spentHash`). */
+  readonly spentHashes?: boolean;
   /** How long one pass over the files of the open index takes (lib/follow/scrub.ts); 0 (the default): no passes. */
   readonly scrubMs?: number;
   /** Pause before an index that could not be opened, or has failed, is tried again; a minute unless given. */
@@ -63,6 +66,7 @@ export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, 
 
 export class ChainIndexer implements ChainIndex {
   readonly reader: HoldableReader;
+  readonly latest: HoldableReader;
   readonly state$: Observable<IndexState>;
   readonly tip$: Observable<BlockPoint>;
   readonly blocks$: Observable<IndexedBlock>;
@@ -70,6 +74,9 @@ export class ChainIndexer implements ChainIndex {
   readonly #bootstrap: BootstrapFrom;
   readonly #failurePauseMs: number;
   readonly #reader: SnapshotReader;
+  readonly #latest: SnapshotReader;
+  /** Whether what the index has followed is not shown yet. */
+  #isHeldBack = false;
   readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
   readonly #log: StateLog;
@@ -83,6 +90,9 @@ export class ChainIndexer implements ChainIndex {
   /** Aborted by `close`. */
   readonly #abort = new AbortController();
   #scrubbing: Promise<void> = Promise.resolve();
+  /** The share of the files that the scrub has read in this pass. */
+  #scrubbed: number | undefined;
+  #undoableFrom: { readonly tip: BlockPoint; readonly blocks: number } | undefined;
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
@@ -92,6 +102,7 @@ export class ChainIndexer implements ChainIndex {
       logger,
       bootstrap = 'blocks',
       filters = false,
+      spentHashes = false,
       undoDepth = DEFAULT_UNDO_DEPTH,
       cacheBytes,
       catchUpCacheBytes
@@ -106,24 +117,22 @@ export class ChainIndexer implements ChainIndex {
       genesisHash: node.network.genesisHash,
       undoDepth,
       filters,
+      spentHashes,
       ...(cacheBytes !== undefined && { cacheBytes }),
       ...(catchUpCacheBytes !== undefined && { catchUpCacheBytes }),
       onMove: () => {
-        this.#reader.renew();
-        const { tip } = this.#writer;
-        if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+        this.#latest.renew();
+        if (!this.#isHeldBack) this.#show();
       },
       onThreadLost: (reason) => {
         logger.warning(`The index has lost its worker thread and continues without it: ${reason}. Blocks take longer.`);
       }
     });
-    this.#reader = this.reader = new SnapshotReader(
-      store,
-      (error) => {
-        this.#sync.reportDamage(error);
-      },
-      this.#writer
-    );
+    const onDamage = (error: Error): void => {
+      this.#sync.reportDamage(error);
+    };
+    this.#latest = this.latest = new SnapshotReader(store, onDamage, this.#writer);
+    this.#reader = this.reader = node.mayShow === undefined ? this.#latest : new SnapshotReader(store, onDamage, this.#writer);
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
@@ -133,6 +142,14 @@ export class ChainIndexer implements ChainIndex {
       logger,
       onState: this.#say,
       blocks: this.#blocks,
+      ...(node.mayShow !== undefined && {
+        held: {
+          follow: (move) => this.#holdBack(move),
+          end: () => {
+            this.#endHolding();
+          }
+        }
+      }),
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use),
@@ -141,8 +158,59 @@ export class ChainIndexer implements ChainIndex {
     });
   }
 
+  #show(): void {
+    this.#reader.renew();
+    const { tip } = this.#writer;
+    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+  }
+
+  /** Shows a move of the chain, with those before it that are not shown, only when the node's source says so. */
+  async #holdBack(move?: () => Promise<void>): Promise<void> {
+    if (move === undefined && !this.#isHeldBack) return;
+    // The state before, of which there may be no snapshot yet.
+    if (!this.#isHeldBack) this.#reader.read(() => undefined);
+    this.#isHeldBack = true;
+    let mayShow: boolean | undefined = true;
+    try {
+      await move?.();
+      mayShow = await this.#options.node.mayShow?.();
+    } finally {
+      if (mayShow !== false) this.#endHolding();
+    }
+  }
+
+  #endHolding(): void {
+    if (!this.#isHeldBack) return;
+    this.#isHeldBack = false;
+    this.#show();
+  }
+
+  /** Later reads see the store as it is now. */
+  #renew(): void {
+    this.#latest.renew();
+    this.#reader.renew();
+  }
+
   get state(): IndexState {
     return this.#state.value;
+  }
+
+  get figures(): IndexFigures {
+    return { ...this.#writer.figures, scrub: this.#scrubbed, undoable: this.#undoable };
+  }
+
+  /** Undo records are large: they are looked for once for each tip. */
+  get #undoable(): number | undefined {
+    const { tip } = this.#writer;
+    try {
+      if (tip !== undefined && this.#undoableFrom?.tip !== tip)
+        this.#undoableFrom = { tip, blocks: undoableBlocks(this.#options.store, tip) };
+      return tip && this.#undoableFrom?.blocks;
+    } catch (error) {
+      // The store is closed at the moment.
+      if (error instanceof StoreError) return undefined;
+      throw error;
+    }
   }
 
   addFollower(follower: IndexFollower): void {
@@ -208,6 +276,7 @@ export class ChainIndexer implements ChainIndex {
     await this.#scrubbing;
     await this.#sync.close();
     await this.#writer.close();
+    this.#latest.close();
     this.#reader.close();
     await this.#closeStore();
     this.#state.next({ phase: 'closed' });
@@ -237,6 +306,9 @@ export class ChainIndexer implements ChainIndex {
         logger,
         passMs,
         onDamage: this.#sync.reportDamage,
+        onPart: (share) => {
+          this.#scrubbed = share;
+        },
         signal: this.#abort.signal
       });
   }
@@ -322,7 +394,7 @@ export class ChainIndexer implements ChainIndex {
     this.#writer.reset();
     await this.#options.store.clear();
     // Readers that came while the store was being cleared share a snapshot of its old content.
-    this.#reader.renew();
+    this.#renew();
     await this.#prepare();
     await this.#writer.load();
   }
@@ -333,7 +405,7 @@ export class ChainIndexer implements ChainIndex {
     await store.close().catch(() => undefined);
     this.#writer.reset();
     await store.open();
-    this.#reader.renew();
+    this.#renew();
     await this.#writer.load();
   }
 
@@ -343,7 +415,7 @@ export class ChainIndexer implements ChainIndex {
       await this.#options.store.prepareFor(use);
     } finally {
       // The store may have closed its snapshots.
-      this.#reader.renew();
+      this.#renew();
     }
   }
 

@@ -76,6 +76,25 @@ export interface BackfillProgress {
   readonly from: number;
 }
 
+/** What all coins add up to. */
+export interface UtxoSums {
+  readonly coins: number;
+  /** What all of them are worth together. */
+  readonly satoshis: bigint;
+  /** Transactions with coins. */
+  readonly transactions: number;
+  /** Of the scripts of all coins. */
+  readonly scriptBytes: number;
+}
+
+export interface UtxoHash extends UtxoSums {
+  /** MuHash3072, as Bitcoin Core's `gettxoutsetinfo muhash` has it: 32 bytes in wire order. */
+  readonly muhash: Buffer;
+}
+
+/** Whether coins with this script are wanted. The bytes are valid only during the call. */
+export type IsWanted = (bytes: Uint8Array, start: number, end: number) => boolean;
+
 /** The index at one block: everything that it answers is as of this block. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
@@ -85,10 +104,10 @@ export interface IndexSnapshot {
   /** The unspent outputs of the transaction at a position, in their order. `txid`: of that transaction. */
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
   /**
-   * For the transaction at each position, those of its first 32 outputs that are unspent. All are read together. An index that
-   * started from the node's coins returns none for transactions up to its base.
+   * For the transaction at each position, those of its first 32 outputs that are unspent and have a wanted script. All are read together; a
+   * promise only if that takes more than one turn. An index that started from the node's coins returns none for transactions up to its base.
    */
-  firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]>;
+  firstCoinsAt(positions: readonly Position[], isWanted: IsWanted): TransactionCoin[][] | Promise<TransactionCoin[][]>;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it started from coins. */
   location(txid: Buffer): TransactionLocation | undefined;
   /** The location of the transaction at a position up to the tip. @throws DamagedIndexError when there is none */
@@ -108,6 +127,15 @@ export interface IndexSnapshot {
   filterHeaderAt(height: number): Buffer | undefined;
   /** The filter of a block that was disconnected from the index; undefined: it had none. */
   staleFilter(hash: Buffer): Buffer | undefined;
+  /**
+   * A hash over the coins that a block spends, which `hashOfUndo` (coins/undo-hash.ts) makes of the same coins; undefined: there is none.
+   * The block need not be in the chain any more.
+   */
+  spentHash(hash: Buffer): Buffer | undefined;
+  /** What all coins add up to: reads all of them. `onRecord` is called for each record; an error that it throws ends the call. */
+  utxoSums(onRecord: () => void): Promise<UtxoSums>;
+  /** The same with their MuHash3072, made in threads. `txidsOf`: the concatenated txids of the block at a height. */
+  utxoHash(txidsOf: (height: number) => Promise<Buffer>, onRecord: () => void): Promise<UtxoHash>;
   /** Keeps the snapshot until the work is settled: for work whose result others wait for too, even when its own reader has ended. */
   during<T>(work: Promise<T>): Promise<T>;
 }
@@ -157,6 +185,26 @@ export type IndexState =
   | { readonly phase: 'failed'; readonly message: string }
   | { readonly phase: 'closed' };
 
+/** How far the work beside following the chain is, each from 0 to 1; undefined: there is none to do. */
+export interface BackgroundWork {
+  /** Finding the positions of transactions up to the base. */
+  readonly backfill: number | undefined;
+  readonly filters: number | undefined;
+  /** The pass that checks all files. */
+  readonly scrub: number | undefined;
+}
+
+/** What the index reports about its memory and its work. */
+export interface IndexFigures extends BackgroundWork {
+  /** Of the block that the index is at; undefined while it is empty. */
+  readonly height: number | undefined;
+  readonly coins: { readonly hits: number; readonly misses: number; readonly byteLength: number };
+  /** Headers in memory. */
+  readonly headers: number;
+  /** How many blocks can be undone without the node; undefined while the index cannot be read. */
+  readonly undoable: number | undefined;
+}
+
 /** A change that has become part of the index. */
 export interface IndexedBlock {
   readonly type: 'connect' | 'disconnect';
@@ -176,6 +224,8 @@ export interface IndexFollower {
 
 export interface ChainIndex {
   readonly reader: HoldableReader;
+  /** Sees a block as soon as it is in the index, also while `reader` does not show it yet. */
+  readonly latest: HoldableReader;
   readonly state: IndexState;
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<IndexState>;

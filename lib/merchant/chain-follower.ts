@@ -40,6 +40,8 @@ export interface ChainFollowerParts {
   readonly merchant: Merchant;
   readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
   readonly logger: FollowerLogger;
+  /** Is told of each step that has looked at everything, and of blocks that the chain has taken back. */
+  readonly listener?: { settled(): void; reorganized(): void } | undefined;
   /** By default ten minutes. */
   readonly reviewMs?: number | undefined;
 }
@@ -115,6 +117,7 @@ export class ChainFollower extends Loop {
     await this.#lookIntoPool();
     await this.#catchUp();
     await this.#parts.merchant.review(() => this.#goesOn);
+    this.#parts.listener?.settled();
   }
 
   protected failed(error: unknown): void {
@@ -188,6 +191,7 @@ export class ChainFollower extends Loop {
       index: { reader }
     } = this.#parts;
     let { hash, height } = point;
+    if (reader.read((snapshot) => snapshot.heightOf(hash)) === undefined) this.#parts.listener?.reorganized();
     while (reader.read((snapshot) => snapshot.heightOf(hash)) === undefined) {
       const entry = await node.entry(hash);
       if (entry === undefined || height === 0) {

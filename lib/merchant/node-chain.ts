@@ -1,5 +1,8 @@
 // The merchant's view of the chain: transactions are sent through the node, and looked up in the index and the pool.
 
+import { acceptedPrefixes, writeAddress } from '../bitcoin/address';
+import { scriptTypeOf } from '../bitcoin/script-type';
+import { TextWriter } from '../bitcoin/text-writer';
 import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError } from '../node/errors';
 import { PaymentError } from '../payments/error';
@@ -33,6 +36,17 @@ export class NodeChain implements MerchantChain {
         throw new PaymentError('refused', `The node does not take a transaction: ${error.message}.`, { cause: error });
       }
     }
+  }
+
+  /** On test networks in Bitcoin Core's form, which wallets know; bcoin has forms of its own there. */
+  addressOf(script: Buffer): string | undefined {
+    const { chain, addressPrefixes } = this.#node.network;
+    const [own = addressPrefixes, ofCore = own] = acceptedPrefixes(chain, addressPrefixes);
+    const type = scriptTypeOf(script);
+    const writer = new TextWriter();
+    // The address of a public key is that of another script.
+    if (type === 'pubkey' || !writeAddress(writer, script, 0, script.length, type, ofCore)) return undefined;
+    return writer.toString();
   }
 
   /** Index and pool are read in one tick: a transaction that is being confirmed is in at least one of the two. */

@@ -1,5 +1,6 @@
 // The running bcoin node, 1.x or 2.x, as a NodeSource. Nothing outside this folder knows how the two differ.
 
+import { randomBytes } from 'node:crypto';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
@@ -13,8 +14,9 @@ import { answerRefusals } from './modern-pool/own-calls';
 import { ModernPool } from './modern-pool/modern-pool';
 import { OwnEntrance } from './own-entrance';
 import { BcoinPool } from './pool';
+import { SpentCoinSource } from './spent-coins';
 import { readChainTips } from './tips';
-import { readSpentCoins, readSpentOutputs, readSpentSpan } from './undo';
+import { readUndo } from './undo-record';
 import type { Observable } from 'rxjs';
 import type {
   BlockEntry,
@@ -31,14 +33,15 @@ import type {
   NodeSource,
   OwnReply,
   PoolSource,
-  SpentNodeCoin,
-  SpentSpan,
+  ReadingPosition,
   SubmittedPackage,
   Trials
 } from './types';
 
 /** Bitcoin Core's names of networks, where they differ from bcoin's. */
 const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet: 'test' };
+
+const LOG_NAME_BYTES = 8;
 
 interface TransactionRate {
   /** Unix seconds. */
@@ -60,9 +63,10 @@ export interface BcoinNodeOptions {
   readonly modernPool?: boolean;
 }
 
-export class BcoinNode implements NodeSource {
+export class BcoinNode extends SpentCoinSource implements NodeSource {
   readonly network: NetworkInfo;
   readonly pool: PoolSource;
+  readonly position: ReadingPosition;
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
   readonly readsWholeBlocks: boolean;
@@ -75,6 +79,7 @@ export class BcoinNode implements NodeSource {
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
   constructor(host: HostNode, { modernPool = false }: BcoinNodeOptions = {}) {
     if (host.spv) throw new UnsupportedNodeError('rest needs a full node: an SPV node (--spv) keeps no blocks to index');
+    super();
     const { chain, network } = host;
     this.#host = host;
     this.#toHost = toHostLike(network.genesis.hash);
@@ -86,6 +91,7 @@ export class BcoinNode implements NodeSource {
     };
     const modern = modernPool ? new ModernPool(host, this.#toHost) : undefined;
     this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost, modern);
+    this.position = ownPosition(this.pool);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     // 1.x stores each block as one value of its database.
@@ -152,16 +158,8 @@ export class BcoinNode implements NodeSource {
     return this.#blocks.part(hash, offset, length, blockLength);
   }
 
-  spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
-    return readSpentCoins(hash, this.#host);
-  }
-
-  spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined> {
-    return readSpentSpan(hash, span, this.#host);
-  }
-
-  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined> {
-    return readSpentOutputs(hash, counts, this.#host);
+  undoRecord(hash: Buffer): Promise<Buffer | undefined> {
+    return readUndo(hash, this.#host);
   }
 
   async withChainLock<T>(use: () => T): Promise<T> {
@@ -240,6 +238,11 @@ export class BcoinNode implements NodeSource {
     return undefined;
   }
 
+  get ownCalls(): readonly string[] {
+    const { calls, mounts } = this.#host.rpc;
+    return [calls, ...mounts.map((mount) => mount.calls)].flatMap(Object.keys);
+  }
+
   async ownCall(method: string, params: unknown): Promise<OwnReply> {
     return this.#host.rpc.call({ method, params, id: null }, {});
   }
@@ -251,6 +254,17 @@ export class BcoinNode implements NodeSource {
   deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined> {
     return this.#deployments.describe(this.#toHost(hash));
   }
+}
+
+/** A node reads no log: it has each change of its pool at once. The name is new whenever the process starts, as the numbers are. */
+function ownPosition(pool: PoolSource): ReadingPosition {
+  const log = randomBytes(LOG_NAME_BYTES).toString('hex');
+  return {
+    get now() {
+      return { log, sequence: pool.revision };
+    },
+    moved$: pool.events$
+  };
 }
 
 /**

@@ -45,3 +45,8 @@ export class ChainMovedError extends Error {
 export class UnsupportedNodeError extends Error {
   override readonly name = 'UnsupportedNodeError';
 }
+
+/** No node answers, or none could be asked. The message is for everybody. */
+export class NoNodeError extends Error {
+  override readonly name = 'NoNodeError';
+}

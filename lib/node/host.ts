@@ -47,6 +47,7 @@ export interface HostEntry {
 }
 
 export interface HostBlock {
+  readonly txs: readonly HostTransaction[];
   toRaw(): Buffer;
 }
 
@@ -223,6 +224,7 @@ export interface HostMempool extends HostEmitter {
   readonly cache: { sync(tip: HostHash): void; flush(): Promise<void> };
   /** The block up to which the pool has followed the chain. */
   tip: HostHash;
+  close(): Promise<void>;
   readonly options: {
     readonly maxSize: number;
     minRelay: number;
@@ -288,6 +290,12 @@ export interface HostNodeLogger extends HostLogger {
   readonly level: number;
 }
 
+/** A logger whose level can be changed. */
+export interface AdjustableLogger extends HostNodeLogger {
+  /** @throws for a name that is no level */
+  setLevel(name: string): void;
+}
+
 /** bcfg's options, looked up in this order: flags, environment, bcoin.conf, constructor options. */
 export interface HostConfig {
   readonly args: Readonly<Record<string, unknown>>;
@@ -300,6 +308,12 @@ export interface HostConfig {
   /** A path with `~` (home) and `@` (the node's folder) resolved. */
   path(key: string): string | null;
   location(name: string): string;
+}
+
+/** Options whose file can be read again. */
+export interface ReadableConfig extends HostConfig {
+  /** Reads a configuration file. @throws when it cannot be read or parsed */
+  open(file: string): void;
 }
 
 interface HostBlockStore {
@@ -325,8 +339,8 @@ export interface HostNode extends HostEmitter {
   readonly spv: boolean;
   readonly memory: boolean;
   readonly network: HostNetwork;
-  readonly config: HostConfig;
-  readonly logger: HostNodeLogger;
+  readonly config: ReadableConfig;
+  readonly logger: AdjustableLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   readonly workers: HostWorkers;
@@ -365,6 +379,9 @@ export interface HostNode extends HostEmitter {
     ): Promise<{ readonly result: unknown; readonly error: { readonly code: number; readonly message: string } | null }>;
     /** Runs one call. `params`: a list, unless the client sent something else. @throws bcoin's RPCError */
     execute(call: { readonly method: string; readonly params: unknown }, help?: boolean): Promise<unknown>;
+    /** All calls by their names, and those of other parts. */
+    readonly calls: Readonly<Record<string, unknown>>;
+    readonly mounts: readonly { readonly calls: Readonly<Record<string, unknown>> }[];
     /** Adds a call. */
     add(name: string, call: (params: readonly unknown[], help: boolean) => Promise<unknown>): void;
   };

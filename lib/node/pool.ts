@@ -2,6 +2,7 @@
 
 import { map, merge, share, type Observable } from 'rxjs';
 import { occurrences } from './events';
+import { FollowedBlock } from './followed-block';
 import {
   fromHost,
   type HostChain,
@@ -41,7 +42,9 @@ export class BcoinPool implements PoolSource {
   readonly #putBack = new Set<HostPoolEntry>();
   readonly #unbroadcast: Unbroadcast;
   readonly #modern: ModernPool | undefined;
+  readonly #followed: FollowedBlock;
   #revision = 0;
+  #sequence = 1;
   #summed: { readonly revision: number; readonly bytes: number; readonly fees: number } | undefined;
 
   /** `peers`: the node's connections. `modern`: decides what enters the pool; undefined: bcoin does. */
@@ -52,11 +55,13 @@ export class BcoinPool implements PoolSource {
     this.#unbroadcast = new Unbroadcast(mempool, peers, toHost, (entry) => {
       if (this.#known.delete(entry)) this.#revision++;
     });
-    this.events$ = poolEvents(mempool, chain, modern).pipe(share());
+    this.#followed = new FollowedBlock(chain);
+    this.events$ = poolEvents(mempool, chain, this.#followed, modern).pipe(share());
     // Never unsubscribed: this lives as long as the node and its pool.
-    this.events$.subscribe(({ type }) => {
+    this.events$.subscribe((event) => {
       this.#revision++;
-      if (type === 'clear') this.#unbroadcast.clear();
+      this.#sequence += event.type === 'clear' ? (event.txids?.length ?? 0) : 1;
+      if (event.type === 'clear') this.#unbroadcast.clear();
     });
     let isLast = false;
     mempool.on('unconfirmed', (transaction: HostTransaction) => {
@@ -75,6 +80,14 @@ export class BcoinPool implements PoolSource {
 
   get revision(): number {
     return this.#revision;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get following(): FollowedBlock['type'] {
+    return this.#followed.type;
   }
 
   feeFingerprint(): number {
@@ -180,18 +193,22 @@ export class BcoinPool implements PoolSource {
 }
 
 /** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
-function poolEvents(mempool: HostMempool, chain: HostChain, modern?: ModernPool): Observable<PoolEvent> {
+function poolEvents(mempool: HostMempool, chain: HostChain, followed: FollowedBlock, modern?: ModernPool): Observable<PoolEvent> {
+  let leaving: readonly Buffer[] = [];
+  // A reset empties the pool without an event for each entry. What it has is asked for before the pool hears of the reset.
+  chain.prependListener('reset', () => {
+    leaving = Array.from(mempool.map.values(), ({ tx }) => tx.hash());
+  });
   return merge(
     // Emitted for each entry, including those that a reorganization puts back, and with the coins, unlike 'add entry'.
     occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
     occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(
       map(({ tx }): PoolEvent => {
         const replacement = modern?.entries.replacement?.hash();
-        return { type: 'remove', txid: tx.hash(), ...(replacement && { replacement }) };
+        return { type: 'remove', txid: tx.hash(), isConfirmed: followed.confirms(tx), ...(replacement && { replacement }) };
       })
     ),
-    // A reset empties the pool without an event for each entry.
-    occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear' })))
+    occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear', txids: leaving })))
   );
 }
 

@@ -2,7 +2,7 @@
 // coinbase flag, value, script. Scripts of the usual kinds are shortened; the first byte says how.
 
 import { ECDH } from 'node:crypto';
-import { ByteReader, writeCompactSize } from '../bitcoin/reader';
+import { ByteReader, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
 import type { SpentNodeCoin } from './types';
 
 /** First bytes of shortened scripts; a whole script begins with its length + WHOLE_SCRIPT instead. */
@@ -37,7 +37,7 @@ export class StoredCoinReader extends ByteReader {
     this.skip(4);
     this.#integer();
     const kind = this.buffer[this.offset] ?? this.u8();
-    if (kind >= WHOLE_SCRIPT) this.skip(this.#integer() - WHOLE_SCRIPT);
+    if (kind >= WHOLE_SCRIPT) this.skip(this.#wholeLength());
     else this.skip(kind === PUBKEY_HASH || kind === SCRIPT_HASH ? 1 + HASH_LENGTH : KEY_LENGTH);
   }
 
@@ -54,7 +54,7 @@ export class StoredCoinReader extends ByteReader {
     if (kind === PUBKEY_HASH) return writePubkeyHashScript(to, at, buffer, this.skip(21) + 1);
     if (kind === SCRIPT_HASH) return writeScriptHashScript(to, at, buffer, this.skip(21) + 1);
     if (kind >= WHOLE_SCRIPT) {
-      const length = this.#integer() - WHOLE_SCRIPT;
+      const length = this.#wholeLength();
       return copyBytes(to, writeCompactSize(to, length, at), buffer, this.skip(length), length);
     }
     const script = this.#script();
@@ -77,11 +77,19 @@ export class StoredCoinReader extends ByteReader {
   #script(): Buffer {
     const { buffer, offset } = this;
     const kind = buffer[offset] ?? this.u8();
-    if (kind >= WHOLE_SCRIPT) return this.bytes(this.#integer() - WHOLE_SCRIPT);
+    if (kind >= WHOLE_SCRIPT) return this.bytes(this.#wholeLength());
     if (kind === PUBKEY_HASH) return pubkeyHashScript(buffer, this.skip(21) + 1);
     if (kind === SCRIPT_HASH) return scriptHashScript(buffer, this.skip(21) + 1);
     const key = this.bytes(KEY_LENGTH);
-    return pubkeyScript(kind < UNCOMPRESSED_KEY ? key : uncompressed(key));
+    return pubkeyScript(kind < UNCOMPRESSED_KEY ? key : uncompressed(key, offset));
+  }
+
+  /** Bytes of a script that is not shortened. */
+  #wholeLength(): number {
+    const { offset } = this;
+    const length = this.#integer() - WHOLE_SCRIPT;
+    if (length < 0) throw new MalformedBytesError('the length of a script', `${length}`, offset);
+    return length;
   }
 
   /** Like a compact size, but up to 2^53 - 1 and not necessarily in its shortest form. */
@@ -138,9 +146,15 @@ function pubkeyScript(key: Buffer): Buffer {
   return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([OP_CHECKSIG])]);
 }
 
-/** The uncompressed key (65 bytes) that is stored as a compressed one whose first byte is 4 or 5 instead of 2 or 3. */
-function uncompressed(shortened: Buffer): Buffer {
+/** The uncompressed key (65 bytes) that is stored as a compressed one whose first byte is 4 or 5 instead of 2 or 3. `at`: where. */
+function uncompressed(shortened: Buffer, at: number): Buffer {
   const key = Buffer.from(shortened);
   key[0] = (shortened[0] as number) - 2; // a key has 33 bytes
-  return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer; // a Buffer unless an encoding is named
+  try {
+    // A Buffer, as no encoding is named.
+    return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer;
+  } catch {
+    // OpenSSL has several words for it.
+    throw new MalformedBytesError('a key on the curve', shortened.toString('hex'), at);
+  }
 }

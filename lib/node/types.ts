@@ -240,19 +240,31 @@ export interface PoolAddition extends PoolTransaction {
 }
 
 /** A change of the pool. */
-export type PoolEvent = PoolAddition | PoolRemoval | { readonly type: 'clear' };
+export type PoolEvent = PoolAddition | PoolRemoval | PoolClearing;
+
+/** All transactions have left. `txids`: which ones, if the source knows them. */
+export interface PoolClearing {
+  readonly type: 'clear';
+  readonly txids?: readonly Buffer[];
+}
 
 /** `replacement`: the txid of the transaction that takes its place, or that of one that it descends from. That one enters afterwards. */
 export interface PoolRemoval {
   readonly type: 'remove';
   readonly txid: Buffer;
   readonly replacement?: Buffer;
+  /** True when the block that the node is connecting has the transaction, if the source knows. */
+  readonly isConfirmed?: boolean;
 }
 
 /** The node's transaction pool. All calls except `withCoins` answer from memory. */
 export interface PoolSource {
   /** A number that differs after every change of the pool. A result computed at one revision is right for that revision. */
   readonly revision: number;
+  /** The number of the next change, from 1: each transaction that enters or leaves has one. While an event is delivered it is counted already. */
+  readonly sequence: number;
+  /** What the node is doing with a block while the pool changes because of it. A reader of a fleet does not know. */
+  readonly following: BlockEvent['type'] | undefined;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**
@@ -262,6 +274,7 @@ export interface PoolSource {
   feeFingerprint(): number;
   /** The serialized transaction, witness included. */
   transaction(txid: Buffer): Buffer | undefined;
+  /** An output that no transaction of the pool spends. */
   coin(txid: Buffer, index: number): PoolCoin | undefined;
   isSpent(txid: Buffer, index: number): boolean;
   /** The transaction of the pool that spends an output, and by which of its inputs. */
@@ -333,6 +346,62 @@ export interface FeeEstimate {
   readonly blocks: number;
 }
 
+/** A place in a log of changes: the number of a record, and the name of the log (printable ASCII without spaces). Another log counts anew. */
+export interface LogPoint {
+  readonly log: string;
+  readonly sequence: number;
+}
+
+/** How far a process has read the changes of chain and pool. */
+export interface ReadingPosition {
+  /** The last change that every answer shows. */
+  readonly now: LogPoint;
+  /** Emits after `now` has changed. */
+  readonly moved$: Observable<unknown>;
+}
+
+/** What a process that follows nodes through a log knows of them. */
+export interface FleetFacts {
+  /** Why its answers may be too old to give; undefined: they are not. A status for strangers, without a full stop. */
+  readonly why: string | undefined;
+  /** Milliseconds since the node that leads was last heard of; undefined: never. */
+  readonly beatAgeMs: number | undefined;
+  /** The term of the node that leads, as the log has it. */
+  readonly term: number | undefined;
+  /** What is wrong with the chain of the node that leads, as it says. */
+  readonly warnings: readonly string[];
+}
+
+/** What a reader of a fleet has done so far. */
+export interface ReaderFigures {
+  /** Records that it has taken in. */
+  readonly read: number;
+  /** Records of the log behind the last one that it has read; undefined: it reads none. */
+  readonly pending: number | undefined;
+  readonly term: FleetFacts['term'];
+  readonly beatAgeMs: FleetFacts['beatAgeMs'];
+  /** How often a connection to NATS was made, or has come back. */
+  readonly connections: number;
+  /** Questions to nodes, by kind. */
+  readonly asked: Readonly<Record<string, number>>;
+  /** Blocks in memory; hits are those in memory or in files, misses those that nodes were asked for. */
+  readonly blocks: { readonly hits: number; readonly misses: number; readonly bytes: number; readonly entries: number };
+  /** Blocks in files; undefined: there are no files. */
+  readonly files: { readonly bytes: number; readonly entries: number } | undefined;
+}
+
+/** What a node that feeds a fleet has done so far. */
+export interface FeedFigures {
+  /** Whether it writes the log now. */
+  readonly leads: boolean;
+  /** Undefined while it does not. */
+  readonly term: number | undefined;
+  /** Records that it has written. */
+  readonly written: number;
+  /** As of a reader. */
+  readonly connections: number;
+}
+
 /** The reply to a call of the node's own JSON-RPC. */
 export interface OwnReply {
   readonly result: unknown;
@@ -363,6 +432,18 @@ export interface NodeSource {
    * transaction is always in the index, the pool, or both.
    */
   readonly chain$: Observable<ChainEvent>;
+  /** How far this process has read what it serves. */
+  readonly position: ReadingPosition;
+  /** Undefined for a node in this process. */
+  readonly fleet?: FleetFacts | undefined;
+  /** Undefined for a node in this process. */
+  readonly figures?: ReaderFigures | undefined;
+  /**
+   * Resolves when a block that was connected or disconnected, which the indexes have followed, may be shown: true. False: a reorganization
+   * is under way, and its next event will come, or `settled` if it goes no further. undefined: it may be shown at once. To be called before
+   * the event is acknowledged.
+   */
+  readonly mayShow?: (() => Promise<boolean>) | undefined;
   /** True once the node considers itself up to date with its peers. */
   readonly synced: boolean;
   /** The same: the current value to a new subscriber, then every change. */
@@ -382,6 +463,8 @@ export interface NodeSource {
    * @throws UnreadableBlockError
    */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
+  /** The txids, concatenated, of a block that `rawBlock` or an event gave, if they were made for checking it. */
+  txidsOf?(raw: Buffer): Buffer | undefined;
   /**
    * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: length of the whole
    * block; by it the implementation sees, without reading the block, whether the node has stored it in another form.
@@ -389,8 +472,13 @@ export interface NodeSource {
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
-   * The coins that a block spends, in the order of its inputs, including coins that it made itself; undefined when the node does not
-   * have them, or the block spends nothing. bcoin 2.x also has those of disconnected blocks.
+   * What the node has stored for disconnecting a block (undo-record.ts); undefined when it does not have it, or the block spends nothing.
+   * bcoin 2.x also has that of disconnected blocks.
+   */
+  undoRecord(hash: Buffer): Promise<Buffer | undefined>;
+  /**
+   * The coins that a block spends, in the order of its inputs, including coins that it made itself; undefined when there is no
+   * undo record.
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
   /** Only the coins of a span, which takes less time. @throws MalformedBytesError when the block spends fewer */
@@ -413,7 +501,7 @@ export interface NodeSource {
   pruneHeight(): number;
   /**
    * Gives a serialized transaction to the pool and so to the network. If the pool already has it,
-   * it is announced to peers that have not heard of it.
+   * it is announced to peers that have not heard of it. Afterwards `pool` shows it, and `position` includes its entering.
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
@@ -435,7 +523,9 @@ export interface NodeSource {
   estimateFee(blocks: number): FeeEstimate | undefined;
   /** The greatest number of blocks for which the node has estimates. */
   readonly mostFeeBlocks: number;
-  /** Makes a call of the node's own JSON-RPC. The caller must have checked the client's right to it. */
+  /** The calls of the node's own JSON-RPC; undefined: it is not known which there are. */
+  readonly ownCalls: readonly string[] | undefined;
+  /** Makes one of them. `params`: a list. The caller must have checked the client's right to it. */
   ownCall(method: string, params: unknown): Promise<OwnReply>;
   /** Closes the files that reading blocks has opened. A later read opens its file again. */
   close(): void;

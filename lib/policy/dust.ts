@@ -32,9 +32,8 @@ export function dustIn(outputs: readonly Pick<ScannedOutput, 'value' | 'script'>
 }
 
 /** Nobody may have a reason to mine it alone. @throws PolicyRefusal */
-export function checkDustPaysNothing({ offered, fee }: Candidate, modifiedFee: number): void {
-  if ((fee !== 0 || modifiedFee !== 0) && dustIn(offered.outputs).length > 0)
-    throw new PolicyRefusal('policy', 'dust', 'tx with dust output must be 0-fee');
+export function checkDustPaysNothing({ offered, fee }: Candidate): void {
+  if (fee !== 0 && dustIn(offered.outputs).length > 0) throw new PolicyRefusal('policy', 'dust', 'tx with dust output must be 0-fee');
 }
 
 /** A parent that is not confirmed. */

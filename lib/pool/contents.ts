@@ -2,7 +2,9 @@
 // as since 31).
 
 import { COLON, COMMA, OBJECT_START, JsonWriter } from '../views/json-writer';
-import { writeChunkEntry, writeEntry } from './entry';
+import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
+import { COUNT, TXID } from '../describe/values';
+import { entrySchema, writeChunkEntry, writeEntry } from './entry';
 import { PoolGraph, type PoolNode } from './order/graph';
 import { PoolOrder } from './order/order';
 import type { PoolEntry } from '../node/types';
@@ -25,6 +27,11 @@ export class PoolContents {
   constructor(fields: Pick<ProfileFields, 'chunks' | 'bip125'>) {
     this.#fields = fields;
     this.#order = fields.chunks ? new PoolOrder() : undefined;
+  }
+
+  /** Of the texts of all entries. */
+  get byteLength(): number {
+    return this.#textBytes;
   }
 
   /** Whether the pool was last in the best possible order. */
@@ -75,6 +82,11 @@ export class PoolContents {
     return text.subarray(TXID_BYTES_IN_JSON);
   }
 
+  /** The ancestors or the descendants of an entry, sorted by txid. @throws RangeError as `entryText` */
+  relativesOf(entry: PoolEntry, direction: 'parents' | 'children'): PoolEntry[] {
+    return this.#graph.relativesOf(entry, direction).sort((a, b) => a.txid.compare(b.txid));
+  }
+
   /** Updates the contents to the present entries of the pool. Yields and must be run to its end like `json`. */
   *update(entries: readonly PoolEntry[]): Generator<void, void> {
     const change = yield* this.#graph.update(entries);
@@ -108,4 +120,14 @@ export class PoolContents {
     this.#textBytes -= this.#texts.get(entry)?.length ?? 0;
     this.#texts.delete(entry);
   }
+}
+
+/** What `PoolContents.json` writes. */
+export const entriesSchema = (fields: Pick<ProfileFields, 'chunks' | 'bip125'>): Schema =>
+  named('MempoolContents', described('The transactions by txid.', mapOf(TXID, entrySchema(fields))));
+
+/** What `PoolContents` writes: the transactions, or their txids, alone or with the sequence. */
+export function poolContentsSchema(fields: Pick<ProfileFields, 'chunks' | 'bip125'>): Schema {
+  const withSequence = object({ txids: listOf(TXID), mempool_sequence: described('Rises with each change of the pool.', COUNT) });
+  return anyOf(entriesSchema(fields), listOf(TXID), named('MempoolTxids', withSequence));
 }

@@ -4,6 +4,9 @@ import { compareDisplayed } from '../bitcoin/hash';
 import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../views/json-writer';
 import type { PoolNode } from './order/graph';
 import type { PoolChunk } from './order/order';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { COINS, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TIME, TXID, VBYTES, WEIGHT } from '../describe/values';
+import type { ProfileFields } from '../views/profile';
 
 const WEIGHT_PER_BYTE = 4;
 
@@ -89,4 +92,47 @@ function isReplaceable(node: PoolNode): boolean {
     for (const parent of one.parents) found.add(parent);
   }
   return false;
+}
+
+/** What `writeEntry` or `writeChunkEntry` writes. */
+export function entrySchema({ chunks, bip125 }: Pick<ProfileFields, 'chunks' | 'bip125'>): Schema {
+  const fees = object({
+    base: COINS,
+    modified: described('BTC, with what the operator has added.', COINS),
+    ancestor: described('BTC, with all ancestors in the pool.', COINS),
+    descendant: described('BTC, with all descendants in the pool.', COINS),
+    ...(chunks && { chunk: described('BTC, of the chunk with which a miner would take it.', COINS) })
+  });
+  return named(
+    'MempoolEntry',
+    object({
+      ...(chunks
+        ? {
+            vsize_adjusted: described('Virtual bytes that count in the pool.', VBYTES),
+            vsize: described('As vsize_adjusted.', VBYTES),
+            vsize_bip141: VBYTES,
+            weight: WEIGHT,
+            chunkweight: described('The weight of the chunk with which a miner would take it.', WEIGHT)
+          }
+        : {
+            size: VBYTES,
+            fee: COINS,
+            modifiedfee: COINS,
+            descendantfees: SATOSHIS,
+            ancestorfees: SATOSHIS
+          }),
+      fees: named('MempoolFees', fees),
+      time: described('When it entered, Unix time in seconds.', TIME),
+      height: described('The height of the chain when it entered.', HEIGHT),
+      descendantcount: COUNT,
+      descendantsize: VBYTES,
+      ancestorcount: COUNT,
+      ancestorsize: VBYTES,
+      wtxid: described('The hash with the witness.', HASH),
+      depends: described('Parents in the pool.', listOf(TXID)),
+      spentby: described('Children in the pool.', listOf(TXID)),
+      ...(chunks && { unbroadcast: described('Whether no peer has asked for it yet.', FLAG) }),
+      ...(bip125 && { 'bip125-replaceable': FLAG })
+    })
+  );
 }

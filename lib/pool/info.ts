@@ -4,6 +4,8 @@ import { JsonWriter } from '../views/json-writer';
 import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
 import type { PoolInfo } from '../node/types';
 import type { ProfileFields } from '../views/profile';
+import { described, named, object, type Schema } from '../describe/schema';
+import { BYTES, COINS, CORE_FEE_RATE, COUNT, FLAG, VBYTES } from '../describe/values';
 
 /** Bitcoin Core's limit for a cluster, in virtual bytes. */
 const CLUSTER_SIZE = 101_000;
@@ -29,4 +31,31 @@ export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chu
   }
   writer.ascii('}\n');
   return writer.toBuffer();
+}
+
+/** What `mempoolInfoJson` writes. */
+export function mempoolInfoSchema({ chunks, fullRbf }: Pick<ProfileFields, 'chunks' | 'fullRbf'>): Schema {
+  return named(
+    'MempoolInfo',
+    object({
+      ...(chunks && { loaded: FLAG }),
+      size: described('The number of transactions.', COUNT),
+      bytes: described('The virtual bytes of all transactions.', VBYTES),
+      usage: described('The memory of the pool in bytes.', BYTES),
+      ...(chunks && { total_fee: COINS }),
+      maxmempool: described('The most memory that the pool may use, in bytes.', BYTES),
+      mempoolminfee: described('What a transaction has to pay for entering, in BTC for each 1,000 virtual bytes.', CORE_FEE_RATE),
+      minrelaytxfee: CORE_FEE_RATE,
+      ...(chunks && {
+        incrementalrelayfee: CORE_FEE_RATE,
+        unbroadcastcount: COUNT,
+        permitbaremultisig: FLAG,
+        maxdatacarriersize: BYTES,
+        limitclustercount: COUNT,
+        limitclustersize: VBYTES,
+        optimal: described('Whether the contents are in the best order.', FLAG)
+      }),
+      ...(fullRbf && { fullrbf: FLAG })
+    })
+  );
 }

@@ -4,13 +4,13 @@
 import { fromCache, inOrder, sending, type Words } from '../server/answering';
 import { methodNotAllowed, noSuchPath, unknownMethod, type HeaderList } from '../server/errors';
 import { under } from '../server/http/mount';
+import { documentRoute } from '../server/document';
+import { PREFIX, restDocument } from './document';
 import { restRouter, type Route } from './routes';
 import type { HttpContext, HttpInterface, Middleware } from '../server/app';
 import type { Reply } from '../server/http/reply';
 import type { HttpServing } from '../server/serving';
 import type { Profile } from '../views/profile';
-
-const PREFIX = '/rest';
 
 const IMMUTABLE = 'public, immutable, max-age=86400';
 const NOT_STORED = 'no-store';
@@ -24,16 +24,18 @@ function dateText(): string {
   return shownDate.text;
 }
 
-export function restInterface(serving: HttpServing, routes: readonly Route[], profile: Profile): HttpInterface {
-  const { gate } = serving;
+/** `version`: of this package. */
+export function restInterface(serving: HttpServing, routes: readonly Route[], profile: Profile, version: string): HttpInterface {
+  const { auth } = serving.options;
+  const document = documentRoute(PREFIX, serving, () => restDocument(routes, { profile, version, auth }));
   const middleware = inOrder(
-    sending({ serving, gate, words: wordsOf(profile) }),
+    sending({ serving, state: serving, words: wordsOf(profile) }),
     known(profile),
-    fromCache(serving),
-    restRouter(routes, serving, profile),
+    fromCache(serving, serving.shown),
+    restRouter(routes, serving, profile, document),
     notFound
   );
-  return { takes: under(PREFIX), middleware };
+  return { takes: under(PREFIX), middleware, timedAs: 'rest' };
 }
 
 /** Headers in the order in which Bitcoin Core sends them. */
@@ -47,7 +49,8 @@ function wordsOf({ replies: { cacheControl, queueFullStatus } }: Profile): Words
     headersOf: ({ contentType, body, isImmutable = false }) => headersOf(contentType, body, isImmutable),
     errorOf: ({ kind, error }) => (kind === 'busy' ? { status: queueFullStatus, message: error.message, headers: error.headers } : error),
     errorHeadersOf: (body) => headersOf(body.length === 0 ? undefined : 'text/plain', body, false),
-    lineEnd: '\r\n'
+    lineEnd: '\r\n',
+    hasTags: cacheControl
   };
 }
 

@@ -3,16 +3,20 @@
 
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
-import type { Answers } from '../answers/answers';
+import type { Answers, ScriptAnswers } from '../answers/answers';
 import type { HeldText } from '../answers/blocks/texts';
 import type { ChainIndex } from '../index/types';
-import type { HttpHost } from '../node/types';
+import type { HttpHost, LogPoint } from '../node/types';
+import type { Schema } from '../describe/schema';
 import type { Client } from '../turns/client';
+import type { ProfileFields } from '../views/profile';
 import type { Parameter, Parameters } from './parameters';
 
 /** JSON text in consecutive parts. */
 export interface Answer {
   readonly parts: readonly Buffer[];
+  /** What shows the change that the call has made; undefined: it has made none. */
+  readonly change?: LogPoint | undefined;
   /** To be called once the operating system has the parts, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }
@@ -40,18 +44,37 @@ export class RpcClient implements Client {
   });
 }
 
+export interface ActiveCall {
+  readonly method: string;
+  /** As `performance.now()` has it. */
+  readonly begin: number;
+}
+
 /** What calls answer from. */
 export interface CallContext extends Answers {
   readonly host: Pick<HttpHost, 'uptime'>;
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
+  /** Undefined without an index by script. */
+  readonly scripts: () => Pick<ScriptAnswers, 'scripts' | 'totals'> | undefined;
+  /** What is published over ZeroMQ: topic, address, and how many messages wait for one subscriber. */
+  readonly notifiers: readonly { readonly topic: string; readonly address: string; readonly hwm: number }[];
   /** The version of this package. */
   readonly version: string;
+  /** The calls as an OpenRPC document: JSON text. */
+  readonly document: () => Buffer;
+  /** All calls, or how one of them is made, as text. */
+  readonly help: (method: string) => string;
+  /** The calls that are being answered. */
+  readonly active: () => readonly ActiveCall[];
   /** Emits when the HTTP server has begun to close, which waits for its clients. */
   readonly closing$: Observable<void>;
 }
 
 export interface CallDefinition {
+  readonly summary: string;
   readonly parameters: readonly Parameter[];
+  /** The schema of its result, as the edition shows it. */
+  readonly result: (fields: ProfileFields) => Schema;
   /** Whether the call takes the heavy lane of the work queue; absent: never. */
   readonly isHeavy?: (parameters: Parameters) => boolean;
   /** Set for a call that may wait indefinitely; it holds no slot of the work queue. */

@@ -4,15 +4,29 @@
 import { invalidParameter, misc, CallError, typeError, CODES } from '../answers/errors';
 import { amountOf, feeRateOf } from '../answers/transactions/amounts';
 import { findDisplayHex } from '../bitcoin/hash';
+import type { PlainSchema, Schema } from '../describe/schema';
 import type { Call } from './json-rpc';
 
 export interface Parameter {
   /** The name; aliases follow it, separated by bars. */
   readonly name: string;
   /** `any`: the call checks the type itself. */
-  readonly type: 'string' | 'number' | 'bool' | 'array' | 'any';
+  readonly type: 'string' | 'number' | 'bool' | 'array' | 'object' | 'any';
+  /** Members of an object that may also be given as named parameters of the call. */
+  readonly members?: readonly string[];
+  /** How the line of usage shows it, if not by its name. */
+  readonly usage?: string;
   readonly isOptional?: true;
+  /** Of a value that the call accepts. */
+  readonly schema: Schema;
 }
+
+/** For `Parameters.verbosity`. */
+export const verbosity = (description: string, otherwise: number): PlainSchema => ({
+  type: ['integer', 'boolean'],
+  description: `${description} false is 0, true is 1.`,
+  default: otherwise
+});
 
 /** The values that a call was given, in the order of its parameters, with their types checked. */
 export class Parameters {
@@ -48,6 +62,29 @@ export class Parameters {
     return this.#values[position] as readonly unknown[]; // an array by its type
   }
 
+  optionalList(position: number): readonly unknown[] | undefined {
+    return (this.#values[position] as readonly unknown[] | null | undefined) ?? undefined; // an array by its type
+  }
+
+  /** An object; empty unless it was given. */
+  object(position: number): Readonly<Record<string, unknown>> {
+    return (this.#values[position] as Readonly<Record<string, unknown>> | null | undefined) ?? {}; // an object by its type
+  }
+
+  /** All values as they came. */
+  get all(): readonly unknown[] {
+    return this.#values;
+  }
+
+  /** The value as it came; undefined for null, too. */
+  any(position: number): unknown {
+    return this.#values[position] ?? undefined;
+  }
+
+  has(position: number): boolean {
+    return this.any(position) !== undefined;
+  }
+
   /** A whole number within the limits of its type in Bitcoin Core. @throws CallError -1 */
   integer(position: number, fallback = 0, least = -0x8000_0000, most = 0x7fff_ffff): number {
     return wholeNumber(this.#values[position] ?? fallback, least, most);
@@ -80,12 +117,25 @@ export class Parameters {
 const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
 
 /** Puts named parameters into their positions, after the positional ones in `args`. @throws CallError -8 */
-function positional(parameters: readonly Parameter[], named: Readonly<Record<string, unknown>>): unknown[] {
+export function positional(
+  parameters: readonly Pick<Parameter, 'name' | 'members'>[],
+  named: Readonly<Record<string, unknown>>
+): unknown[] {
   const left = new Map(Object.entries(named));
   const first = left.get('args');
   const values: unknown[] = Array.isArray(first) ? [...(first as unknown[])] : [];
-  if (Array.isArray(first)) left.delete('args');
-  for (const [i, { name }] of parameters.entries()) {
+  // Anything but a list is left out, as by Bitcoin Core.
+  left.delete('args');
+  for (const [i, { name, members = [] }] of parameters.entries()) {
+    const [member] = members.filter((one) => left.has(one));
+    if (member !== undefined) {
+      if (i < values.length) throw invalidParameter(`Parameter ${member} specified twice both as positional and named argument`);
+      if (left.has(name)) throw invalidParameter(`Parameter ${name} conflicts with parameter ${member}`);
+      while (values.length < i) values.push(null);
+      values.push(Object.fromEntries(members.filter((one) => left.has(one)).map((one) => [one, left.get(one)])));
+      for (const one of members) left.delete(one);
+      continue;
+    }
     const [given, again] = name.split('|').filter((one) => left.has(one));
     if (given === undefined) continue;
     if (again !== undefined) throw invalidParameter(`Parameter ${again} specified multiple times`);
@@ -99,19 +149,20 @@ function positional(parameters: readonly Parameter[], named: Readonly<Record<str
 }
 
 /** The type of a JSON value, as Bitcoin Core names it. */
-function typeName(value: unknown): string {
+export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function wholeNumber(value: unknown, least: number, most: number): number {
+/** @throws CallError -1 */
+export function wholeNumber(value: unknown, least: number, most: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) throw misc('JSON integer out of range');
   return value;
 }
 
-/** @throws CallError -8 */
-function parseHash(text: string, name: string): Buffer {
+/** 32 bytes in wire order. `name`: what errors call it. @throws CallError -8 */
+export function parseHash(text: string, name: string): Buffer {
   if (text.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${text.length}, for '${text}')`);
   const hash = findDisplayHex(Buffer.from(text));
   if (hash === undefined) throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
@@ -124,10 +175,37 @@ export function requireText(value: unknown): string {
   return value;
 }
 
+/** Types of the members of an object, as Bitcoin Core checks them; `?` behind the type: it may be missing. */
+export type MemberTypes = Readonly<Record<string, 'string' | 'number' | 'bool' | 'string?' | 'number?' | 'bool?'>>;
+
+/** The value as an object with members of these types, and no others. @throws CallError -3 */
+export function requireObject(value: unknown, types: MemberTypes): Readonly<Record<string, unknown>> {
+  if (typeName(value) !== 'object') throw typeError(`JSON value of type ${typeName(value)} is not of expected type object`);
+  const members = value as Readonly<Record<string, unknown>>; // as was checked
+  for (const [name, type] of Object.entries(types)) {
+    const member = members[name] ?? null;
+    const [expected = '', optional] = type.split('?');
+    if (member === null && optional !== undefined) continue;
+    if (!Object.hasOwn(members, name)) throw typeError(`Missing ${name}`);
+    if (typeName(member) !== expected)
+      throw typeError(`JSON value of type ${typeName(member)} for field ${name} is not of expected type ${expected}`);
+  }
+  for (const name of Object.keys(members)) if (!Object.hasOwn(types, name)) throw typeError(`Unexpected key ${name}`);
+  return members;
+}
+
+/** The bytes of a text in hex. @throws CallError -8. `name`: what the error calls it */
+export function parseHex(text: string, name: string): Buffer {
+  if (text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
+    throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
+  return Buffer.from(text, 'hex');
+}
+
 /** The first line of Bitcoin Core's help: optional parameters in brackets, strings in quotes. */
 export function usageOf(method: string, parameters: readonly Parameter[]): string {
-  const words = parameters.map(({ name, type }) => {
+  const words = parameters.map(({ name, type, usage }) => {
     const [first = ''] = name.split('|');
+    if (usage !== undefined) return usage;
     if (type === 'string') return `"${first}"`;
     return type === 'array' ? `["${first}",...]` : first;
   });

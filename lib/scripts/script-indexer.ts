@@ -45,6 +45,8 @@ export class ScriptIndexer {
   readonly #abort = new AbortController();
   readonly #lines = new Throttle(LOG_MS);
   #scrubbing: Promise<void> = Promise.resolve();
+  #scrubbed: number | undefined;
+  readonly #writer: ScriptWriter;
 
   constructor(options: ScriptIndexerOptions) {
     this.#options = options;
@@ -52,12 +54,12 @@ export class ScriptIndexer {
     this.state$ = this.#state.asObservable();
     const watch = new ScriptWatch();
     this.watched = watch;
-    const writer = new ScriptWriter({
+    const writer = (this.#writer = new ScriptWriter({
       store,
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth,
       watch
-    });
+    }));
     const reader = new PairReader({
       store,
       writer,
@@ -72,6 +74,21 @@ export class ScriptIndexer {
 
   get state(): ScriptsState {
     return this.#state.value;
+  }
+
+  /** The share of the files that the scrub has read in this pass; undefined between passes. */
+  get scrubbed(): number | undefined {
+    return this.#scrubbed;
+  }
+
+  /** Blocks whose numbers of transactions are in memory. */
+  get numberedBlocks(): number {
+    return this.#writer.txids?.blocks ?? 0;
+  }
+
+  /** Bytes of the filter of scripts with rows in records of their own. */
+  get looseBytes(): number {
+    return this.#writer.loose?.byteLength ?? 0;
   }
 
   /** Starts to catch up with the main index, without waiting for the end of it; then follows it. */
@@ -89,6 +106,9 @@ export class ScriptIndexer {
         logger,
         passMs,
         onDamage: this.#sync.reportDamage,
+        onPart: (share) => {
+          this.#scrubbed = share;
+        },
         signal
       });
   }

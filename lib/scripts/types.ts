@@ -2,7 +2,7 @@
 // Other hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
-import type { Position, Coin, IndexSnapshot } from '../index/types';
+import type { Position, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
 
 /** Outputs, or spent outputs, of a script: their number, and their total value. */
@@ -23,11 +23,14 @@ export interface RowTransactions {
   readonly txids: Buffer;
 }
 
-/** A walk through a history, from the first transaction up. Must be closed. */
+/** `isLast`: there are no more. */
+export type WalkedPage = RowTransactions & { readonly isLast: boolean };
+
+/** A walk through a history, from the first transaction up. Must be closed. Gives promises only for what takes more than one turn. */
 export interface HistoryWalk {
   /** The next transactions, `most` at most. */
-  next(most: number): Promise<RowTransactions & { readonly isLast: boolean }>;
-  close(): Promise<void>;
+  next(most: number): WalkedPage | Promise<WalkedPage>;
+  close(): void | Promise<void>;
 }
 
 /** What all transactions of a chain, or of the pool, did with a script. */
@@ -38,11 +41,12 @@ export interface ScriptTotals {
 }
 
 /** An unspent output of the script. */
-export interface ScriptCoin extends Coin {
+export interface ScriptCoin {
   readonly txid: Buffer;
   readonly index: number;
-  /** Position of the transaction that made it. */
-  readonly position: Position;
+  readonly value: number;
+  readonly height: number;
+  readonly coinbase: boolean;
 }
 
 export interface HistoryPage {
@@ -58,6 +62,10 @@ export interface HistoryPage {
 export interface ScanOptions {
   /** Called now and then. An error that it throws ends the call. */
   readonly goOn?: () => void;
+}
+
+export interface CoinOptions extends ScanOptions {
+  readonly totals?: () => ScriptTotals | Promise<ScriptTotals>;
 }
 
 export interface FoundCoins {
@@ -92,14 +100,14 @@ export interface ScriptSnapshot {
   history(script: Buffer, page: HistoryPage): Promise<RowTransaction[]>;
   /** Walks through the history, or through the part above a position; txids as in `history`. */
   walk(script: Buffer, above?: Position): HistoryWalk;
-  /** `beyond`: counts only rows above this position. @throws HistoryTooLongError for more rows than `most`. */
-  totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
+  /** `beyond`: counts only rows above this position. A promise as for `HistoryWalk`. @throws HistoryTooLongError for more rows than `most`. */
+  totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): ScriptTotals | Promise<ScriptTotals>;
   /**
-   * The script's coins in the order of the chain. `totals`: returns the script's totals, called if its history is long; to be given if they
-   * may be cached.
+   * The script's coins in the order of the chain; a promise as for `HistoryWalk`. `totals`: returns the script's totals, called if its history
+   * is long; to be given if they may be cached.
    * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history with too many rows to search.
    */
-  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<FoundCoins>;
+  coins(script: Buffer, most: number, options?: CoinOptions): FoundCoins | Promise<FoundCoins>;
   /**
    * Candidates for the positions of the transactions that spend outputs of the script, in the order of the chain; almost always only the
    * right ones. The caller must read each transaction to check. `outputs`: their transaction, and its position.

@@ -3,17 +3,20 @@
 
 import Koa from 'koa';
 import { detailsOf } from '../turns/error-text';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handler, PassOn, Takes } from './http/mount';
+import { classOf, type InterfaceName, type InterfaceTimes, type RequestTimes } from './figures/request-times';
+import type { HeaderRecord } from '../index/types';
+import type { Handler, Takes } from './http/mount';
 import type { Reply } from './http/reply';
 import type { ServerLogger } from './logger';
 
 /** Koa's context of a request. */
 export interface HttpContext extends Koa.Context {
-  /** Hands the request to the node's own listeners. */
-  passOn: PassOn;
   /** The reply, once it is made. */
   reply?: Reply;
+  /** The name of the route that serves it. */
+  route?: string | undefined;
+  /** The tip of the state that the reply, or the refusal, was made from; undefined: it was made from none. */
+  tip?: HeaderRecord | undefined;
   /** What the parentheses in a route's regular expression matched. */
   captures?: readonly string[];
 }
@@ -28,6 +31,8 @@ export interface HttpInterface {
   readonly middleware: Middleware;
   /** Whether Koa writes the replies, from what the middleware sets in the context. */
   readonly isWrittenByKoa?: true;
+  /** Under which name requests are timed; absent: they are not, or the interface times its calls by itself. */
+  readonly timedAs?: InterfaceName;
 }
 
 /**
@@ -54,21 +59,26 @@ const watching = Koa.prototype as unknown as RequestHandling;
 export class HttpApp {
   readonly #app = new DirectKoa();
   readonly #interfaces: HttpInterface[] = [];
+  readonly #times: RequestTimes | undefined;
 
-  constructor(logger: Pick<ServerLogger, 'debug'>) {
+  /** `times`: counts requests; undefined: nobody does. */
+  constructor(logger: Pick<ServerLogger, 'debug'>, times?: RequestTimes) {
+    this.#times = times;
     this.#app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   }
 
   /** An interface whose requests another one would take as well must be added before that one. */
   add(added: HttpInterface): void {
-    this.#interfaces.push(added);
+    const { timedAs } = added;
+    const times = timedAs && this.#times?.of(timedAs);
+    this.#interfaces.push(times === undefined ? added : { ...added, middleware: timed(added.middleware, times) });
   }
 
   readonly takes: Takes = (request) => this.#find(request) !== undefined;
 
   /** Serves a request that is taken. */
-  readonly handle: Handler = (request, response, passOn) => {
-    const context = this.#contextOf(request, response, passOn);
+  readonly handle: Handler = (request, response) => {
+    const context = this.#app.createContext(request, response) as HttpContext;
     const { middleware, isWrittenByKoa } = this.#find(request) ?? NOT_TAKEN;
     if (isWrittenByKoa === true) return watching.handleRequest.call(this.#app, context, () => middleware(context, nothing));
     context.respond = false;
@@ -79,12 +89,21 @@ export class HttpApp {
     for (const one of this.#interfaces) if (one.takes(request)) return one;
     return undefined;
   }
+}
 
-  #contextOf(request: IncomingMessage, response: ServerResponse, passOn: PassOn): HttpContext {
-    const context = this.#app.createContext(request, response) as HttpContext;
-    context.passOn = passOn;
-    return context;
-  }
+/** For requests without a route. */
+const NO_ROUTE = 'none';
+
+/** Counts the requests that a middleware answers, up to the moment in which their replies are handed over. */
+function timed(middleware: Middleware, times: InterfaceTimes): Middleware {
+  return async (context, next) => {
+    const begin = performance.now();
+    try {
+      await middleware(context, next);
+    } finally {
+      times.count(context.route ?? NO_ROUTE, classOf(context.res.statusCode), performance.now() - begin);
+    }
+  };
 }
 
 const nothing: Next = () => Promise.resolve();

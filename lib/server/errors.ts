@@ -20,12 +20,12 @@ export class HttpError extends Error {
   }
 }
 
-/** After how many seconds clients should ask again; in every reply with 503 (RFC 9110, 10.2.3). */
+/** After how many seconds clients should ask again; in replies with 503 that do not say it themselves (RFC 9110, 10.2.3). */
 export const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 /** The headers of an error. `status`: as it is sent. */
 export const errorHeaders = ({ headers }: Pick<HttpError, 'headers'>, status: number): HeaderList =>
-  status === 503 ? [...headers, ...RETRY_AFTER] : headers;
+  status === 503 && !headers.includes(RETRY_AFTER[0]) ? [...headers, ...RETRY_AFTER] : headers;
 
 /** Sent with the status that the profile gives. */
 export class QueueFullError extends HttpError {}

@@ -30,5 +30,11 @@ export const DEFAULT_LIMITS = {
 /** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
 
+/** Requests that wait for a state which this process has not come to, at a time. */
+export const MOST_WAITING_READS = 1_000;
+
+/** Milliseconds that such a request waits. */
+export const READ_PATIENCE_MS = 2_000;
+
 /** Milliseconds that clients get to read their replies once the node stops. */
 export const CLOSING_MS = 1_500;

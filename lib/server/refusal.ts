@@ -1,7 +1,7 @@
 // Why an answer is refused. Interfaces have their own words for some of the reasons.
 
 import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
-import { ChainMovedError } from '../node/errors';
+import { ChainMovedError, NoNodeError } from '../node/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../scripts/errors';
 import { detailsOf } from '../turns/error-text';
 import { brokenDown, chainMoving, HttpError, notYetKnown, QueueFullError, unavailable, UnavailableError } from './errors';
@@ -28,6 +28,7 @@ export function refusalOf(error: unknown, gate: Pick<Gate, 'status'>, logger: Pi
   if (error instanceof IndexUnavailableError || error instanceof ScriptsUnavailableError) return notReady(unavailable(gate.status()));
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notReady(notYetKnown(error.backfill));
   if (error instanceof ChainMovedError) return notReady(chainMoving());
+  if (error instanceof NoNodeError) return notReady(unavailable(error.message));
   if (error instanceof HistoryTooLongError) return { kind: 'history-too-long', error: new HttpError(400, 'history too large') };
   if (error instanceof TooManyCoinsError) return { kind: 'too-many-coins', error: new HttpError(400, 'too many unspent outputs') };
   logger.error(`request failed: ${detailsOf(error)}`);

@@ -18,6 +18,7 @@ export function routing(router: HttpRouter, pathIn: (target: string) => string):
     const [layer] = router.match(path, context.method).pathAndMethod;
     if (layer === undefined) return next();
     context.captures = layer.captures(path);
+    context.route = layer.name ?? undefined;
     const serve = layer.stack[0] as Middleware; // each route has one
     return serve(context, next);
   };

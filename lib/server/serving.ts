@@ -1,9 +1,14 @@
 // What serves the requests of all interfaces. Opened before them, and closed after them.
 
+import { merge, type Observable } from 'rxjs';
+import { Proxies } from './bounds/proxies';
 import { Unfinished } from './bounds/unfinished';
 import { AnswerCache } from './cache/answer-cache';
 import { ReplyCache } from './cache/replies';
+import { ShownTip } from './consistency/shown-tip';
+import { WaitingReads } from './consistency/waiting-reads';
 import { Connections } from './http/connections';
+import { EntityTags } from './http/entity-tags';
 import { Responses } from './http/responses';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Gate, GatedReader, type Warmup } from './work/gate';
@@ -20,12 +25,18 @@ export interface ServingOptions {
   readonly auth: boolean;
   /** Memory for replies and what they are made from. */
   readonly answerCacheBytes: number;
+  /** Addresses and networks of proxies that name their clients. */
+  readonly trustedProxies: readonly string[];
 }
 
 export interface ServingParts {
   readonly host: HttpHost;
   readonly node: NodeSource;
   readonly index: ChainIndex;
+  /** Emits when interfaces show another state that depend on more than the index. */
+  readonly moved$: Observable<unknown>;
+  /** What the bytes of answers depend on beside the chain: the version of the program, and options. */
+  readonly edition: string;
   readonly options: ServingOptions;
   readonly logger: ServerLogger;
 }
@@ -42,6 +53,13 @@ export interface HttpServing {
   readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly unfinished: Unfinished;
+  readonly proxies: Proxies;
+  /** For caches between the service and its clients. */
+  readonly tags: EntityTags;
+  /** The tip of the index. */
+  readonly shown: ShownTip;
+  /** Requests for a state that is not there yet. */
+  readonly waitingReads: WaitingReads;
 }
 
 export class Serving implements HttpServing {
@@ -56,14 +74,21 @@ export class Serving implements HttpServing {
   readonly cache: AnswerCache;
   readonly replies: ReplyCache;
   readonly responses: Responses;
+  readonly shown: ShownTip;
+  readonly waitingReads: WaitingReads;
   /** Memory for what clients have begun to send. */
-  readonly unfinished = new Unfinished();
+  readonly unfinished: Unfinished;
+  readonly proxies: Proxies;
+  readonly tags: EntityTags;
   readonly own = new WeakSet<Socket>();
   /** The connections of the HTTP server. */
   readonly connections: Connections;
 
-  constructor({ host, node, index, options, logger }: ServingParts) {
+  constructor({ host, node, index, moved$, edition, options, logger }: ServingParts) {
     const { warmup, limits, answerCacheBytes } = options;
+    this.proxies = new Proxies(options.trustedProxies);
+    this.unfinished = new Unfinished(undefined, this.proxies);
+    this.tags = new EntityTags(edition);
     this.host = host;
     this.node = node;
     this.options = options;
@@ -77,6 +102,8 @@ export class Serving implements HttpServing {
       mostBytes: MOST_BYTES_IN_FLIGHT,
       readRate: { bytesPerSecond: limits.readRate, windowMs: limits.timeoutMs }
     });
+    this.shown = new ShownTip(() => this.reader.read(({ tip }) => tip));
+    this.waitingReads = new WaitingReads(node.position, merge(index.tip$, node.position.moved$, moved$));
     this.connections = new Connections(host.server, limits.timeoutMs, CLOSING_MS);
   }
 

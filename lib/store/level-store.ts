@@ -93,15 +93,25 @@ export abstract class LevelStore<E extends Engine> {
           throw this.failure('read', error);
         }
       };
+      /** The values of the first keys, as many as the turn allows. */
+      const firstOf = (keys: readonly Buffer[]): (Buffer | undefined)[] => {
+        const found: (Buffer | undefined)[] = [];
+        for (const key of keys) {
+          if (this.#allowance.isSpent) break;
+          found.push(this.#allowance.read(get, key));
+        }
+        return found;
+      };
       return {
         get,
+        soon: (keys) => {
+          const found = firstOf(keys);
+          return found.length === keys.length ? found : undefined;
+        },
         few: (keys) => {
-          const found: (Buffer | undefined)[] = [];
-          for (const key of keys) {
-            if (this.#allowance.isSpent) return this.#load(keys.slice(found.length), options).then((others) => [...found, ...others]);
-            found.push(this.#allowance.read(() => get(key)));
-          }
-          return found;
+          const found = firstOf(keys);
+          if (found.length === keys.length) return found;
+          return this.#load(keys.slice(found.length), options).then((others) => [...found, ...others]);
         },
         load: (keys) => this.#load(keys, options),
         range: (range) => this.#range(engine, { ...range, ...options }),
@@ -218,9 +228,12 @@ class Heads {
     let found: readonly StoreEntry[];
     try {
       const moved = (iterator = idle.pop() ?? this.#make({ ...EVERYTHING, reverse }));
-      this.#allowance.read(() => {
-        moved.seek(reverse ? lt : gte);
-      });
+      this.#allowance.read(
+        (key: Buffer) => {
+          moved.seek(key);
+        },
+        reverse ? lt : gte
+      );
       // One more, to see whether the range ends. Downwards the first may be that of the key that is not in the range any more.
       found = await moved.nextv(most + (reverse ? 2 : 1));
       // Of long entries it gives fewer than it was asked for.

@@ -7,7 +7,9 @@ import type { Pages } from './pages';
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
-  /** As `load`, but at once as long as this does not hold up the turn: for a few keys, which are mostly in memory. */
+  /** The values of a few keys, which are mostly in memory, at once; undefined: that would hold up the turn. */
+  soon(keys: readonly Buffer[]): readonly (Buffer | undefined)[] | undefined;
+  /** As `soon`, or else as `load`. */
   few(keys: readonly Buffer[]): readonly (Buffer | undefined)[] | Promise<readonly (Buffer | undefined)[]>;
   /** As `Store.load`. Closing the snapshot waits for calls in progress. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;

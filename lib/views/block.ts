@@ -1,14 +1,17 @@
 // The JSON of a block, with its transactions or with their txids alone (blockToJSON of Bitcoin Core), written straight from its bytes.
 
 import { ByteReader } from '../bitcoin/reader';
-import { writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
+import { headerProperties, writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
 import { ARRAY_END, COMMA, OBJECT_END, JsonWriter } from './json-writer';
-import { JSON_BYTES_PER_BYTE, shownVersion, writeTransaction, type TransactionForm } from './transaction';
+import { JSON_BYTES_PER_BYTE, shownVersion, transactionSchema, writeTransaction, type TransactionForm } from './transaction';
 import type { ScannedBlock } from '../bitcoin/block';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { SpentNodeCoin } from '../node/types';
+import type { ProfileFields } from './profile';
 import type { JsonStyle } from './script';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { BYTES, COINS, COUNT, HEX, INTEGER, TXID, WEIGHT } from '../describe/values';
 
 export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */
@@ -113,3 +116,37 @@ export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, al
   writeEnd(writer, block, context);
   return writer.toBuffer();
 }
+
+/** What `blockJson` and `blockSummaryJson` write. `transaction`: of each of its transactions. */
+function blockWith(name: string, fields: ProfileFields, transaction: Schema): Schema {
+  const [required, optional] = headerProperties(fields);
+  const coinbase = object(
+    { version: fields.unsignedVersion ? COUNT : INTEGER, locktime: COUNT, sequence: COUNT, coinbase: HEX },
+    { witness: described('The first item of the witness.', HEX) }
+  );
+  return named(
+    name,
+    object(
+      {
+        ...required,
+        strippedsize: described('Bytes without witnesses.', BYTES),
+        size: BYTES,
+        weight: WEIGHT,
+        ...(fields.spentOutputs && { coinbase_tx: described('The first transaction.', named('BlockCoinbase', coinbase)) }),
+        tx: described('The transactions, in the order of the block.', listOf(transaction))
+      },
+      optional
+    )
+  );
+}
+
+/** A block with its transactions. Those show what they spend if the edition does, and if the node still has it. */
+export const blockSchema = (fields: ProfileFields): Schema =>
+  blockWith('Block', fields, transactionSchema('BlockTransaction', fields, fields.spentOutputs));
+
+/** A block with the txids of its transactions. */
+export const blockSummarySchema = (fields: ProfileFields): Schema => blockWith('BlockSummary', fields, TXID);
+
+/** A block whose transactions show their fees, but not what they spend. */
+export const blockWithFeesSchema = (fields: ProfileFields): Schema =>
+  blockWith('BlockWithFees', fields, transactionSchema('TransactionWithFee', fields, false, { fee: COINS }));

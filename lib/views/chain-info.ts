@@ -1,9 +1,11 @@
 // The JSON of the chain's state (getblockchaininfo of Bitcoin Core).
 
-import { textsOfBits } from './header';
+import { BITS, CHAINWORK, DIFFICULTY, TARGET, textsOfBits } from './header';
 import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
 import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 import type { ProfileFields } from './profile';
+import { anyOf, described, listOf, mapOf, named, object, type Properties, type Schema } from '../describe/schema';
+import { BLOCK_HASH, BYTES, COUNT, FLAG, HEIGHT, INTEGER, TEXT, TIME } from '../describe/values';
 
 export interface ChainInfo {
   readonly chain: string;
@@ -136,4 +138,54 @@ export function chainInfoJson(info: ChainInfo, fields: ProfileFields): Buffer {
   writeWarnings(writer, info.warnings, fields);
   writer.ascii('}\n');
   return writer.toBuffer();
+}
+
+/** The field `warnings`. */
+export const warningsSchema = ({ warningsInList }: Pick<ProfileFields, 'warningsInList'>): Schema =>
+  described(
+    warningsInList ? 'What the operator should know.' : 'What the operator should know; empty: nothing.',
+    warningsInList ? listOf(TEXT) : TEXT
+  );
+
+export const FORK_STATUS = { enum: ['defined', 'started', 'locked_in', 'active', 'failed'], description: 'BIP9.' };
+
+function softForkProperties(): Properties {
+  const times = { startTime: INTEGER, timeout: INTEGER, since: HEIGHT };
+  const bip9 = object({ status: { ...FORK_STATUS, enum: FORK_STATUS.enum.filter((status) => status !== 'started') }, ...times });
+  const statistics = object({ period: COUNT, threshold: COUNT, elapsed: COUNT, count: COUNT, possible: FLAG });
+  const started = object({ status: { const: 'started' }, bit: COUNT, ...times, statistics });
+  return {
+    softforks: listOf(named('VersionFork', object({ id: TEXT, version: COUNT, reject: object({ status: FLAG }) }))),
+    bip9_softforks: mapOf(TEXT, named('Bip9Fork', anyOf(bip9, started)))
+  };
+}
+
+/** What `chainInfoJson` writes. */
+export function chainInfoSchema(fields: ProfileFields): Schema {
+  return named(
+    'ChainInfo',
+    object(
+      {
+        chain: described('The network: main, test, regtest, signet.', TEXT),
+        blocks: described('The height of the active chain.', HEIGHT),
+        headers: described('The height of the best header.', HEIGHT),
+        bestblockhash: BLOCK_HASH,
+        ...(fields.target && { bits: BITS, target: TARGET, time: described('Of the tip, Unix time in seconds.', TIME) }),
+        difficulty: DIFFICULTY,
+        mediantime: described('Median time past of the tip, Unix time in seconds.', TIME),
+        verificationprogress: { type: 'number', minimum: 0, description: 'The estimated part of the chain that is verified, 0 to 1.' },
+        initialblockdownload: described('Whether the node still downloads its chain.', FLAG),
+        chainwork: CHAINWORK,
+        size_on_disk: described('Bytes of the blocks.', BYTES),
+        pruned: FLAG,
+        ...(fields.softForks && softForkProperties()),
+        warnings: warningsSchema(fields)
+      },
+      {
+        pruneheight: described('The lowest block that the node still has; only if it prunes.', HEIGHT),
+        automatic_pruning: described('Only if the node prunes.', FLAG),
+        prune_target_size: BYTES
+      }
+    )
+  );
 }

@@ -3,9 +3,12 @@
 
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { OBJECT_END, JsonWriter } from './json-writer';
-import { writeScriptPubKey, type JsonStyle } from './script';
+import { scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import type { Coin } from '../index/types';
 import type { BlockPoint } from '../node/types';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { BLOCK_HASH, COINS, COUNT, HEIGHT } from '../describe/values';
+import type { ProfileFields } from './profile';
 
 /** An unspent output, from a block or from the pool. */
 export type CoinView = Pick<Coin, 'height' | 'value' | 'script'>;
@@ -78,4 +81,22 @@ export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buff
     at += script.copy(bytes, at);
   }
   return bytes.subarray(0, at);
+}
+
+/** What `coinsJson` writes. */
+export function coinsSchema(fields: ProfileFields): Schema {
+  const coin = object({
+    height: described('The height of its block; 2147483647 for one of the pool.', COUNT),
+    value: COINS,
+    scriptPubKey: scriptPubKeySchema(fields)
+  });
+  return named(
+    'Coins',
+    object({
+      chainHeight: HEIGHT,
+      chaintipHash: BLOCK_HASH,
+      bitmap: { type: 'string', pattern: '^[01]*$', description: 'For each outpoint of the request, 1 if it is unspent.' },
+      utxos: described('The unspent ones, in the order of the request.', listOf(named('Coin', coin)))
+    })
+  );
 }

@@ -2,6 +2,9 @@
 
 import { OBJECT_END, JsonWriter } from './json-writer';
 import type { DeploymentInfo, SignalledFork } from '../node/types';
+import { FORK_STATUS } from './chain-info';
+import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
+import { BLOCK_HASH, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../describe/values';
 
 /** `{hash, height, script_flags, deployments}`, and a line feed. */
 export function deploymentInfoJson({ hash, height, scriptFlags, buried, signalled }: DeploymentInfo): Buffer {
@@ -37,4 +40,29 @@ function writeSignalled(writer: JsonWriter, fork: SignalledFork): void {
     writer.ascii(`},"signalling":"${signals.map((signal) => (signal ? '#' : '-')).join('')}"`);
   }
   writer.char(OBJECT_END);
+}
+
+const IS_ACTIVE = described('Whether it applies to the next block.', FLAG);
+
+/** What `deploymentInfoJson` writes. */
+export function deploymentInfoSchema(): Schema {
+  const bip9 = object(
+    { start_time: INTEGER, timeout: INTEGER, min_activation_height: COUNT, status: FORK_STATUS, since: HEIGHT, status_next: FORK_STATUS },
+    {
+      bit: described('The bit of the version with which blocks signal, while they may.', COUNT),
+      statistics: object({ period: COUNT, elapsed: COUNT, count: COUNT }, { threshold: COUNT, possible: FLAG }),
+      signalling: described('For each block of the period, # if it signals and - if it does not.', TEXT)
+    }
+  );
+  const buried = object({ type: { const: 'buried' }, active: IS_ACTIVE, height: HEIGHT });
+  const signalled = object({ type: { const: 'bip9' }, active: IS_ACTIVE, bip9 }, { height: HEIGHT });
+  return named(
+    'DeploymentInfo',
+    object({
+      hash: BLOCK_HASH,
+      height: HEIGHT,
+      script_flags: described('The rules for scripts in this block.', listOf(TEXT)),
+      deployments: described('The soft forks by name.', mapOf(TEXT, named('Deployment', anyOf(buried, signalled))))
+    })
+  );
 }

@@ -2,6 +2,8 @@
 
 import { toDisplayHex } from '../bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
+import { listOf, object, type Schema } from '../describe/schema';
+import { HASH, HEX } from '../describe/values';
 
 /** The filter type `basic`. */
 const BASIC = 0;
@@ -22,3 +24,9 @@ export function filterHeadersJson(headers: Buffer): Buffer {
   const texts = Array.from({ length: headers.length / 32 }, (_, i) => `"${toDisplayHex(headers.subarray(i * 32, (i + 1) * 32))}"`);
   return Buffer.from(`[${texts.join(',')}]\n`, 'latin1');
 }
+
+/** What `filterJson` writes. */
+export const FILTER: Schema = object({ filter: HEX });
+
+/** What `filterHeadersJson` writes. */
+export const FILTER_HEADERS: Schema = listOf(HASH);

@@ -8,6 +8,8 @@ import { ARRAY_START, COMMA, OBJECT_END, doubleText, JsonWriter } from './json-w
 import type { Allocate } from '../bitcoin/text-writer';
 import type { HeaderRun } from '../index/types';
 import type { ProfileFields } from './profile';
+import { described, named, object, type Properties, type Schema } from '../describe/schema';
+import { BLOCK_HASH, COUNT, HASH, HEIGHT, INTEGER, NUMBER, TIME, WORD } from '../describe/values';
 
 export interface HeaderContext {
   readonly height: number;
@@ -196,3 +198,42 @@ function writePart(writer: JsonWriter, { of: { text, starts, height: textHeight 
   }
   writer.bytes(text, from, starts[first + count] as number);
 }
+
+const WORK_OR_TARGET = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
+
+export const TARGET = { ...WORK_OR_TARGET, description: 'The number that the hash may not exceed, in hex.' };
+
+export const DIFFICULTY = described('The difficulty; 1 is the easiest on the main network.', NUMBER);
+
+export const CHAINWORK = { ...WORK_OR_TARGET, description: 'The expected number of hashes in the chain up to this block, in hex.' };
+
+export const BITS = described('The target in compact form, in hex.', WORD);
+
+/** What every JSON about a header has: the fields that are always there, and those that may be lacking. */
+export function headerProperties({ target }: ProfileFields): readonly [required: Properties, optional: Properties] {
+  return [
+    {
+      hash: BLOCK_HASH,
+      confirmations: described('1 for the tip; -1 for a block off the active chain.', INTEGER),
+      height: HEIGHT,
+      version: INTEGER,
+      versionHex: WORD,
+      merkleroot: HASH,
+      time: TIME,
+      mediantime: described('Median time past, Unix time in seconds.', TIME),
+      nonce: COUNT,
+      bits: BITS,
+      ...(target && { target: TARGET }),
+      difficulty: DIFFICULTY,
+      chainwork: CHAINWORK,
+      nTx: described('The number of transactions.', COUNT)
+    },
+    {
+      previousblockhash: described('Lacking in the genesis block.', BLOCK_HASH),
+      nextblockhash: described('The next block of the active chain; lacking at the tip and off the chain.', BLOCK_HASH)
+    }
+  ];
+}
+
+/** A header on its own. */
+export const headerSchema = (fields: ProfileFields): Schema => named('Header', object(...headerProperties(fields)));

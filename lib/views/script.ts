@@ -6,6 +6,8 @@ import { OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, type OpcodeNames } from '../b
 import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
 import { QUOTE, type JsonWriter } from './json-writer';
 import type { ProfileFields } from './profile';
+import { anyOf, named, object, type Schema } from '../describe/schema';
+import { COUNT, HEX, TEXT } from '../describe/values';
 
 /** Settings of the JSON, beside the values that it shows. */
 export interface JsonStyle {
@@ -86,4 +88,35 @@ function writeMultisig(writer: JsonWriter, { required, keys }: Multisig, prefixe
     writeKeyAddress(writer, key, prefixes);
   });
   writer.ascii('"]}');
+}
+
+const OLD_TYPES = [
+  ...['pubkey', 'pubkeyhash', 'scripthash', 'multisig', 'nulldata', 'nonstandard'],
+  ...['witness_v0_keyhash', 'witness_v0_scripthash', 'witness_unknown']
+];
+const NEW_TYPES = [...OLD_TYPES, 'witness_v1_taproot', 'anchor'];
+
+const ASM = { ...TEXT, description: 'The script as opcodes and data in hex.' };
+
+/** What `writeScriptPubKey` writes. */
+export function scriptPubKeySchema({ descriptors, newScripts }: ProfileFields): Schema {
+  const type = { enum: newScripts ? NEW_TYPES : OLD_TYPES, description: 'The kind of script.' };
+  if (descriptors)
+    return named(
+      'ScriptPubKey',
+      object(
+        { asm: ASM, desc: { ...TEXT, description: 'An output descriptor with its checksum.' }, hex: HEX, type },
+        { address: { ...TEXT, description: 'The address, for kinds of scripts that have one.' } }
+      )
+    );
+  const addresses = { type: 'array', items: TEXT, minItems: 1, description: 'The addresses of the keys.' } as const;
+  const plain = { ...type, enum: ['nulldata', 'nonstandard'] };
+  const payable = { ...type, enum: type.enum.filter((name) => !plain.enum.includes(name)) };
+  return named(
+    'ScriptPubKeyWithAddresses',
+    anyOf(
+      object({ asm: ASM, hex: HEX, type: plain }),
+      object({ asm: ASM, hex: HEX, reqSigs: { ...COUNT, description: 'How many keys have to sign.' }, type: payable, addresses })
+    )
+  );
 }

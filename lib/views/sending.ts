@@ -1,6 +1,8 @@
 // The results of testmempoolaccept and submitpackage (rpc/mempool.cpp of Bitcoin Core).
 
 import { JsonWriter } from './json-writer';
+import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
+import { COINS, CORE_FEE_RATE, HASH, TEXT, TXID, VBYTES } from '../describe/values';
 
 export interface SentTransaction {
   readonly txid: Buffer;
@@ -111,3 +113,65 @@ function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
     writer.hashString(hash);
   }
 }
+
+const WTXID = described('The hash with the witness.', HASH);
+
+const INCLUDES = described('The transactions that were judged together, by wtxid.', listOf(WTXID));
+
+const MEASURES = {
+  vsize_adjusted: described('Virtual bytes that count in the pool.', VBYTES),
+  vsize: described('As vsize_adjusted.', VBYTES),
+  vsize_bip141: VBYTES
+};
+
+/** What `trialsJson` writes. */
+export const TRIALS: Schema = listOf(
+  named(
+    'Trial',
+    anyOf(
+      object(
+        {
+          ...{ txid: TXID, wtxid: WTXID, allowed: { const: true, description: 'It would enter the pool.' } },
+          ...MEASURES,
+          fees: object({ base: COINS, 'effective-feerate': CORE_FEE_RATE, 'effective-includes': INCLUDES })
+        },
+        { 'package-error': TEXT }
+      ),
+      object(
+        { txid: TXID, wtxid: WTXID, allowed: { const: false }, 'reject-reason': TEXT },
+        { 'package-error': TEXT, 'reject-details': TEXT }
+      ),
+      described(
+        'Of a transaction that was not tried, because of another one.',
+        object({ txid: TXID, wtxid: WTXID }, { 'package-error': TEXT })
+      )
+    )
+  )
+);
+
+/** What `packageJson` writes. */
+export const PACKAGE: Schema = named(
+  'SentPackage',
+  object({
+    package_msg: described('`success`, or why not all transactions are in the pool.', TEXT),
+    'tx-results': described(
+      'By wtxid.',
+      mapOf(
+        WTXID,
+        named(
+          'PackageResult',
+          anyOf(
+            object({ txid: TXID, error: TEXT }),
+            object({ txid: TXID, 'other-wtxid': described('The pool has it with another witness.', WTXID) }),
+            object({
+              txid: TXID,
+              ...MEASURES,
+              fees: object({ base: COINS }, { 'effective-feerate': CORE_FEE_RATE, 'effective-includes': INCLUDES })
+            })
+          )
+        )
+      )
+    ),
+    'replaced-transactions': described('Transactions that have left the pool.', listOf(TXID))
+  })
+);

@@ -5,6 +5,10 @@ import { ByteReader } from '../bitcoin/reader';
 import { ARRAY_END, OBJECT_END, JsonWriter } from './json-writer';
 import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Allocate } from '../bitcoin/text-writer';
+import { scriptPubKeySchema } from './script';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { COINS } from '../describe/values';
+import type { ProfileFields } from './profile';
 
 /** An estimate: more than most outputs take. */
 const JSON_BYTES_PER_BYTE = 12;
@@ -32,4 +36,10 @@ export function* spentOutputsJson(bytes: Buffer, style: JsonStyle, allocate?: Al
   }
   writer.ascii(']\n');
   return writer.toBuffer();
+}
+
+/** What `spentOutputsJson` writes. */
+export function spentOutputsSchema(fields: ProfileFields): Schema {
+  const output = named('SpentOutput', object({ value: COINS, scriptPubKey: scriptPubKeySchema(fields) }));
+  return described('A list for each transaction of the block, in its order; that of the coinbase is empty.', listOf(listOf(output)));
 }

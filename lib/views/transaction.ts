@@ -6,6 +6,10 @@ import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
 import type { SpentNodeCoin } from '../node/types';
+import { anyOf, described, listOf, named, object, type NamedSchema, type Properties, type Schema } from '../describe/schema';
+import { BYTES, COINS, COUNT, FLAG, HASH, HEIGHT, HEX, INTEGER, TEXT, TXID, VBYTES, WEIGHT } from '../describe/values';
+import { scriptPubKeySchema } from './script';
+import type { ProfileFields } from './profile';
 
 /** JSON is six to seven times as long as the bytes it shows. */
 export const JSON_BYTES_PER_BYTE = 7;
@@ -21,6 +25,8 @@ export interface TransactionContext extends JsonStyle {
 export interface TransactionForm extends TransactionContext {
   /** Whether the `hex` field includes the witness. */
   readonly hexWithWitness: boolean;
+  /** Whether there is no `hex` field. */
+  readonly hidesHex?: boolean | undefined;
   /**
    * The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` is computed from them. Ignored
    * for a coinbase.
@@ -91,7 +97,7 @@ function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style
   writer.char(OBJECT_END);
 }
 
-/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, fee?, blockhash?, hex}`. Yields within long transactions. */
+/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, fee?, blockhash?, hex?}`. Yields within long transactions. */
 export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
   const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
   const { fields, spent } = form;
@@ -128,6 +134,10 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   writer.char(ARRAY_END);
   if (spent !== undefined && !isCoinbase) writer.amountField(',"fee":', left);
   if (form.blockHash !== undefined) writer.hashField(',"blockhash":', form.blockHash);
+  if (form.hidesHex === true) {
+    writer.char(OBJECT_END);
+    return;
+  }
   writer.ascii(',"hex":"');
   if (form.hexWithWitness) writer.hex(bytes, offset, offset + length);
   else for (const part of transaction.strippedParts()) writer.hex(part);
@@ -149,3 +159,61 @@ export function* transactionJson(
   writer.char(LINE_FEED);
   return writer.toBuffer();
 }
+
+const SEQUENCE = described('The sequence number of the input.', COUNT);
+
+const WITNESS = described('The items of the witness.', listOf(HEX));
+
+/** What `writeTransaction` writes. `spent`: inputs may show the outputs that they spend. `more`: fields that only some replies have. `hidesHex`: as
+ * in the form. */
+export function transactionSchema(
+  name: string,
+  fields: ProfileFields,
+  spent: boolean,
+  more: Properties = {},
+  hidesHex = false
+): NamedSchema {
+  const coinbase = object({ coinbase: HEX, sequence: SEQUENCE }, fields.coinbaseWitness ? { txinwitness: WITNESS } : {});
+  return named(
+    name,
+    object(
+      {
+        txid: TXID,
+        hash: described('The hash with the witness (wtxid).', HASH),
+        version: fields.unsignedVersion ? COUNT : INTEGER,
+        size: BYTES,
+        vsize: VBYTES,
+        weight: WEIGHT,
+        locktime: COUNT,
+        vin: described('The inputs.', listOf(anyOf(named('CoinbaseInput', coinbase), inputSchema(fields, spent)))),
+        vout: described('The outputs.', listOf(outputSchema(fields))),
+        ...(!hidesHex && { hex: described('The serialized transaction in hex.', HEX) })
+      },
+      { ...(spent && { fee: COINS }), ...more }
+    )
+  );
+}
+
+function inputSchema(fields: ProfileFields, spent: boolean): Schema {
+  const prevout = object({
+    generated: described('Whether a coinbase made it.', FLAG),
+    height: HEIGHT,
+    value: COINS,
+    scriptPubKey: scriptPubKeySchema(fields)
+  });
+  return named(
+    spent ? 'InputWithOutput' : 'Input',
+    object(
+      {
+        txid: TXID,
+        vout: described('The index of the output that is spent.', COUNT),
+        scriptSig: object({ asm: TEXT, hex: HEX }),
+        sequence: SEQUENCE
+      },
+      { txinwitness: WITNESS, ...(spent && { prevout: described('The output that is spent.', named('PreviousOutput', prevout)) }) }
+    )
+  );
+}
+
+const outputSchema = (fields: ProfileFields): Schema =>
+  named('Output', object({ value: COINS, n: described('The index of the output.', COUNT), scriptPubKey: scriptPubKeySchema(fields) }));

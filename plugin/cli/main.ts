@@ -3,6 +3,13 @@
 
 import { runCommandLine } from './run';
 
+// A promise that nothing keeps would otherwise look like success.
+const unfinished = (): void => {
+  console.error('The command ended before its work was done.');
+  process.exitCode = 1;
+};
+process.once('beforeExit', unfinished);
+
 runCommandLine(process.argv.slice(2), {
   out: (text) => {
     process.stdout.write(text);
@@ -11,12 +18,14 @@ runCommandLine(process.argv.slice(2), {
     process.stderr.write(text);
   },
   now: () => new Date()
-}).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    console.error(error);
-    process.exitCode = 1;
-  }
-);
+})
+  .then(
+    (code) => {
+      process.exitCode = code;
+    },
+    (error: unknown) => {
+      console.error(error);
+      process.exitCode = 1;
+    }
+  )
+  .finally(() => process.off('beforeExit', unfinished));

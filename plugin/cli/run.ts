@@ -2,13 +2,11 @@
 
 import { PAYMENTS_COMMANDS, PAYMENTS_USAGE, runPaymentsCommand } from '../../lib/payments/cli';
 import { INDEX_COMMANDS, INDEX_USAGE, runIndexCommand } from './index-commands/run';
+import { runSnapshotCommand, SNAPSHOT_COMMANDS, SNAPSHOT_USAGE } from './snapshot-commands/run';
+import { READER_USAGE, runReader } from '../reader/command';
+import { FLEET_COMMANDS, FLEET_USAGE, runFleetCommand } from '../fleet/command';
 import { questionOf, versionText } from './question';
-
-export interface Io {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  readonly now: () => Date;
-}
+import type { Io } from './io';
 
 interface Topic {
   readonly usage: string;
@@ -19,15 +17,22 @@ interface Topic {
 
 const TOPICS: Readonly<Record<string, Topic>> = {
   payments: { usage: PAYMENTS_USAGE, commands: PAYMENTS_COMMANDS, run: runPaymentsCommand },
-  index: { usage: INDEX_USAGE, commands: INDEX_COMMANDS, run: runIndexCommand }
+  index: { usage: INDEX_USAGE, commands: INDEX_COMMANDS, run: runIndexCommand },
+  snapshot: { usage: SNAPSHOT_USAGE, commands: SNAPSHOT_COMMANDS, run: runSnapshotCommand },
+  fleet: { usage: FLEET_USAGE, commands: FLEET_COMMANDS, run: runFleetCommand },
+  reader: { usage: READER_USAGE, commands: [], run: runReader }
 };
 
-const USAGE = `Usage: bcoin-rest payments|index <command>
+const USAGE = `Usage: bcoin-rest payments|index|snapshot|fleet <command>
+       bcoin-rest reader <option>...
 
   payments   reads, checks, makes and signs payment messages (BIP70)
   index      looks after the index of a stopped node
+  snapshot   copies indexes, so that another node or reader need not build its own
+  fleet      looks at a fleet of readers, rewinds or resets its log
+  reader     answers as a node does, without one: a process of a fleet
 
-bcoin-rest payments --help and bcoin-rest index --help say more, --version says which version this is.
+Each has --help; --version says which version this is.
 `;
 
 const USAGE_EXIT = 2;

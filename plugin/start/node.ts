@@ -65,9 +65,9 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     const rest = node.get(plugin.id) as plugin.RestPlugin;
     const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
     if (answers && !signal.aborted) {
-      const { addresses, modernPool } = readOptions(node.config);
-      if (modernPool) console.log(`${plugin.MODERN_POOL} Without: --rest-pool=bcoin.`);
-      console.log(await greeting(rest, settings, addresses));
+      const options = readOptions(node.config);
+      if (options.modernPool) console.log(`${plugin.MODERN_POOL} Without: --rest-pool=bcoin.`);
+      console.log(await greeting(rest, settings, options));
     }
     await aborted;
   } finally {
@@ -94,12 +94,12 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
 
 /**
  * The text that is printed once requests are answered: requests to try, with hashes of this chain. `addresses`: where wallets connect, if
- * there is an index by script.
+ * there is an index by script. `explorer`: whether there is a page for browsers.
  */
 export async function greeting(
   { http, node }: Pick<plugin.RestPlugin, 'http' | 'node'>,
   { apiKey, isDemonstration }: Pick<StartSettings, 'apiKey' | 'isDemonstration'>,
-  addresses: WalletPlaces | undefined
+  { addresses, explorer }: { readonly addresses?: WalletPlaces; readonly explorer: boolean }
 ): Promise<string> {
   const base = restUrl(http);
   const root = base.replace(/\/rest$/, '');
@@ -112,6 +112,7 @@ export async function greeting(
   const key = apiKey?.file === undefined ? '' : `-u "x:$(cat ${apiKey.file})" `;
   return [
     '',
+    ...(explorer ? [`In a browser: ${root}/explorer`] : []),
     `REST answers at height ${height}. Try:`,
     `  curl ${base}/chaininfo.json`,
     `  curl ${base}/block/notxdetails/${toDisplayHex(hash)}.json`,

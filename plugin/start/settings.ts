@@ -16,8 +16,8 @@ const CHAIN_OPTIONS = ['network', 'prefix', 'config'];
 /** The settings of bcoin's own program. */
 const OPERATION = { config: true, argv: true, env: true, logFile: true, logConsole: true, memory: false, workers: true };
 
-/** Ours: today's pool. */
-const MODERN = { 'rest-pool': 'modern' };
+/** Ours: today's pool, and the explorer. */
+const MODERN = { 'rest-pool': 'modern', 'rest-explorer': true };
 
 const KEY_BYTES = 32;
 

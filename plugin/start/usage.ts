@@ -5,7 +5,8 @@ import { defaultOf, OPTIONS, type OptionGroup, type OptionRow } from '../option-
 const INDENT = 28;
 const MOST_COLUMNS = 120;
 
-function helpOf(row: OptionRow): string {
+/** A line or some lines of help about an option. */
+export function helpOf(row: OptionRow): string {
   const { usage, meaning } = row;
   const given = `  --${usage}`;
   const shown = defaultOf(row);
@@ -23,8 +24,10 @@ function wrapped(text: string): string {
   return lines.join(`\n${' '.repeat(INDENT)}`);
 }
 
+const NODE_OPTIONS: readonly OptionRow[] = OPTIONS.filter((row: OptionRow) => row.only !== 'reader');
+
 const ofGroup = (wanted: OptionGroup): string =>
-  OPTIONS.filter(({ group }) => group === wanted)
+  NODE_OPTIONS.filter(({ group }) => group === wanted)
     .map(helpOf)
     .join('\n');
 
@@ -65,8 +68,14 @@ ${ofGroup('wallets')}
 Payments:
 ${ofGroup('payments')}
 
+Notifications:
+${ofGroup('notifications')}
+
 Running:
 ${ofGroup('running')}
+
+Fleet:
+${ofGroup('fleet')}
 
 bcoin's, among others:
 ${BCOINS}

@@ -20,9 +20,10 @@ describe('a view of the pool', () => {
       made++;
       return slow();
     });
-    const first = [view.get(), view.get()];
+    const get = async (): Promise<number> => view.get();
+    const first = [get(), get()];
     const before = pool.revision++;
-    const second = [view.get(), view.get()];
+    const second = [get(), get()];
     expect(await Promise.all(first)).to.deep.equal([before, before]);
     expect(await Promise.all(second)).to.deep.equal([before + 1, before + 1]);
     expect(await view.get()).to.equal(before + 1);
@@ -55,7 +56,8 @@ describe('a view of the pool', () => {
       if (fails) throw new RangeError('no');
       return 'made';
     });
-    const errors = await Promise.all([caught(view.get()), caught(view.get())]);
+    const get = async (): Promise<string> => view.get();
+    const errors = await Promise.all([caught(get()), caught(get())]);
     expect(errors.map((error) => (error as Error).message)).to.deep.equal(['no', 'no']);
     fails = false;
     expect(await view.get()).to.equal('made');

@@ -55,8 +55,10 @@ describe('answers about the chain that two interfaces share', () => {
     const { reader } = served.scripts;
     const read = reader.read.bind(reader);
     reader.read = (use) => {
-      reading++;
-      return read((snapshot) => use(holding(snapshot)));
+      const result = read((snapshot) => use(holding(snapshot)));
+      // Reads of the tip alone are over at once.
+      if (result instanceof Promise) reading++;
+      return result;
     };
     electrum = new MethodCaller(served);
     const [block] = await mine(served.node, BLOCKS, undefined, ring.getAddress());
@@ -112,7 +114,9 @@ describe('answers about the chain that two interfaces share', () => {
     await mine(served.node, 1, undefined, ring.getAddress());
     await served.settle();
     const ask = (most: number) => (): Promise<unknown> =>
-      answers.scripts.read((snapshot) => answers.coins.of(script, most, snapshot, { isGone: false })).catch((error: unknown) => error);
+      answers.scripts
+        .read(async (snapshot) => answers.coins.of(script, most, snapshot, { isGone: false }))
+        .catch((error: unknown) => error);
     const [few, enough, one] = await together([ask(BLOCKS), ask(BLOCKS + 1), ask(1)]);
     expect(few).to.be.instanceOf(TooManyCoinsError);
     expect(enough).to.have.length(BLOCKS + 1);

@@ -48,7 +48,7 @@ describe('scanBlock', () => {
       })
     );
     const seen = [...chainABlocks().map(({ raw }) => raw), regtestGenesis]
-      .map(scanBlock)
+      .map((raw) => scanBlock(raw))
       .filter(({ hash }) => lengths.has(toDisplayHex(hash)));
     expect(seen).to.have.length(lengths.size);
     for (const { hash, strippedLength, length } of seen)

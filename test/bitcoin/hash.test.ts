@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { fromDisplayHex, hash160, hash256, hash256Of, shortChecksum, toDisplayHex } from '../../lib/bitcoin/hash';
+import { fromDisplayHex, hash160, hash256, hash256Of, shortChecksum, toDisplayHex, writePairHash } from '../../lib/bitcoin/hash';
 
 const native = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
 const bytes = fc.uint8Array({ maxLength: 300 }).map((data) => Buffer.from(data));
@@ -23,6 +23,18 @@ describe('hashes', () => {
         expect(shortChecksum(data)).to.equal(native(native(data)).readUInt32BE(0));
         expect(hash256(data).equals(native(native(data)))).to.equal(true);
         expect(hash160(data).equals(createHash('ripemd160').update(native(data)).digest())).to.equal(true);
+      })
+    );
+  });
+
+  it('of two hashes are those of the hashes one after the other, wherever they lie', () => {
+    const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    fc.assert(
+      fc.property(hash, hash, fc.nat({ max: 40 }), (left, right, gap) => {
+        const to = Buffer.alloc(40, 7);
+        writePairHash(Buffer.concat([Buffer.alloc(3), right, Buffer.alloc(gap), left]), 35 + gap, 3, to, 5);
+        const expected = hash256(Buffer.concat([left, right]));
+        expect(to).to.deep.equal(Buffer.concat([Buffer.alloc(5, 7), expected, Buffer.alloc(3, 7)]));
       })
     );
   });

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hash256Of } from '../../lib/bitcoin/hash';
 import { merkleTree, type MerkleTree } from '../../lib/bitcoin/merkle-tree';
-import { ByteReader } from '../../lib/bitcoin/reader';
+import { readPartialTree } from '../../lib/bitcoin/partial-tree';
+import { ByteReader, MalformedBytesError } from '../../lib/bitcoin/reader';
 import { runAtOnce } from '../../lib/turns/slices';
 
 const treeOver = (size: number): MerkleTree => {
@@ -53,6 +54,20 @@ describe('the tree over the txids of a block', () => {
     .integer({ min: 1, max: 600 })
     .chain((size) => fc.record({ size: fc.constant(size), index: fc.integer({ min: 0, max: size - 1 }) }));
 
+  it('says whether another list of txids has the same root', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 70 }), (size) => {
+        const txids = Array.from({ length: size }, (_, i) => treeOver(size).txid(i));
+        expect(treeOver(size).hasTwins).to.equal(false);
+        // The last ones again, as many as make an odd level even.
+        for (let count = 1; count <= size; count *= 2) {
+          const other = runAtOnce(merkleTree([...txids, ...txids.slice(-count)]));
+          if (other.root.equals(treeOver(size).root)) expect(other.hasTwins, `${size} ${count}`).to.equal(true);
+        }
+      })
+    );
+  });
+
   it('proves each of them with a branch and with a partial tree', () => {
     fc.assert(
       fc.property(place, ({ size, index }) => {
@@ -62,6 +77,39 @@ describe('the tree over the txids of a block', () => {
         const { root, matches } = extract(tree.partial(index));
         expect(root.equals(tree.root)).to.equal(true);
         expect(matches).to.deep.equal([{ txid, index }]);
+      })
+    );
+  });
+
+  it('proves some of them with one partial tree, which is read again', () => {
+    const places = fc
+      .integer({ min: 1, max: 600 })
+      .chain((size) => fc.record({ size: fc.constant(size), indexes: fc.subarray([...Array(size).keys()]) }));
+    fc.assert(
+      fc.property(places, ({ size, indexes }) => {
+        const tree = treeOver(size);
+        const reader = new ByteReader(tree.partial(...indexes));
+        expect(readPartialTree(reader)).to.deep.equal({ root: tree.root, size, txids: indexes.map((index) => tree.txid(index)) });
+        reader.requireEnd('partial tree');
+      })
+    );
+  });
+
+  it('is proven by no bytes that were changed', () => {
+    const tree = treeOver(37);
+    const partial = tree.partial(3, 20);
+    fc.assert(
+      fc.property(fc.nat(partial.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const changed = Buffer.from(partial);
+        changed[at] = (changed[at] as number) ^ change;
+        let proven: ReturnType<typeof readPartialTree>;
+        try {
+          proven = readPartialTree(new ByteReader(changed));
+        } catch (error) {
+          expect(error).to.be.instanceOf(MalformedBytesError);
+        }
+        // The number of transactions is not part of the root, and bits that are left over are not looked at.
+        if (proven?.root.equals(tree.root) === true) expect(proven.txids).to.deep.equal([tree.txid(3), tree.txid(20)]);
       })
     );
   });

@@ -11,6 +11,7 @@ import { caught } from '../support/caught';
 import { scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
+import { frontEndFault } from '../support/mempool-front-end';
 import { mempoolJs, refusalOf, type MempoolJs } from './esplora-clients';
 import { WalletNode } from './wallet-node';
 
@@ -158,13 +159,26 @@ describe('calls of clients of Esplora’s interface', () => {
     expect((await new FeeEstimatesApi(api).getFeeEstimates()).data).to.deep.equal({});
   });
 
-  it('are told that what only mempool’s own server has is not there', async () => {
-    const { blocks, difficulty } = mempool;
-    for (const [call, path] of [
-      [blocks.getBlock({ hash: block.hash }), `/api/v1/block/${block.hash}`],
-      [difficulty.getDifficultyAdjustment(undefined), '/api/v1/difficulty-adjustment']
-    ] as const)
-      expect(refusalOf(await caught(call))).to.deep.equal({ status: 404, message: `endpoint does not exist "${path}"` });
+  it('ask for what only mempool’s interface has: blocks with what they pay, the next blocks, difficulty', async () => {
+    const { blocks, difficulty, fees } = mempool;
+    const shown = (await blocks.getBlock({ hash: block.hash })) as object;
+    expect(frontEndFault('BlockExtended', shown)).to.equal(undefined);
+    const { height } = served.node.chain;
+    const page = (await blocks.getBlocks({ start_height: height })) as readonly object[];
+    expect(frontEndFault('BlockExtended', page, true)).to.equal(undefined);
+    expect(await blocks.getBlocks({})).to.deep.equal(page);
+    expect(frontEndFault('DifficultyAdjustment', await difficulty.getDifficultyAdjustment(undefined))).to.equal(undefined);
+    expect(await difficulty.getHashrate({ interval: '1m' })).to.have.keys(
+      'hashrates',
+      'difficulty',
+      'currentHashrate',
+      'currentDifficulty'
+    );
+    expect(frontEndFault('Recommendedfees', await fees.getFeesRecommended(undefined))).to.equal(undefined);
+    const projected = (await fees.getFeesMempoolBlocks(undefined)) as readonly object[];
+    expect(projected).to.have.lengthOf(1);
+    expect(frontEndFault('MempoolBlock', projected, true)).to.equal(undefined);
+    expect(frontEndFault('CpfpInfo', await fees.getCPFP({ txid: sent.txid }))).to.equal(undefined);
   });
 
   it('ask on one connection, whatever the answers are', async () => {

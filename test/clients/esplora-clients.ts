@@ -88,12 +88,20 @@ export interface MempoolJs {
     | 'getBlockTxid'
     | 'getBlockTxids'
     | 'getBlockTxs'
+    | 'getBlocks'
+    | 'getBlockRaw'
     | 'getBlocksTipHash'
     | 'getBlocksTipHeight',
-    { readonly hash?: string; readonly height?: number; readonly index?: number; readonly start_index?: number }
+    {
+      readonly hash?: string;
+      readonly height?: number;
+      readonly index?: number;
+      readonly start_index?: number;
+      readonly start_height?: number;
+    }
   >;
-  readonly difficulty: Calls<'getDifficultyAdjustment', undefined>;
-  readonly fees: Calls<'getFeesRecommended', undefined>;
+  readonly difficulty: Calls<'getDifficultyAdjustment', undefined> & Calls<'getHashrate', { readonly interval: string }>;
+  readonly fees: Calls<'getFeesRecommended' | 'getFeesMempoolBlocks', undefined> & Calls<'getCPFP', { readonly txid: string }>;
   readonly mempool: Calls<'getMempool' | 'getMempoolRecent' | 'getMempoolTxids', undefined>;
   readonly transactions: Calls<
     'getTx' | 'getTxHex' | 'getTxMerkleBlockProof' | 'getTxMerkleProof' | 'getTxOutspend' | 'getTxOutspends' | 'getTxStatus',
@@ -112,7 +120,8 @@ export interface MempoolJs {
         | 'wsStopTrackingTransaction'
         | 'wsTrackRbfSummary',
         (socket: WebSocket) => void
-      >
+      > &
+      Record<'wsTrackMempoolBlock', (socket: WebSocket, index: number) => void>
   >;
 }
 

@@ -19,6 +19,7 @@ const MISSING_INPUTS = -25;
 const HEADER_LENGTH = 80;
 const SATS = 100_000_000;
 const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
 const UNKNOWN = 'ff'.repeat(32);
 
 describe('clients over JSON-RPC', () => {
@@ -143,7 +144,7 @@ describe('clients over JSON-RPC', () => {
         const owner = connect({ port: served.port, user: 'anybody', password: MODERN['api-key'] });
         // No Bitcoin Core of today has it.
         expect(await owner.call('getinfo')).to.containSubset({ blocks: tipHeight });
-        expect(refusalOf(await caught(call('getinfo'))).code).to.equal(UNAUTHORIZED);
+        expect(refusalOf(await caught(call('getinfo'))).code).to.equal(FORBIDDEN);
       });
     });
 });

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { fromHost, type HostTransaction } from '../../lib/node/host';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
-import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
@@ -106,10 +106,24 @@ describe('methods of the Electrum protocol', () => {
     const coins = (await result('blockchain.scripthash.listunspent', [script])) as unknown[];
     expect(coins).to.have.length(BLOCKS - 1);
     expect(coins.at(-1)).to.deep.equal({ tx_hash: txidOf(child), tx_pos: 0, height: 0, value: 2 * COINBASE_SATS - 3 * FEE_SATS });
+    expect(await result('blockchain.transaction.get_height', [txidOf(child)])).to.equal(0);
+    const output = { scripthash: script, value: 2 * COINBASE_SATS - 3 * FEE_SATS };
+    expect(await result('blockchain.utxo.get_info', [txidOf(child), 0])).to.deep.equal(output);
+    expect(await result('blockchain.utxo.get_info', [txidOf(parent), 0])).to.equal(null);
 
     await mine(served.node, 1);
     await served.settle();
     const { height } = served.node.chain.tip;
+    expect(await result('blockchain.transaction.get_height', [txidOf(child)])).to.equal(height);
+    expect(await result('blockchain.utxo.get_info', [txidOf(child), 0])).to.deep.equal({ ...output, confirmed_height: height });
+    const tip = (await result('blockchain.headers.get_tip')) as { readonly hex: string };
+    expect(tip).to.deep.equal({ height, hex: await result('blockchain.block.header', [height]) });
+    const block = { block_hash: toDisplayHex(fromHost(served.node.chain.tip.hash)), block_height: height };
+    expect(await result('blockchain.transaction.get_confirmed_blockhash', [txidOf(parent)])).to.deep.equal(block);
+    expect(await result('blockchain.transaction.get_confirmed_blockhash', [txidOf(parent), true])).to.deep.equal({
+      ...block,
+      block_header: tip.hex
+    });
     expect(await history()).to.deep.equal([parent, child].map((one) => ({ tx_hash: txidOf(one), height })));
     const { merkle } = (await result('blockchain.transaction.get_merkle', [txidOf(child), height])) as { merkle: unknown };
     expect(await result('blockchain.transaction.id_from_pos', [height, 2, true])).to.deep.equal({ tx_hash: txidOf(child), merkle });
@@ -118,6 +132,36 @@ describe('methods of the Electrum protocol', () => {
     expect(await errorOf('blockchain.transaction.broadcast', [hexOf(child)])).to.equal(
       `1 the transaction was rejected by network rules.\n\nTransaction outputs already in utxo set\n[${hexOf(child)}]`
     );
+  });
+
+  it('know the first use of a script', async () => {
+    const [{ tx_hash } = expect.fail('a transaction')] = (await result('blockchain.scripthash.get_history', [script])) as {
+      tx_hash: string;
+    }[];
+    const { block_hash, ...first } = (await result('blockchain.scripthash.get_first_use', [script])) as Record<string, unknown>;
+    expect(first).to.deep.equal({ height: 1, block_height: 1, tx_hash });
+    const at = (await result('blockchain.transaction.get_confirmed_blockhash', [tx_hash])) as Record<string, unknown>;
+    expect(at).to.deep.equal({ block_hash, block_height: 1 });
+    const other = bcoin.KeyRing.generate();
+    const payment = signed(ring, [fresh()], [[other.getAddress(), COINBASE_SATS - FEE_SATS]]);
+    const [output] = scanTransaction(payment.toRaw()).outputs;
+    const name = toDisplayHex(hash('sha256', output?.script ?? '', 'buffer'));
+    expect(await result('blockchain.scripthash.get_first_use', [name])).to.equal(null);
+    await result('blockchain.transaction.broadcast', [hexOf(payment)]);
+    expect(await result('blockchain.scripthash.get_first_use', [name])).to.deep.equal({
+      block_hash: '0'.repeat(64),
+      height: 0,
+      block_height: 0,
+      tx_hash: txidOf(payment)
+    });
+  });
+
+  it('say that a transaction is not known', async () => {
+    const [unknown, words] = ['ab'.repeat(32), 'transaction matching the requested hash was found'];
+    expect(await errorOf('blockchain.transaction.get_height', [unknown])).to.equal(`1 No ${words}`);
+    expect(await errorOf('blockchain.transaction.get_confirmed_blockhash', [unknown])).to.equal(`1 No confirmed ${words}`);
+    expect(await errorOf('blockchain.utxo.get_info', [unknown, -1])).to.equal('1 -1 should be a non-negative integer');
+    expect(await result('blockchain.utxo.get_info', [unknown, 0])).to.equal(null);
   });
 
   it('take the transactions of a package one by one, and say what was refused', async () => {

@@ -130,7 +130,8 @@ describe('turns', () => {
           left--;
           order.push(name);
           await new Promise(setImmediate);
-        }
+        },
+        tookLong: () => undefined
       };
     };
     const [much, little] = [taker('much', 6), taker('little', 2)];
@@ -138,5 +139,21 @@ describe('turns', () => {
     turns.want(little);
     while (order.length < 8) await new Promise(setImmediate);
     expect(order).to.deep.equal(['much', 'much', 'much', 'little', 'much', 'little', 'much', 'much']);
+  });
+
+  it('say what a request took for which all others had to wait', () => {
+    let left = 1;
+    let took = 0;
+    const end = performance.now() + 20;
+    new Turns('heavy', 1).want({
+      hasWork: () => left > 0,
+      begin: () => {
+        left--;
+        while (performance.now() < end);
+        return undefined;
+      },
+      tookLong: (ms) => (took += ms)
+    });
+    expect(took).to.be.greaterThan(10);
   });
 });

@@ -216,3 +216,33 @@ describe('a session of the Electrum protocol', () => {
     expect(await (await connect()).ask('server.ping')).to.deep.include({ result: null });
   });
 });
+
+describe('a session of the Electrum protocol when the node stops', () => {
+  it('gets the answers to what it has asked, and ends', async () => {
+    const held: (() => void)[] = [];
+    const served = await openElectrumNode({ held: (release) => void held.push(release), settings: { 'rest-threads': 16 } });
+    const client = await LineClient.connect(served.port);
+    const asked = Array.from({ length: MOST_AT_WORK + 2 }, (_, id) => id);
+    for (const id of asked) client.send({ id, method: 'test.hold' });
+    await until(() => held.length === MOST_AT_WORK);
+    const closing = served.node.close();
+    const releasing = setInterval(() => {
+      for (const release of held.splice(0)) release();
+    });
+    const answered: unknown[] = [];
+    for (let line = await client.line(); line !== undefined; line = await client.line()) answered.push((JSON.parse(line) as Reply).id);
+    clearInterval(releasing);
+    expect(answered).to.deep.equal(asked);
+    await closing;
+  });
+
+  it('ends with what it has asked when that takes long', async () => {
+    const served = await openElectrumNode({ held: () => undefined });
+    const client = await LineClient.connect(served.port);
+    client.send({ id: 1, method: 'test.hold' });
+    client.send({ id: 2, method: 'server.ping' });
+    expect(await client.value()).to.have.property('id', 2);
+    await served.node.close();
+    expect(await client.line()).to.equal(undefined);
+  });
+});

@@ -38,7 +38,7 @@ class Uncached {
   readonly #routes: readonly Route[];
 
   constructor(all: NotifyingNode) {
-    this.#routes = esploraRoutes({ ...uncachedAnswers(all), broadcast: false, maxUnspent: 500 });
+    this.#routes = esploraRoutes({ ...uncachedAnswers(all), broadcast: false, maxUnspent: 500, version: '1.0.0' });
   }
 
   async answer(question: string): Promise<string> {
@@ -72,6 +72,9 @@ function questionsAboutBlocks({ answers }: NotifyingNode): string[] {
       const block = `/block/${toDisplayHex(hash)}`;
       return [
         `/blocks/${height}`,
+        `/v1/blocks/${height}`,
+        `/v1${block}`,
+        `/v1${block}/summary`,
         `/block-height/${height}`,
         block,
         `${block}/status`,

@@ -6,12 +6,30 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { needsNode } from '../support/fleet';
+import {
+  differing,
+  DIFFERENT,
+  GUESSED_FLAGS,
+  PACKAGE_FLAGS,
+  recordedBlocks,
+  recordedPool,
+  type Json,
+  type RecordedBlock,
+  type RecordedTransaction,
+  type Relative
+} from '../support/recorded-mempool';
 import { ServedNode } from '../support/served-node';
 import { askInOneWrite } from '../support/http';
 
 interface RecordedAnswer {
   readonly path: string;
   readonly json: unknown;
+}
+
+interface Shown {
+  readonly txid: string;
+  readonly status: { readonly block_height?: number };
 }
 
 /** Requests that are sent together. */
@@ -114,8 +132,97 @@ describe('Esplora’s interface over a long chain', () => {
     expect([status, body.toString()]).to.deep.equal([200, `[[],${spends.body.toString()},[],[]]`]);
   });
 
+  it('shows the transactions of several scripts in one list: each once, of the pool first, then the newest', async () => {
+    const recorded = jsonIn<RecordedAnswer>(join(__dirname, '../vectors/esplora/scripts.jsonl.gz'));
+    const hashes = [...new Set(recorded.map(({ path }) => path.split(/[/?#]/)[2] ?? ''))].slice(0, 12);
+    const walk = async (page: (query: string) => Promise<{ readonly body: Buffer }>): Promise<Shown[]> => {
+      const all: Shown[] = [];
+      for (let query = '?max_txs=100'; ; query = `?max_txs=100&after_txid=${all.at(-1)?.txid ?? ''}`) {
+        const list = JSON.parse((await page(query)).body.toString()) as Shown[];
+        all.push(...list);
+        if (list.length === 0) return all;
+      }
+    };
+    const single = await Promise.all(hashes.map((hash) => walk((query) => served.get(`/scripthash/${hash}/txs${query}`))));
+    const body = Buffer.from(JSON.stringify([...hashes, hashes[0]]));
+    const together = await walk((query) => served.get(`/scripthashes/txs${query}`, { method: 'POST', body }));
+    const txidsOf = (list: readonly Shown[]): string[] => list.map(({ txid }) => txid);
+    expect(together.length).to.be.above(100);
+    expect(txidsOf(together)).to.have.members([...new Set(txidsOf(single.flat()))]);
+    const heights = together.map(({ status }) => status.block_height ?? Infinity);
+    expect(heights).to.deep.equal(heights.toSorted((a, b) => b - a));
+  });
+
+  it('refuses lists of scripts that it cannot read, and too long ones', async () => {
+    const post = async (names: unknown): Promise<string> => {
+      const { status, body } = await served.get('/addresses/txs', { method: 'POST', body: Buffer.from(JSON.stringify(names)) });
+      return `${status} ${body.toString()}`;
+    };
+    expect(await post({})).to.equal('400 Invalid body: expected a JSON array of addresses or script hashes');
+    expect(await post(['x'])).to.equal('400 Invalid Bitcoin address');
+    expect(await post(Array.from({ length: 101 }, () => 'x'))).to.equal('400 Exceeded maximum of 100 addresses or script hashes');
+    expect(await post([])).to.equal('200 []');
+  });
+
+  const json = async <T>(path: string): Promise<T> => JSON.parse((await served.get(path)).body.toString()) as T;
+
+  it('shows every recorded block as mempool’s backend does, but for a few fields', async () => {
+    const blocks = recordedBlocks();
+    expect(blocks).to.have.lengthOf(84);
+    const found = new Set<string>();
+    let equal = 0;
+    for (const block of blocks) {
+      const ours = await json<RecordedBlock>(`/v1/block/${block.id}`);
+      const names = differing(ours, block);
+      for (const name of names) found.add(name);
+      if (names.every((name) => name === 'stale' || name === 'pool')) equal++;
+      expect(ours.extras['pool']).to.deep.equal({ id: 0, ...(block.extras['pool'] as Json) });
+    }
+    expect([...found]).to.have.members(Object.keys(DIFFERENT));
+    expect(equal).to.equal(75);
+  });
+
+  it('shows the same rate, relatives and flags of every transaction of the pool', async () => {
+    const transactions = recordedPool();
+    expect(transactions).to.have.lengthOf(78);
+    const [block] = await json<{ readonly nTx: number; readonly totalFees: number }[]>('/v1/fees/mempool-blocks');
+    expect(block).to.include({ nTx: 78, totalFees: transactions.reduce((sum, { fee }) => sum + fee, 0) });
+    const txids = (list: readonly Relative[] = []): string[] => list.map(({ txid }) => txid).sort();
+    const { blocks } = await served.answers.projections.get();
+    const flags = new Map(blocks[0]?.transactions.map((one) => [one.txid.toString('hex'), BigInt(one.flags)]));
+    let equal = 0;
+    for (const { txid, fee, effectiveFeePerVsize, ancestors, descendants, flags: theirs } of transactions) {
+      const ours = await json<RecordedTransaction & { readonly cluster?: unknown }>(`/v1/cpfp/${txid}`);
+      expect(ours.fee, txid).to.equal(fee);
+      const known = flags.get(Buffer.from(txid, 'hex').reverse().toString('hex')) ?? expect.fail(txid);
+      expect(known & ~PACKAGE_FLAGS, txid).to.equal(BigInt(theirs) & ~GUESSED_FLAGS & ~PACKAGE_FLAGS);
+      if (Math.abs(ours.effectiveFeePerVsize - effectiveFeePerVsize) > 1e-9) {
+        // It is mined together with others than in an order by ancestors.
+        expect(ours.cluster, txid).to.not.equal(undefined);
+        continue;
+      }
+      equal++;
+      expect(txids([...ours.ancestors, ...ours.descendants]), txid).to.deep.equal(txids([...ancestors, ...descendants]));
+      // Brothers may come in any order.
+      expect((known & PACKAGE_FLAGS) === 0n, txid).to.equal((BigInt(theirs) & PACKAGE_FLAGS) === 0n);
+    }
+    expect(equal).to.equal(70);
+  });
+
+  it('recommends what mempool’s backend recommends', async () => {
+    // As recorded under `/fee-estimates`.
+    expect(await json('/v1/fees/precise')).to.deep.equal({
+      fastestFee: 1.5,
+      halfHourFee: 1.25,
+      hourFee: 1,
+      economyFee: 1,
+      minimumFee: 1
+    });
+  });
+
   it('forgets blocks that are disconnected, and knows them again when they are connected again', async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
+    needsNode(this, 'a node whose chain has become shorter does not feed a fleet until it has as much work again');
     const { height } = chainAManifest();
     const taken = chainAActiveBlocks().slice(height - 19);
     const block = taken.reduce((a, b) => (b.raw.length > a.raw.length ? b : a));

@@ -181,7 +181,7 @@ describe('clients that may use Esplora’s interface', () => {
       204,
       0,
       'GET, HEAD, POST, OPTIONS',
-      'Authorization, Content-Type'
+      'Authorization, Content-Type, X-Rest-Min-Tip, X-Rest-Min-Seq'
     ]);
   });
 

@@ -120,20 +120,12 @@ describe('fee estimates over Esplora’s interface', () => {
       estimateFee: (blocks) => (blocks <= 2 ? { rate, blocks } : undefined)
     });
     const pool = new ScriptPool(node.pool, unfailing);
-    const [route, recommended] = feeRoutes({ node, fees: new PoolFees(node, pool) });
+    const [route] = feeRoutes({ fees: new PoolFees(node, pool) });
     const request = new EsploraRequest(new Map(), '', Buffer.alloc(0), { destroyed: false });
     const expected = '{"1":12.345,"2":12.345,"144":1.0,"504":1.0,"1008":1.0}';
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
     rate = 1;
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
-    // The same estimates in mempool's form.
-    expect(JSON.parse((await recommended?.endpoint(request))?.body.toString() ?? '')).to.deep.equal({
-      fastestFee: 13,
-      halfHourFee: 13,
-      hourFee: 13,
-      economyFee: 1,
-      minimumFee: 1
-    });
     await host.close();
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { objectOf, partsOf, piecesOf } from '../../lib/esplora/push/messages';
+import { objectOf, partsOf, piecesOf } from '../../lib/esplora/messages';
 
 describe('a message of mempool’s WebSocket', () => {
   const long = Buffer.from(JSON.stringify(Array.from({ length: 500 }, (_, i) => `transaction ${i}`)));

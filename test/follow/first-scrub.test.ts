@@ -35,6 +35,7 @@ describe('a store of which only some tables are read when it is opened', () => {
         damage.push(error);
         closing.abort();
       },
+      onPart: () => undefined,
       signal: closing.signal
     });
   };

@@ -101,7 +101,7 @@ describe('the coin cache', () => {
     for (let number = last - 7_000; number <= last; number++) {
       const entry = cache.find(wordsOf(number), 0, 0);
       expect(entry, `entry ${number}`).not.to.equal(NO_ENTRY);
-      expect(cache.spend(entry, 0, 2, 0, undefined)).to.equal(true);
+      expect(cache.spend(entry, 0, 2, 0, { undo: undefined, hasher: undefined })).to.equal(true);
     }
   });
 });

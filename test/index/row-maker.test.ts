@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { RowMaker } from '../../lib/index/scan/row-maker';
 import { blockRows } from '../../lib/index/scan/rows';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
@@ -42,6 +44,36 @@ describe('making rows', function () {
     await replies;
     expect(made).to.deep.equal([7, 8, 9].map((height) => blockRows(large, height, hasher)));
     expect(large).to.deep.equal(before);
+  });
+
+  it('keeps a process alive that waits for nothing else, and none that waits for nothing', async () => {
+    const program = `
+      const { RowMaker } = require('./dist/lib/index/scan/row-maker');
+      const { TxidHasher } = require('./dist/lib/index/records/txid-hash');
+      const block = require('node:fs').readFileSync(0);
+      const [maker, hasher] = [new RowMaker(), new TxidHasher(Buffer.alloc(32))];
+      (async () => {
+        await maker.make(block, 7, hasher);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await Promise.all([8, 9].map((height) => maker.make(block, height, hasher)));
+        console.log('made');
+      })();`;
+    const child = execFile(process.execPath, ['-e', program]);
+    let said = '';
+    child.stdout?.on('data', (text: string) => (said += text));
+    child.stdin?.end(large);
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    expect(said).to.equal('made\n');
+  });
+
+  it('takes txids that are known as they are, in the thread and without it, and hashes none', async () => {
+    const known = Buffer.alloc(41 * 32, 'txids that nobody would have hashed');
+    const rows = blockRows(large, 7, hasher, { txids: known });
+    expect(Buffer.from(rows.coinbase)).to.deep.equal(known.subarray(0, 32));
+    expect(Buffer.from(rows.hashes.subarray(12, 24))).to.deep.equal(hasher.hash(known.subarray(32, 64)));
+    expect(await maker.make(large, 7, hasher, known)).to.deep.equal(rows);
+    const right = Buffer.concat(scanBlock(large).transactions.map(({ txid }) => txid));
+    expect(blockRows(large, 7, hasher, { txids: right })).to.deep.equal(blockRows(large, 7, hasher));
   });
 
   it('leaves rows as they are until they are released, and then reuses their memory', async () => {

@@ -8,6 +8,7 @@ import { PAYMENT_TYPE } from '../../lib/payments';
 import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
+import { WebFiles } from '../../lib/web/web-files';
 import { ask, openSocket, requestBytes } from '../support/http';
 import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
 import type { AddressInfo } from 'node:net';
@@ -38,11 +39,13 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
       requireReady: () => {
         if (served.closed) throw served.closed;
       },
-      logger: { error: (message) => errors.push(message), debug: () => undefined }
+      version: '1.2.3',
+      logger: { error: (message) => errors.push(message), debug: () => undefined },
+      files: new WebFiles()
     });
     const app = new HttpApp({ debug: () => undefined });
     app.add(pages);
-    server.on('request', (request, response) => void app.handle(request, response, () => undefined).finally(() => server.emit('over')));
+    server.on('request', (request, response) => void app.handle(request, response).finally(() => server.emit('over')));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
@@ -105,6 +108,65 @@ describe('the merchant’s pages', () => {
     servedShop(async (shop) => {
       const reply = await ask(shop.port, { method: 'POST', path: '/pay', body: Buffer.alloc(300_000, '[') });
       expect(reply.status).to.equal(401);
+    })
+  );
+
+  it(
+    'lists orders to the merchant alone, in JSON and as a page',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      expect((await ask(shop.port, { path: '/pay' })).status).to.equal(401);
+      const Authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+      const json = await ask(shop.port, { path: '/pay?status=open', headers: { Authorization, Accept: '*/*' } });
+      expect(JSON.parse(json.body.toString())).to.containSubset({ orders: [{ id, status: 'open' }] });
+      const page = await ask(shop.port, { path: '/pay', headers: { Authorization, Accept: 'text/html' } });
+      expect(page.headers).to.include({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' });
+      expect((await ask(shop.port, { path: '/pay?status=x', headers: { Authorization, Accept: 'text/html' } })).status).to.equal(400);
+    })
+  );
+
+  it(
+    'serves what the pages load, for good, also while the gate is closed',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      const page = await ask(shop.port, { path: `/pay/${id}`, headers: { Accept: 'text/html' } });
+      const [, style = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page.body.toString()) ?? [];
+      shop.closed = new HttpError(503, 'Service temporarily unavailable: Loading');
+      const { pathname: path } = new URL(style, `http://127.0.0.1/pay/${id}`);
+      const asset = await ask(shop.port, { path });
+      expect(asset.status).to.equal(200);
+      expect(asset.headers).to.include({
+        'content-type': 'text/css; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable'
+      });
+      expect((await ask(shop.port, { path: '/pay/assets/..%2f..%2fmanifest.json' })).status).to.equal(404);
+      expect((await ask(shop.port, { method: 'POST', path, headers: { Accept: '*/*' } })).status).to.equal(503);
+    })
+  );
+
+  it(
+    'gives browsers errors as pages, and everybody else text as ever',
+    servedShop(async (shop) => {
+      const path = `/pay/${'0'.repeat(32)}`;
+      const page = await ask(shop.port, { path, headers: { Accept: 'text/html,*/*;q=0.8' } });
+      expect([page.status, page.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
+      expect(page.headers['content-security-policy']).to.include("script-src 'self'");
+      const text = await ask(shop.port, { path, headers: { Accept: '*/*' } });
+      expect([text.status, text.body.toString()]).to.deep.equal([404, 'No such payment request.\r\n']);
+      shop.closed = new HttpError(503, 'Service temporarily unavailable: Loading <1>');
+      const closed = await ask(shop.port, { path, headers: { Accept: 'text/html' } });
+      expect([closed.status, closed.headers['retry-after']]).to.deep.equal([503, '5']);
+      expect(closed.body.toString()).to.include('Loading &#60;1&#62;').and.to.include('http-equiv="refresh"');
+    })
+  );
+
+  it(
+    'tells how far an order has come at /pay/<id>/status, and nothing of others',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      const reply = await ask(shop.port, { path: `/pay/${id}/status` });
+      expect(JSON.parse(reply.body.toString())).to.include({ id, status: 'open', missing: 10_000 });
+      expect((await ask(shop.port, { path: '/pay/none/status' })).status).to.equal(404);
     })
   );
 

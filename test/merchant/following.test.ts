@@ -9,6 +9,7 @@ import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { Connections } from '../../lib/server/http/connections';
 import { Mount } from '../../lib/server/http/mount';
+import { WebFiles } from '../../lib/web/web-files';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
 import { newFolder } from '../support/folders';
@@ -155,10 +156,13 @@ describe('a merchant that follows the chain', function () {
         ready$: rest.ready$,
         folder: payments,
         publicUrl: undefined,
+        notifyOrigins: [],
         timeoutMs: 10_000,
         unfinished: new Unfinished(),
         requireReady: () => undefined,
+        version: '1.2.3',
         logger: log,
+        files: new WebFiles(),
         reviewMs: 20
       });
       const app = new HttpApp(log);

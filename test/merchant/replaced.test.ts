@@ -68,7 +68,7 @@ describe('an acknowledged payment that is replaced in the pool', () => {
     );
     expect(await state()).to.deep.equal({ id, state: 'replaced', by });
     const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-    expect(page).to.include('another payment has taken its place');
+    expect(page).to.include('Another transaction has taken its place');
     await mine(served.node, 1);
     await served.settle();
     expect(await state()).to.deep.include({ state: 'conflicted' });

@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { readNodeCoin } from '../../lib/node/coins';
 import { StoredCoinReader } from '../../lib/node/stored-coin';
-import { undoCoins } from '../../lib/node/undo';
+import { undoCoins } from '../../lib/node/undo-record';
 import { bcoin } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
 

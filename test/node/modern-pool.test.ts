@@ -10,7 +10,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
 import { openModernNode, type ModernNode } from '../support/modern-node';
-import { freePort, mine, mineOnly, type RegtestOptions } from '../support/regtest-node';
+import { freePort, mine, mineOnly, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { signed } from '../support/signed';
 import type { AddressInfo } from 'node:net';
@@ -119,6 +119,24 @@ describe('the modern pool', function () {
     expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
   });
 
+  it('takes no package that pays more than its sender wants', async () => {
+    const { node, coins } = await withCoins(1);
+    const parent = paying(coins, 0);
+    const child = paying([parent], 5_000_000, COINBASE_SATS);
+    const submit = (mostRate: number): ReturnType<BcoinNode['submitPackage']> =>
+      node.submitPackage(
+        [parent, child].map((one) => one.toRaw()),
+        mostRate
+      );
+    const refused = await submit(10_000_000);
+    expect([refused?.message, refused?.members[1]]).to.deep.equal([
+      'transaction failed',
+      { type: 'refused', reason: 'max feerate exceeded', details: '' }
+    ]);
+    expect(idsOf(node)).to.deep.equal([]);
+    expect((await submit(0))?.message).to.equal('success');
+  });
+
   it('takes transactions of a disconnected block back: into an empty pool, and spends of mature coinbases', async () => {
     const { host, node, coins } = await withCoins(2);
     const parent = paying(coins.slice(0, 1), FEE);
@@ -156,6 +174,44 @@ describe('the modern pool', function () {
     expect(idsOf(node)).to.deep.equal([]);
   });
 
+  it('leaves what has a relative lock time that ends later in the new chain', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const parent = paying(coins, FEE);
+    const child = new bcoin.MTX();
+    child.version = 2;
+    child.addTX(parent, 0);
+    for (const input of child.inputs) input.sequence = 2;
+    child.addOutput(ring.getAddress(), COINBASE_SATS - 2 * FEE);
+    child.sign(ring);
+    const locked = child.toTX();
+    const fork = host.chain.tip;
+    await mineOnly(host, [parent]);
+    expect(((await caught(node.broadcast(locked.toRaw()))) as TransactionRefusedError).words?.message).to.equal('non-BIP68-final');
+    await mineOnly(host, []);
+    await node.broadcast(locked.toRaw());
+    await mineOnly(host, [parent], await mineOnly(host, [], await mineOnly(host, [], fork)));
+    expect(idsOf(node)).to.deep.equal([]);
+    await mineOnly(host, []);
+    await node.broadcast(locked.toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(locked));
+  });
+
+  it('drops what nobody has mined for two weeks, with what spends from it', async () => {
+    const opened = await withCoins(2);
+    const { host, node, coins } = opened;
+    const [old, other] = coins.map((coin) => paying([coin], FEE)) as [HostTransaction, HostTransaction];
+    const child = paying([old], FEE, COINBASE_SATS - FEE);
+    for (const transaction of [old, child, other]) await node.broadcast(transaction.toRaw());
+    const age = (transaction: HostTransaction, hours: number): void => {
+      const entry = host.mempool.getEntry(hostHash(opened, transaction)) ?? expect.fail('an entry');
+      (entry as { time: number }).time -= hours * 3_600;
+    };
+    age(old, 336.1);
+    age(other, 335.9);
+    await mineOnly(host, []);
+    expect(idsOf(node)).to.deep.equal(namesOf(other));
+  });
+
   it('trims a cluster that blocks leave too large when they come back', async () => {
     const { host, node, coins } = await withCoins(1);
     const chain: HostTransaction[] = [];
@@ -188,15 +244,19 @@ describe('the modern pool', function () {
   });
 
   it('announces what it has checked, although the same transaction comes again with a wrong witness', async () => {
-    const { host, node, coins } = await withCoins(1, { settings: { selfish: true } });
-    const good = paying(coins, FEE);
+    const { host, node, coins } = await withCoins(2, { settings: { selfish: true } });
+    const [good, other] = coins.map((coin) => paying([coin], FEE)) as [HostTransaction, HostTransaction];
     const announced: HostTransaction[] = [];
     host.broadcast = (transaction) => {
       announced.push(transaction);
       return Promise.resolve();
     };
     for (const raw of [good.toRaw(), withWitness(good.toRaw())]) await node.broadcast(raw);
-    expect(announced.map((one) => one.toRaw().toString('hex'))).to.deep.equal(Array(2).fill(good.toRaw().toString('hex')));
+    // bcoin's wallet and HTTP interface send this way.
+    await host.sendTX(other);
+    expect(announced.map((one) => one.toRaw().toString('hex'))).to.deep.equal(
+      [good, good, other].map((one) => one.toRaw().toString('hex'))
+    );
   });
 
   it('drops what pays the least when it is full, and then asks for more', async () => {
@@ -239,6 +299,23 @@ describe('the modern pool', function () {
     expect(((await caught(strict.node.broadcast(absurd.toRaw()))) as TransactionRefusedError).message).to.equal('absurdly-high-fee');
   });
 
+  it('leaves siblings of version 3 in their places where nothing is replaced', async () => {
+    for (const replaceByFee of [true, false]) {
+      const { node, coins } = await withCoins(1, { settings: { replaceByFee } });
+      const [half, last] = [COINBASE_SATS / 2, COINBASE_SATS / 2 - FEE];
+      const outputs = [half, last].map((sats) => [ring.getAddress(), sats] as const);
+      const parent = signed(ring, coins, outputs, 3);
+      const [first, second] = [0, 1].map((index) =>
+        signed(ring, [[parent, index]], [[ring.getAddress(), last - FEE - index * 10 * FEE]], 3)
+      ) as [HostTransaction, HostTransaction];
+      for (const transaction of [parent, first]) await node.broadcast(transaction.toRaw());
+      const sent = node.broadcast(second.toRaw());
+      if (replaceByFee) await sent;
+      else expect(((await caught(sent)) as TransactionRefusedError).words?.reason).to.equal('TRUC-violation');
+      expect(idsOf(node)).to.deep.equal(namesOf(parent, replaceByFee ? second : first));
+    }
+  });
+
   it('knows the relations of transactions that it has on the disk', async () => {
     const prefix = await newFolder();
     const options = { prefix, settings: { persistentMempool: true } };
@@ -246,7 +323,6 @@ describe('the modern pool', function () {
     const parent = paying(first.coins, FEE);
     const child = paying([parent], FEE, COINBASE_SATS - FEE);
     for (const transaction of [parent, child]) await first.node.broadcast(transaction.toRaw());
-    await (first.host.mempool as unknown as { cache: { flush(): Promise<void> } }).cache.flush();
     await first.host.close();
     const { node } = await openNode(options);
     expect(idsOf(node)).to.have.members(namesOf(parent, child));
@@ -317,5 +393,10 @@ describe('the modern pool', function () {
     const estimate = node.estimateFee(2) ?? expect.fail('an estimate');
     const rate = (60 * 1_000) / Math.ceil((spends[0]?.getWeight() ?? 0) / 4);
     expect(estimate.rate).to.be.closeTo(rate, 20);
+    // What was counted without the low rates is not taken over from the disk.
+    const own = await openRegtestNode();
+    host.fees?.inject(own.fees ?? expect.fail('estimates'));
+    await own.close();
+    expect(node.estimateFee(2)).to.deep.equal(estimate);
   });
 });

@@ -74,7 +74,7 @@ describe("the node's pool", () => {
     expect(node.pool.info()).to.deep.include({ size: 0, bytes: 0 });
     expect(told).to.deep.equal([
       { type: 'add', txid },
-      { type: 'remove', txid }
+      { type: 'remove', txid, isConfirmed: true }
     ]);
   });
 
@@ -134,7 +134,7 @@ describe("the node's pool", () => {
     await node.broadcast(spend.toRaw());
     const { revision } = node.pool;
     await host.chain.reset(50);
-    expect(told.at(-1)).to.deep.equal({ type: 'clear' });
+    expect(told.at(-1)).to.deep.equal({ type: 'clear', txids: [spend.hash()] });
     expect(node.pool.revision).to.be.greaterThan(revision);
     expect(node.pool.entries()).to.deep.equal([]);
   });

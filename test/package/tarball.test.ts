@@ -47,7 +47,10 @@ describe('what npm packs', function () {
       expect(files, name).to.include.members(['LICENSE', 'README.md', 'docs/payments.md', 'dist/proto/payments.proto']);
     }
     const [service] = packed;
-    expect(service?.files).to.include.members(['CHANGELOG.md', 'docs/differences.md', 'proto/payments.proto']);
+    expect(service?.files).to.include.members([
+      ...['CHANGELOG.md', 'docs/differences.md', 'proto/payments.proto'],
+      ...['dist/web/manifest.json', 'dist/web/licenses.txt']
+    ]);
   });
 
   it('has nothing that only the project needs', () => {
@@ -55,7 +58,9 @@ describe('what npm packs', function () {
       for (const path of files) {
         expect(path, name).to.match(/^((dist|docs|proto)\/|(CHANGELOG|README)\.md$|LICENSE$|package\.json$)/);
         if (!path.startsWith('dist/')) continue;
-        expect(path, name).to.match(/^dist\/(lib|migrations|plugin)\/.*\.(js|d\.ts)$|^dist\/proto\/payments\.proto$/);
+        expect(path, name).to.match(
+          /^dist\/(lib|migrations|plugin)\/.*\.(js|d\.ts)$|^dist\/proto\/(fleet|payments)\.proto$|^dist\/web\/(manifest\.json|licenses\.txt|[\w-]+\.(js|css|svg)(\.br|\.gz)?)$/
+        );
       }
     }
     const [, payments] = packed;

@@ -10,7 +10,7 @@ describe('the demonstration chain', function () {
   let served: RestNode;
 
   before(async () => {
-    served = await openRestNode({ settings: { 'rest-addresses': true } });
+    served = await openRestNode({ settings: { 'rest-explorer': true, 'rest-addresses': true } });
     await demonstrate(served.node as unknown as HostFullNode, loadBcoin(), new AbortController().signal);
     await untilReady(served);
   });
@@ -53,7 +53,11 @@ describe('the demonstration chain', function () {
 
   it('has a greeting with requests that work', async () => {
     const electrum = { plain: { host: '127.0.0.1', port: 50001 }, tls: { host: '::1', port: 50002 } };
-    const text = await greeting(served.rest, { apiKey: undefined, isDemonstration: true }, { path: '/api', electrum });
+    const text = await greeting(
+      served.rest,
+      { apiKey: undefined, isDemonstration: true },
+      { addresses: { path: '/api', electrum }, explorer: true }
+    );
     expect(text).to.match(/electrum --regtest --oneserver --server 127\.0\.0\.1:50001:t\n.* --server \[::1\]:50002:s\n/);
     const urls = text.match(/http:\S+/g) ?? [];
     expect(urls.filter((url) => url.includes('/api/address/'))).to.have.length(2);

@@ -97,6 +97,8 @@ describe('the interfaces on the HTTP port of a node that is not in sync', () => 
       const { status, headers } = await ask(served.port, { path });
       expect([status, headers['retry-after']], path).to.deep.equal([503, '5']);
     }
+    for (const path of ['/rest/openapi.json', '/api/openapi.json', '/pay/openapi.json'])
+      expect((await ask(served.port, { path })).status, path).to.equal(200);
     expect(await upgradeReply(served.port, '/api/v1/ws'))
       .to.match(/^HTTP\/1\.1 503 /)
       .and.match(/\r\nRetry-After: 5(\r\n|$)/);

@@ -4,6 +4,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { hashOfUndo } from '../../lib/index/coins/undo-hash';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import {
   decodeFilterEntry,
@@ -14,7 +16,9 @@ import {
   putFilterSpan
 } from '../../lib/index/records/filter';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/records/layout';
+import { putSpentHash } from '../../lib/index/records/spent-hash';
 import { undoKey } from '../../lib/index/records/undo-record';
+import { BcoinNode } from '../../lib/node/bcoin';
 import { versionRecord } from '../../lib/store/migrate';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
@@ -171,6 +175,28 @@ describe('the tools for the index of a stopped node', function () {
       const { status, out } = await folder.run('verify', '--json');
       expect(status).to.equal(1);
       expect(JSON.parse(out)).to.have.property('difference').that.deep.includes({ record: what, kind: 'extra' });
+    });
+
+    it('takes hashes over what blocks spend where there are some, and finds a wrong one', async () => {
+      const spending: { readonly hash: Buffer; readonly undo: Buffer }[] = [];
+      await folder.withNode(async (host) => {
+        const node = new BcoinNode(host);
+        for (let height = 1; height <= node.tip().height && spending.length < 2; height++) {
+          const hash = (await node.activeHash(height)) ?? expect.fail('a block');
+          const undo = await node.undoRecord(hash);
+          if (undo !== undefined) spending.push({ hash, undo });
+        }
+      });
+      const [first, second] = spending;
+      if (first === undefined || second === undefined) expect.fail('blocks that spend something');
+      const right = [putSpentHash(first.hash, await hashOfUndo(first.undo)), putSpentHash(Buffer.alloc(32, 1), Buffer.alloc(20))];
+      await folder.withIndex((store) => store.batch(right, { durable: true }));
+      expect(await folder.run('verify')).to.include({ status: 0 });
+      const wrong = putSpentHash(second.hash, await hashOfUndo(first.undo));
+      await folder.withIndex((store) => store.batch([wrong], { durable: true }));
+      const { status, out } = await folder.run('verify');
+      expect(status).to.equal(1);
+      expect(out).to.include(`hash over what block ${toDisplayHex(second.hash)} spends`);
     });
 
     it('says first that the index is not on the chain of the node', async () => {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
@@ -27,6 +28,7 @@ describe('the options', () => {
       warmup: 'synced',
       witness: true,
       auth: false,
+      explorer: false,
       undoDepth: 4_320,
       cacheBytes: 201_326_592,
       catchUpCacheBytes: 268_435_456,
@@ -35,6 +37,9 @@ describe('the options', () => {
       filters: false,
       scrubMs: 86_400_000,
       modernPool: false,
+      trustedProxies: [],
+      metrics: undefined,
+      notifiers: [],
       profile: PROFILES['0.17'],
       limits: { ...DEFAULT_LIMITS, threads: 4, workQueue: 16 }
     });
@@ -55,6 +60,27 @@ describe('the options', () => {
     for (const user of ['alice', 'alice:', ':sesame']) {
       const config = await configOf({ 'rest-core': 'modern', 'rest-rpc-user': user });
       expect(() => readOptions(config), user).to.throw(OptionError, '--rest-rpc-user must be a user, a colon and a password');
+    }
+  });
+
+  it('name the calls that users of JSON-RPC may make', async () => {
+    const settings = { 'rest-core': 'modern', 'rest-rpc-user': 'alice:sesame' };
+    const { rpcWhitelists } = readOptions(await configOf({ ...settings, 'rest-rpc-whitelist': 'alice:uptime,rpc.discover __cookie__:' }));
+    expect(rpcWhitelists).to.deep.equal(
+      new Map([
+        ['alice', new Set(['uptime', 'rpc.discover'])],
+        ['__cookie__', new Set()]
+      ])
+    );
+    for (const [whitelist, words] of [
+      ['alice', "must be a user, a colon and calls with commas between them, not 'alice'"],
+      ['alice:uptime,', "must be a user, a colon and calls with commas between them, not 'alice:uptime,'"],
+      ['alice:up time', "must be a user, a colon and calls with commas between them, not 'time'"],
+      ['bob:uptime', "must be of the user of --rest-rpc-user or of __cookie__, not 'bob'"],
+      ['alice:uptime alice:help', "names 'alice' twice"]
+    ] as const) {
+      const config = await configOf({ ...settings, 'rest-rpc-whitelist': whitelist });
+      expect(() => readOptions(config), whitelist).to.throw(OptionError, `--rest-rpc-whitelist ${words}`);
     }
   });
 
@@ -159,6 +185,7 @@ describe('the options', () => {
       "Bitcoin Core's interface": ['/rest', '/rest/api'],
       'the Electrum protocol': ['/electrum', '/electrum/api'],
       payments: ['/pay', '/pay/api'],
+      'the explorer': ['/explorer', '/explorer/api'],
       bcoin: [
         ...['/wallet', '/wallet/primary', '/tx', '/tx/address', '/coin', '/block', '/header', '/filter', '/mempool', '/broadcast'],
         ...['/fee', '/reset', '/socket.io']
@@ -235,11 +262,24 @@ describe('the options', () => {
     const { payments } = readOptions(
       await configOf({ 'rest-payments': '/tmp/shop/../shop', 'rest-payments-url': 'https://shop.example/a', 'api-key': 'sesame' })
     );
-    expect(payments).to.deep.equal({ folder: '/tmp/shop', publicUrl: 'https://shop.example/a' });
+    expect(payments).to.deep.equal({ folder: '/tmp/shop', publicUrl: 'https://shop.example/a', notifyOrigins: [] });
+    const told = { 'rest-payments': '/tmp/shop', 'rest-payments-notify': 'https://a.example,http://127.0.0.1:8080', 'api-key': 'sesame' };
+    expect(readOptions(await configOf(told)).payments?.notifyOrigins).to.deep.equal(['https://a.example', 'http://127.0.0.1:8080']);
     const wrongPayments: readonly [Readonly<Record<string, unknown>>, string][] = [
       [{ 'rest-payments': '/tmp/shop' }, '--rest-payments needs the node to have a key: set --api-key'],
       [{ 'rest-payments': '', 'api-key': 'sesame' }, "--rest-payments must be a folder, not ''"],
       [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url has no effect without --rest-payments'],
+      [{ 'rest-payments-notify': 'https://shop.example' }, '--rest-payments-notify has no effect without --rest-payments'],
+      ...[
+        'https://shop.example/paid',
+        'shop.example',
+        '*',
+        'https://a.example,',
+        Array.from({ length: 17 }, () => 'https://a.example').join()
+      ].map((origins): [Record<string, string>, string] => [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-notify': origins },
+        '--rest-payments-notify must be at most 16 origins as https://shop.example, with commas between them'
+      ]),
       [
         { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' },
         "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"
@@ -263,11 +303,31 @@ describe('the options', () => {
     }
   });
 
+  it('name the servers of NATS over which a fleet is fed', async () => {
+    const { feed } = readOptions(
+      await configOf({ 'rest-feed': 'tls://me:secret@a,b:1', 'rest-feed-lead': 'never', 'rest-feed-name': 'n-1' })
+    );
+    expect(feed).to.deep.equal({
+      access: { servers: ['a:4222', 'b:1'], tls: true, user: 'me', password: 'secret', credentials: undefined },
+      name: 'n-1',
+      leads: false
+    });
+    expect(readOptions(await configOf({ 'rest-feed': 'nats://a' })).feed).to.include({ name: hostname(), leads: true });
+    for (const [settings, sentence] of [
+      [{ 'rest-feed-name': 'a b' }, '--rest-feed-name must be a name of 1 to 60'],
+      [{ 'rest-feed-lead': 'always' }, '--rest-feed-lead must be one of auto, never']
+    ] as const) {
+      const config = await configOf({ 'rest-feed': 'nats://a', ...settings });
+      expect(() => readOptions(config), sentence).to.throw(OptionError, sentence);
+    }
+  });
+
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
     ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
     ['rest-deprecated', 'bip125', '--rest-deprecated has no effect without --rest-core=modern'],
     ['rest-rpc-user', 'alice:sesame', '--rest-rpc-user has no effect without --rest-core=modern'],
+    ['rest-rpc-whitelist', '__cookie__:uptime', '--rest-rpc-whitelist has no effect without --rest-core=modern'],
     ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
     ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],
     ['rest-threads', '-1', "--rest-threads must be a whole number from 1 to 1000, not '-1'"],
@@ -287,7 +347,12 @@ describe('the options', () => {
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
     ['rest-thread', '4', '--rest-thread is not an option of the REST service; did you mean --rest-threads?'],
-    ['rest-shape', 'red', '--rest-shape is not an option of the REST service; it knows --rest-core, ']
+    ['rest-feed', 'a', '--rest-feed must be the addresses of servers, as nats://a:4222,b,c'],
+    ['rest-feed', 'nats://me:secret@', '--rest-feed must be the addresses of servers, as nats://a:4222,b,c'],
+    ['rest-feed-lead', 'never', '--rest-feed-lead has no effect without --rest-feed'],
+    ['rest-nats-creds', 'creds', '--rest-nats-creds has no effect without --rest-feed'],
+    ['rest-nats', 'nats://a', '--rest-nats is for readers of a fleet (bcoin-rest reader), not for a node'],
+    ['rest-picture', 'red', '--rest-picture is not an option of the REST service; it knows --rest-core, ']
   ];
   for (const [name, value, sentence] of wrong) {
     it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
@@ -318,7 +383,7 @@ describe('the options', () => {
       ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is not an option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
-      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is not an option of the REST service; it knows BCOIN_REST_CORE, ']
+      ['BCOIN_REST_PICTURE', 'red', 'BCOIN_REST_PICTURE is not an option of the REST service; it knows BCOIN_REST_CORE, ']
     ];
     for (const [name, value, sentence] of refused) {
       it(`are refused with a sentence: ${name}='${value}'`, async () => {

@@ -5,10 +5,10 @@ import { describe, it } from 'mocha';
 import { keyOf } from '../../lib/bitcoin/hash';
 import { ClusteredPool, type Member, type PooledNode } from '../../lib/policy/clustered-pool';
 import { LIMITS } from '../../lib/policy/limits';
-import { PolicyRefusal } from '../../lib/policy/refusal';
 import { allReplaced, checkPaysForReplacement, checkSpendsNoConflict } from '../../lib/policy/replacement';
 import { Staging } from '../../lib/policy/staging';
 import { runAtOnce } from '../../lib/turns/slices';
+import { refusalOf } from './refusal-of';
 
 const txidOf = (number: number): Buffer => createHash('sha256').update(`transaction ${number}`).digest();
 const key = (number: number): string => keyOf(txidOf(number));
@@ -17,16 +17,6 @@ function member(number: number, modifiedFee = 1_000, weight = 400): Member {
   const txid = txidOf(number);
   return { key: keyOf(txid), txid, wtxid: txid, version: 2, size: weight / 4, weight, modifiedFee, dust: [] };
 }
-
-const refusalOf = (check: () => void): string | undefined => {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof PolicyRefusal)) throw error;
-    return error.message;
-  }
-};
 
 /** Clusters of `size`: in each, all others spend from the first. */
 function starsOf(count: number, size: number): { readonly pool: ClusteredPool; readonly roots: readonly number[] } {
@@ -154,6 +144,24 @@ describe('a replacement', () => {
     expect(pays(3_021)).to.equal(undefined);
     expect(pays(3_020)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.0000002 < 0.00000021');
     expect(pays(2_999)).to.equal('insufficient fee, rejecting replacement, less fees than conflicting txs; 0.00002999 < 0.00003');
+  });
+
+  it('makes the pool better, with what it spends from before and after', () => {
+    const pool = new ClusteredPool();
+    pool.add(member(1), [], []);
+    const improves = (fee: number, weight: number, spends: readonly number[]): boolean => {
+      const staging = new Staging(pool);
+      staging.removed.add(nodeAt(pool, 1));
+      staging.add(member(3, fee, weight), spends.map(key));
+      return runAtOnce(staging.improves());
+    };
+    expect(improves(1_200, 400, [])).to.equal(true);
+    expect(improves(1_200, 4_000, [])).to.equal(false);
+    // The fee of another parent was there before; a parent that pays little pulls it down.
+    pool.add(member(2, 5_000), [], []);
+    expect(improves(1_200, 4_000, [2])).to.equal(false);
+    pool.add(member(4, 0, 4_000), [], []);
+    expect(improves(1_200, 400, [4])).to.equal(false);
   });
 
   it('does not spend what it replaces, nor what descends from that', () => {

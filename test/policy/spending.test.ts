@@ -2,23 +2,13 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { dustLimit } from '../../lib/policy/dust';
 import { feeAt } from '../../lib/policy/limits';
-import { PolicyRefusal } from '../../lib/policy/refusal';
 import { checkFee, checkSigopCost, checkSpentScripts, checkValues } from '../../lib/policy/spending';
 import { candidate, input, P2WPKH } from './offered';
+import { refusalOf } from './refusal-of';
 import type { SpentCoin } from '../../lib/policy/transaction';
 
 const [OP_CHECKSIG, OP_CHECKMULTISIG, OP_0] = [0xac, 0xae, 0x00];
 const P2SH = Buffer.from(`a914${'cd'.repeat(20)}87`, 'hex');
-
-const refusalOf = (check: () => void): string | undefined => {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof PolicyRefusal)) throw error;
-    return error.message;
-  }
-};
 
 const pushOf = (data: Buffer): Buffer => Buffer.concat([Buffer.of(data.length), data]);
 

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { keyOf } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -17,7 +19,8 @@ const VALUE = 2_000;
 const FEE = 50_000;
 /** Enough for the fees of a chain. */
 const LARGE_VALUE = 2_000_000;
-const MOST_MS = 10;
+/** What the listeners of the pool may take, in times of making a map of as many scripts: some ms where others do not need the processor. */
+const MOST_TIMES = 5;
 /** The best of several transactions counts: others may have collected garbage or run code that was not compiled yet. */
 const ROUNDS = 5;
 
@@ -42,25 +45,28 @@ describe('a transaction of 100,000 bytes', function () {
   });
   after(() => served.node.close());
 
-  /** The processor time that all listeners of the pool took for the last event of this name while `work` ran, in ms. */
+  /**
+   * The processor time that all listeners of the pool took for the last event of this name while `work` ran, as a multiple of what a map
+   * of as many scripts by their hashes took right afterwards.
+   */
   async function heldBy(event: 'tx' | 'remove entry', work: () => Promise<unknown>): Promise<number> {
     const { mempool } = served.node;
     let [before, held] = [process.cpuUsage(), Infinity];
     const first = (): void => void (before = process.cpuUsage());
-    const last = (): void => {
-      const { user, system } = process.cpuUsage(before);
-      held = (user + system) / 1_000;
-    };
+    const last = (): void => void (held = usedSince(before));
     mempool.prependListener(event, first);
     mempool.on(event, last);
     await work();
     mempool.removeListener(event, first);
     mempool.removeListener(event, last);
-    return held;
+    before = process.cpuUsage();
+    const scripts = new Map(ownScripts(WIDE).map((script) => [keyOf(hash('sha256', script, 'buffer')), script]));
+    expect(scripts.size).to.equal(WIDE);
+    return held / usedSince(before);
   }
 
   /** As heldBy, for a transaction that enters the pool. */
-  async function heldMs(transaction: HostTransaction): Promise<number> {
+  async function timesHeld(transaction: HostTransaction): Promise<number> {
     const { mempool } = served.node;
     const held = await heldBy('tx', () => mempool.addTX(transaction));
     expect(mempool.hasEntry(hostHash(transaction))).to.equal(true);
@@ -99,14 +105,14 @@ describe('a transaction of 100,000 bytes', function () {
   async function expectQuick(prepare: () => Promise<HostTransaction>): Promise<void> {
     let best = Infinity;
     for (let round = 0; round < ROUNDS; round++) {
-      best = Math.min(best, await heldMs(await prepare()));
+      best = Math.min(best, await timesHeld(await prepare()));
       await mine(served.node, 1);
     }
-    expect(best).to.be.below(MOST_MS);
+    expect(best).to.be.below(MOST_TIMES);
   }
 
   const pooled = async (transaction: HostTransaction): Promise<HostTransaction> => {
-    await heldMs(transaction);
+    await timesHeld(transaction);
     return transaction;
   };
 
@@ -114,7 +120,7 @@ describe('a transaction of 100,000 bytes', function () {
     ['one script', oneScript],
     ['a script each', ownScripts]
   ] as const) {
-    it(`holds the event loop for no more than ten milliseconds with as many outputs as there is room for, of ${kind}`, () =>
+    it(`holds the event loop no longer than making five maps of its scripts with as many outputs as there is room for, of ${kind}`, () =>
       expectQuick(() => Promise.resolve(payment(scripts(WIDE)))));
 
     it(`and when it spends all outputs of such a transaction for as many, of ${kind}`, () =>
@@ -141,13 +147,19 @@ describe('a transaction of 100,000 bytes', function () {
   it('and when a transaction leaves whose outputs thousands of others spend, for scripts of their own', async () => {
     const { node } = served;
     let best = Infinity;
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 5; round++) {
       const parent = await pooled(payment(ownScripts(WIDE)));
       for (let i = 0; i < WIDE; i++) await pooled(spending([[parent, i]], [scriptOf(WIDE + 2 * i), scriptOf(WIDE + 2 * i + 1)]));
       best = Math.min(best, await heldBy('remove entry', () => mineOnly(node, [parent])));
       expect(node.mempool.hasEntry(hostHash(parent))).to.equal(false);
       await mine(node, 1);
     }
-    expect(best).to.be.below(MOST_MS);
+    expect(best).to.be.below(MOST_TIMES);
   });
 });
+
+/** In µs. */
+function usedSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}

@@ -33,7 +33,7 @@ describe('the modern pool, step by step as recorded of Bitcoin Core 31', () => {
     expect(steps).to.have.length.above(500);
     pool = await RecordedPool.open();
     await expectSameAnswers(pool, steps, true);
-  }).timeout(120_000);
+  }).timeout(300_000);
 
   it('is the same pool after each of all steps, with blocks and a reorganization', async function () {
     if (!existsSync(WHOLE)) {
@@ -45,5 +45,5 @@ describe('the modern pool, step by step as recorded of Bitcoin Core 31', () => {
     const followed = steps.filter((step) => !isOnlyTakenHere(step));
     expect(steps.length - followed.length).to.equal(4);
     await expectSameAnswers(pool, followed, false);
-  }).timeout(300_000);
+  }).timeout(900_000);
 });

@@ -157,7 +157,6 @@ describe('spends of taproot outputs', function () {
   it('are there again after a restart, with what spends from them', async () => {
     const child = byScript([coinOf(right as HostTransaction, 0)]);
     for (const transaction of [right as HostTransaction, child]) await served.source.broadcast(transaction.toRaw());
-    await (served.node.mempool as unknown as { readonly cache: { flush(): Promise<void> } }).cache.flush();
     await served.close();
     served = await open();
     expect([right, child].map(isPooled)).to.deep.equal([true, true]);

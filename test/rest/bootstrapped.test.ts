@@ -6,6 +6,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +26,8 @@ describe('replies during the backfill of an index that began with coins', () => 
   let baseUrl: string;
   let held = true;
 
-  before(async () => {
+  before(async function () {
+    needsNode(this, 'a reader builds its index of blocks alone');
     // bcoin keeps 10,000 blocks on regtest.
     Object.assign(rules, { keepBlocks: 10, pruneAfterHeight: 5 });
     folder = await newFolder();

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { needsNode } from '../support/fleet';
 import { ask, openSocket, untilClosed } from '../support/http';
 import { mineCoinbases } from '../support/regtest-chain';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -23,6 +24,10 @@ describe('a gate that closes during a request', () => {
   /** Reads and resets that wait, as on a slow disk. */
   let waiting: { readonly what: 'block' | 'reset'; readonly goOn: () => void }[];
   let reset: Promise<void> | undefined;
+
+  before(function () {
+    needsNode(this, "a node's reset does not close the gate of a reader, whose chain is that of the log");
+  });
 
   beforeEach(async () => {
     served = await openRestNode({ settings: { 'rest-threads': 1 } });

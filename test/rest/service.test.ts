@@ -57,6 +57,7 @@ describe('the service on a real node', () => {
         expect(body.toString()).to.match(/^Service temporarily unavailable: (loading|indexing|syncing)[^\r\n]*\r\n$/);
       }
       expect((await get('/rest/unknown.json')).status).to.equal(404);
+      expect((await get('/rest/openapi.json')).status).to.equal(200);
       await mine(served.node, 1);
       await untilReady(served);
       expect(await blocks()).to.equal(1);

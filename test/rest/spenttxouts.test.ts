@@ -4,10 +4,12 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { regtestGenesis } from '../support/chain-a';
+import { isFleetWanted } from '../support/fleet';
 import { ask, type RawReply } from '../support/http';
 import { blockHash } from '../support/made-blocks';
 import { BlockMaker, type BlockPlan } from '../support/mined-blocks';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { settledAt } from '../support/settled-ports';
 
 /** Enough for the first coinbase to be spent. */
 const QUIET_BLOCKS = 101;
@@ -19,7 +21,8 @@ interface ShownOutput {
   readonly scriptPubKey: { readonly hex: string };
 }
 
-const isGone = /\d+/.exec(bcoin.pkg.version)?.[0] === '1';
+/** bcoin 1 forgets what blocks off the chain spend. A reader keeps the blocks that it had. */
+const isGone = !isFleetWanted && /\d+/.exec(bcoin.pkg.version)?.[0] === '1';
 
 const quiet: BlockPlan = { repeat: undefined, transactions: [] };
 
@@ -132,6 +135,7 @@ describe('outputs that blocks spend', () => {
       await served.node.chain.add(bcoin.Block.fromRaw(raw));
       hash = blockHash(raw);
     }
+    await settledAt(served.port);
     expect(tipHash()).to.deep.equal(hash);
     for (const [stale, lists] of undone) {
       const reply = await get(`/rest/spenttxouts/${stale}.json`);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { BcoinNode } from '../../lib/node/bcoin';
 import { chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -59,7 +60,7 @@ describe('calls', () => {
   it('know the tips of all branches', async () => {
     const { tip } = served.node.chain;
     // bcoin 1.0.2 forgets that it connected a block.
-    const status = (await served.rest.node.spentCoins(stale.hash())) === undefined ? 'valid-headers' : 'valid-fork';
+    const status = (await new BcoinNode(served.node).spentCoins(stale.hash())) === undefined ? 'valid-headers' : 'valid-fork';
     expect(await caller.call('getchaintips')).to.deep.equal([
       { height: tip.height, hash: await caller.call('getbestblockhash'), branchlen: 0, status: 'active' },
       { height: tip.height - 1, hash: displayed(stale), branchlen: 1, status }
@@ -111,7 +112,9 @@ describe('calls', () => {
     const txid = displayed(pooled);
     expect(await caller.call('getrawtransaction', txid)).to.equal(pooled.toRaw().toString('hex'));
     for (const verbosity of [1, true, 2])
-      expect(await caller.text('getrawtransaction', txid, verbosity)).to.equal(await rest(`tx/${txid}.json`));
+      expect(await caller.text('getrawtransaction', txid, verbosity)).to.equal(
+        `{"vsize_adjusted":${Math.ceil(pooled.getWeight() / 4)},${(await rest(`tx/${txid}.json`)).slice(1)}`
+      );
     const block = await served.node.chain.getEntryByHeight(105);
     const hash = toDisplayHex(asBuffer(block?.hash));
     const [coinbase = '', spending = ''] = (await caller.call<{ tx: string[] }>('getblock', hash)).tx;
@@ -226,14 +229,47 @@ describe('calls', () => {
     expect(await caller.call('uptime')).to.be.a('number');
   });
 
-  it('give no fee estimate without data, and refuse what Bitcoin Core refuses', async () => {
-    for (const [params, blocks] of [
-      [[6, 'ECONOMICAL'], 6],
-      [[1], 2],
-      [[1_008, 'unset'], 15],
-      [[6, null], 6]
+  it('say what is missing when there is no index by script', async () => {
+    const none = await caller.call<Record<string, unknown>>('gettxoutsetinfo', 'none');
+    expect(none).to.deep.include({ height: served.node.chain.tip.height, bestblock: await caller.call('getbestblockhash') });
+    expect(none['txouts']).to.be.a('number').above(100);
+    expect(await caller.failure('gettxoutsetinfo')).to.deep.equal({
+      code: -1,
+      message: 'the hash of all coins needs the txids of the index by script (--rest-addresses)'
+    });
+    expect(await caller.failure('scantxoutset', ['start', ['raw(51)']])).to.deep.equal({
+      code: -1,
+      message: 'scantxoutset needs the index by script (--rest-addresses)'
+    });
+  });
+
+  it('are bounded', async () => {
+    const outpoint = { txid: UNKNOWN, vout: 0 };
+    expect(await caller.call('gettxspendingprevout', Array<unknown>(10_000).fill(outpoint))).to.have.length(10_000);
+    for (const [method, params] of [
+      ['gettxspendingprevout', [Array<unknown>(10_001).fill(outpoint)]],
+      ['scantxoutset', ['start', Array<unknown>(10_001).fill('raw(51)')]],
+      ['decodescript', ['51'.repeat(100_001)]],
+      ['decoderawtransaction', ['00'.repeat(4_000_001)]],
+      ['gettxoutproof', [Array.from({ length: 16_667 }, (_, i) => i.toString(16).padStart(64, '0'))]]
     ] as const)
-      expect(await caller.call('estimatesmartfee', ...params)).to.deep.equal({ errors: ['Insufficient data or no feerate found'], blocks });
+      expect((await caller.failure(method, params)).code, method).to.be.oneOf([-5, -8, -22]);
+  });
+
+  it('say what they were given, how they are called, and which of them are under way', async () => {
+    expect(await caller.call('echo', 1, 'a', null)).to.deep.equal([1, 'a', null]);
+    expect(await caller.call('help', 'getblockhash')).to.match(/^getblockhash height\n\n/);
+    expect(await caller.call('help', 'nothing')).to.equal('help: unknown command: nothing');
+    const { active_commands: active } = await caller.call<{ active_commands: { method: string; duration: number }[] }>('getrpcinfo');
+    expect(active.map(({ method }) => method)).to.deep.equal(['getrpcinfo']);
+  });
+
+  it('give no fee estimate without data, and refuse what Bitcoin Core refuses', async () => {
+    for (const params of [[6, 'ECONOMICAL'], [1], [1_008, 'unset'], [6, null]])
+      expect(await caller.call('estimatesmartfee', ...params)).to.deep.equal({
+        errors: ['Insufficient data or no feerate found'],
+        blocks: 0
+      });
     for (const target of [0, 1_009])
       expect(await caller.failure('estimatesmartfee', [target])).to.deep.equal({
         code: -8,

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CallError } from '../../lib/answers/errors';
 import { decodeTransaction } from '../../lib/answers/transactions/sending';
-import { Parameters, usageOf, type Parameter } from '../../lib/rpc/parameters';
+import { Parameters, requireObject, usageOf, type Parameter } from '../../lib/rpc/parameters';
 
 const PARAMETERS: readonly Parameter[] = [
-  { name: 'hash', type: 'string' },
-  { name: 'verbosity|verbose', type: 'any', isOptional: true },
-  { name: 'count', type: 'number', isOptional: true }
+  { name: 'hash', type: 'string', schema: {} },
+  { name: 'verbosity|verbose', type: 'any', isOptional: true, schema: {} },
+  { name: 'count', type: 'number', isOptional: true, schema: {} }
 ];
 
 const read = (params: readonly unknown[] | Record<string, unknown>): Parameters =>
@@ -37,6 +37,30 @@ describe('parameters', () => {
       expect([parameters.text(0), parameters.verbosity(1, 0), parameters.integer(2)]).to.deep.equal(['ab', 2, 3]);
     }
     expect(read({ hash: 'ab', count: 3 }).verbosity(1, 7)).to.equal(7);
+  });
+
+  it('are objects, whose members may be named as well', () => {
+    const options = [
+      { name: 'list', type: 'array', schema: {} },
+      { name: 'options', type: 'object', isOptional: true, members: ['a', 'b'], schema: {} }
+    ] as const satisfies readonly Parameter[];
+    const objectOf = (params: readonly unknown[] | Record<string, unknown>): unknown => new Parameters(options, params, '').object(1);
+    expect(objectOf([[], { a: 1 }])).to.deep.equal({ a: 1 });
+    expect(objectOf({ list: [], options: { a: 1 } })).to.deep.equal({ a: 1 });
+    expect(objectOf({ list: [], b: 2, a: 1 })).to.deep.equal({ a: 1, b: 2 });
+    expect(objectOf([[]])).to.deep.equal({});
+    expect(failure(() => objectOf({ list: [], options: {}, a: 1 }))).to.equal('-8: Parameter options conflicts with parameter a');
+    expect(failure(() => objectOf({ args: [[], {}], a: 1 }))).to.equal(
+      '-8: Parameter a specified twice both as positional and named argument'
+    );
+    expect(requireObject({ a: 'x' }, { a: 'string', b: 'bool?' })).to.deep.equal({ a: 'x' });
+    for (const [value, words] of [
+      [5, 'JSON value of type number is not of expected type object'],
+      [{}, 'Missing a'],
+      [{ a: 1 }, 'JSON value of type number for field a is not of expected type string'],
+      [{ a: 'x', c: 1 }, 'Unexpected key c']
+    ] as const)
+      expect(failure(() => requireObject(value, { a: 'string', b: 'bool?' }))).to.equal(`-3: ${words}`);
   });
 
   it('are refused when there are too many or too few, with the usage', () => {

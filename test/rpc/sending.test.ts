@@ -19,6 +19,12 @@ interface Trial {
   readonly 'reject-reason'?: string;
 }
 
+/** A locking script with so many bytes of data that nobody can spend. */
+function dataOf(length: number): Buffer {
+  const [OP_RETURN, OP_PUSHDATA2] = [0x6a, 0x4d];
+  return Buffer.concat([Buffer.of(OP_RETURN, OP_PUSHDATA2, length & 0xff, length >> 8), Buffer.alloc(length)]);
+}
+
 describe('transactions that are sent', () => {
   let served: RestNode;
   let caller: RpcCaller;
@@ -124,7 +130,8 @@ describe('transactions that are sent', () => {
     const faults: readonly [readonly HostTransaction[], string][] = [
       [[child, parent], 'package-not-sorted'],
       [[parent, parent], 'package-contains-duplicates'],
-      [[parent, paying([coin], COINBASE_SATS - 2 * FEE_SATS)], 'conflict-in-package']
+      [[parent, paying([coin], COINBASE_SATS - 2 * FEE_SATS)], 'conflict-in-package'],
+      [[fresh(), fresh()].map((one) => paying([one], 0, dataOf(51_000))), 'package-too-large']
     ];
     for (const [transactions, fault] of faults) {
       const [trial] = await caller.call<Record<string, unknown>[]>('testmempoolaccept', transactions.map(hexOf));

@@ -8,7 +8,7 @@ import { readTransaction } from '../../lib/bitcoin/transaction';
 import { chainAActiveBlocks, chainAPool, jsonIn } from '../support/chain-a';
 import { blockHash } from '../support/made-blocks';
 import { testScale } from '../support/scale';
-import { groupRows, ScriptIndex } from '../support/script-index';
+import { ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
 import { sharedFolder } from '../support/shared';
 import type { Position } from '../../lib/index/types';
@@ -59,7 +59,7 @@ describe('the index by script of chain A', function () {
   this.timeout(300_000);
   const shared = sharedFolder();
   const chain = chainAActiveBlocks().map(({ raw }) => raw);
-  const scanned: readonly ScannedBlock[] = chain.map(scanBlock);
+  const scanned: readonly ScannedBlock[] = chain.map((raw) => scanBlock(raw));
   let model: ScriptModel;
   let derived: readonly Derived[] = [];
   const indexes: ScriptIndex[] = [];
@@ -76,7 +76,7 @@ describe('the index by script of chain A', function () {
       indexes.push(index);
       await index.connect(model.blocks);
     }
-    await groupRows((indexes[1] as ScriptIndex).store, 600);
+    await (indexes[1] as ScriptIndex).group(600);
   });
 
   after(() => Promise.all(indexes.map((index) => index.close())));

@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { FillingError, MissingBlocksError } from '../../lib/scripts/errors';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { fillScripts, requireAllBlocks, type FillNode, type FillParts } from '../../lib/scripts/fill/fill-scripts';
 import { findFilling } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
@@ -107,6 +108,17 @@ describe('filling an index by script', function () {
     expect(log.lines).to.deep.equal([]);
     expect(modes.length).to.be.greaterThan(2);
     expect(new Set(modes)).to.deep.equal(new Set([0]));
+  });
+
+  it('gives the same with txids that are known already', async () => {
+    let known = 0;
+    const txidsOf = (raw: Buffer): Buffer => {
+      known++;
+      return Buffer.concat(scanBlock(raw).transactions.map(({ txid }) => txid));
+    };
+    await fill({ node: nodeWith({ txidsOf }) });
+    await expectRight();
+    expect(known).to.equal(node.tip().height + 1);
   });
 
   it('ends when it is told to, and is resumed the next time', async () => {

@@ -140,6 +140,13 @@ describe('an index by script beside the main index', function () {
     await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: { do: 'mine', plans: spendingBlocks(3) } });
     const index = walk.main.indexer;
     let reads = 0;
+    const reader: ChainIndex['reader'] = {
+      read: (use) => {
+        if (++reads === 5) throw new IndexUnavailableError('the index is not open');
+        return index.reader.read(use);
+      },
+      hold: () => index.reader.hold()
+    };
     const unsteady: ChainIndex = {
       state$: index.state$,
       tip$: index.tip$,
@@ -150,13 +157,8 @@ describe('an index by script beside the main index', function () {
       addFollower: (follower) => {
         index.addFollower(follower);
       },
-      reader: {
-        read: (use) => {
-          if (++reads === 5) throw new IndexUnavailableError('the index is not open');
-          return index.reader.read(use);
-        },
-        hold: () => index.reader.hold()
-      }
+      reader,
+      latest: reader
     };
     scripts.open(unsteady);
     await scripts.expectRight(await walk.activeChain());

@@ -38,7 +38,7 @@ function bytesOf({ hash: script, height, index, value }: MadeRow): Buffer {
   script.copy(bytes);
   bytes.writeUInt32BE(height, 10);
   bytes.writeUInt16BE(index, 14);
-  const end = writeRow(bytes, 16, 1, value, 2, 5);
+  const end = writeRow(bytes, 16, { fundedCount: 1, fundedValue: value, outputs: [0, value], spentCount: 2, spentValue: 5 });
   bytes.writeUInt32BE(value % 2 ** 32, end);
   return bytes.subarray(0, end + 4);
 }
@@ -97,7 +97,7 @@ describe('rows of a partition file', () => {
     expect(readdirSync(folder)).to.not.deep.equal([]);
   });
 
-  it('share records, at most 64 of a script', () => {
+  it('share records, at most 128 of a script', () => {
     fc.assert(
       fc.property(rows, (list) => {
         // Few scripts, so that some have many rows.
@@ -120,7 +120,7 @@ describe('rows of a partition file', () => {
         }
         const expected = [...few].sort((a, b) => a.hash.compare(b.hash));
         expect(found).to.deep.equal(expected.map((row) => [row.hash.toString('hex'), row.height, row.index, row.value]));
-        for (const counts of sizes.values()) expect(counts.slice(0, -1).every((count) => count === 64)).to.equal(true);
+        for (const counts of sizes.values()) expect(counts.slice(0, -1).every((count) => count === 128)).to.equal(true);
       }),
       { numRuns: 60 }
     );

@@ -22,6 +22,8 @@ import type { Position } from '../../lib/index/types';
 
 interface Row {
   readonly funded: { readonly count: number; readonly value: number };
+  /** Index and value of each output. */
+  readonly outputs: readonly number[];
   readonly spent: { readonly count: number; readonly value: number };
   readonly hints: readonly number[];
 }
@@ -34,12 +36,25 @@ const value = fc.oneof(
 const anyRow: fc.Arbitrary<Row> = fc
   .record({
     funded: fc.record({ count: fc.oneof(fc.nat({ max: 8 }), fc.nat({ max: 100_000 })), value }),
+    listed: fc.option(
+      fc.uniqueArray(fc.tuple(fc.oneof(fc.nat({ max: 4 }), fc.nat({ max: 1_000_000 })), fc.nat({ max: 10 ** 15 })), {
+        selector: ([index]) => index,
+        minLength: 1,
+        maxLength: 6
+      }),
+      { nil: undefined }
+    ),
     hints: fc.array(fc.nat({ max: 0xffff }), { maxLength: 300 }),
     spentValue: value
   })
   .filter(({ funded, hints }) => funded.count + hints.length > 0)
-  .map(({ funded, hints, spentValue }) => ({
-    funded: funded.count === 0 ? { count: 0, value: 0 } : funded,
+  .map(({ funded, listed, hints, spentValue }) => ({
+    ...(listed === undefined
+      ? { funded: funded.count === 0 ? { count: 0, value: 0 } : funded, outputs: [] }
+      : {
+          funded: { count: listed.length, value: listed.reduce((sum, [, each]) => sum + each, 0) },
+          outputs: listed.sort(([a], [b]) => a - b).flat()
+        }),
     spent: { count: hints.length, value: hints.length === 0 ? 0 : spentValue },
     hints
   }));
@@ -47,9 +62,15 @@ const anyRow: fc.Arbitrary<Row> = fc
 const anyPosition: fc.Arbitrary<Position> = fc.record({ height: fc.nat({ max: 0xffff_fffe }), index: fc.nat({ max: 0xffff }) });
 const anyHash = fc.uint8Array({ minLength: 10, maxLength: 10 }).map((bytes) => Buffer.from(bytes));
 
-function encoded({ funded, spent, hints }: Row): Buffer {
+function encoded({ funded, outputs, spent, hints }: Row): Buffer {
   const bytes = Buffer.alloc(ROW_OVERHEAD + hints.length * HINT_LENGTH);
-  let end = writeRow(bytes, 0, funded.count, funded.value, spent.count, spent.value);
+  let end = writeRow(bytes, 0, {
+    fundedCount: funded.count,
+    fundedValue: funded.value,
+    outputs,
+    spentCount: spent.count,
+    spentValue: spent.value
+  });
   for (const hint of hints) end = bytes.writeUInt16BE(hint, end);
   return bytes.subarray(0, end);
 }
@@ -104,9 +125,12 @@ describe('rows of scripts', () => {
         const cursor = cursorOver(record(group), group[0]?.position);
         for (const { row, position } of group) {
           expect(cursor.next()).to.equal(true);
-          const { height, index, fundedCount, fundedValue, spentCount, spentValue } = cursor;
+          const { height, index, fundedCount, fundedValue, isListed, spentCount, spentValue } = cursor;
           expect({ height, index }).to.deep.equal(position);
           expect({ count: fundedCount, value: fundedValue }).to.deep.equal(row.funded);
+          const outputs: number[] = [];
+          if (isListed) cursor.takeOutputs((...output) => outputs.push(...output));
+          expect(outputs).to.deep.equal(row.outputs);
           expect({ count: spentCount, value: spentValue }).to.deep.equal(row.spent);
           for (const hint of row.hints) expect(cursor.hasHint(new Set([hint]))).to.equal(true);
           const other = [0, 1, 0xffff].filter((hint) => !row.hints.includes(hint));
@@ -130,17 +154,23 @@ describe('rows of scripts', () => {
     );
   });
 
-  it('take 1 byte, an amount and 2 bytes for each input', () => {
-    const funded = { funded: { count: 1, value: 5_000_000_000 }, spent: { count: 0, value: 0 }, hints: [] };
-    expect(encoded(funded).toString('hex')).to.equal('0159');
-    const both = { funded: { count: 6, value: 123_456_789 }, spent: { count: 2, value: 10 }, hints: [0x0102, 0xfffe] };
-    expect(encoded(both).toString('hex')).to.equal('16' + 'd0a2f3ad07' + '11' + '0102fffe');
-    expect(encoded({ funded: { count: 7, value: 0 }, spent: { count: 0, value: 0 }, hints: [] }).toString('hex')).to.equal('070700');
+  it('take 1 byte, an amount and 2 bytes for each input, and more for several outputs', () => {
+    const nothing = { spent: { count: 0, value: 0 }, hints: [] };
+    const paid = (outputs: readonly number[], count: number, value: number): string =>
+      encoded({ funded: { count, value }, outputs, ...nothing }).toString('hex');
+    expect(paid([0, 5_000_000_000], 1, 5_000_000_000)).to.equal('0159');
+    expect(paid([2, 5_000_000_000], 1, 5_000_000_000)).to.equal('8159');
+    expect(paid([3, 5_000_000_000], 1, 5_000_000_000)).to.equal('c1' + '00' + '59');
+    expect(paid([1, 10, 4, 5_000_000_000], 2, 5_000_000_010)).to.equal('02' + '0111' + '0259');
+    expect(paid([], 1, 10)).to.equal('07' + '01' + '11');
+    expect(paid([], 7, 0)).to.equal('070700');
+    const both = { funded: { count: 6, value: 123_456_789 }, outputs: [], spent: { count: 2, value: 10 }, hints: [0x0102, 0xfffe] };
+    expect(encoded(both).toString('hex')).to.equal('17' + '06' + 'd0a2f3ad07' + '11' + '0102fffe');
   });
 
   it('are refused wherever their bytes end too early', () => {
     const first = {
-      row: { funded: { count: 9, value: 123_456 }, spent: { count: 1, value: 77 }, hints: [3] },
+      row: { funded: { count: 9, value: 123_456 }, outputs: [], spent: { count: 1, value: 77 }, hints: [3] },
       position: { height: 1, index: 2 }
     };
     const bytes = record([first, { ...first, position: { height: 300, index: 500 } }]);
@@ -150,8 +180,8 @@ describe('rows of scripts', () => {
   });
 
   it('are refused when a row is empty, and when they do not ascend', () => {
-    const row = encoded({ funded: { count: 1, value: 1 }, spent: { count: 0, value: 0 }, hints: [] });
-    for (const bytes of [[0], [0x41, 0], [...row, 0, 2, ...row], [...row, 0, 1, ...row]])
+    const row = encoded({ funded: { count: 1, value: 1 }, outputs: [0, 1], spent: { count: 0, value: 0 }, hints: [] });
+    for (const bytes of [[0], [0x48, 0], [0x42, 0, 0, 0, 0], [...row, 0, 2, ...row], [...row, 0, 1, ...row]])
       expect(() => readAll(cursorOver(Buffer.from(bytes))), String(bytes)).to.throw(DamagedIndexError);
     readAll(cursorOver(Buffer.from([...row, 0, 3, ...row, 1, 0, ...row])));
   });

@@ -132,6 +132,12 @@ describe('the rows of blocks', () => {
     expect(() => rowsOf({ point, raw: raw.subarray(0, -1), spent: Buffer.from(right, 'hex') })).to.throw(MalformedBytesError);
   });
 
+  it('have the txids that are known as they are', () => {
+    const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 10, script: Buffer.from('51', 'hex') }])], 1);
+    const [point, txids] = [{ hash: blockHash(raw), height: 1 }, Buffer.alloc(32, 'a txid that nobody has hashed')];
+    expect(rowsOf({ point, raw, spent: undefined, txids })).to.deep.equal({ ...rowsOf({ point, raw, spent: undefined }), txids });
+  });
+
   it('of a block that spends nothing need no spent outputs, or an empty list of them', () => {
     const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 10, script: Buffer.from('51', 'hex') }])], 1);
     const point = { hash: blockHash(raw), height: 1 };

@@ -4,9 +4,10 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../lib/follow/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../lib/index/records/layout';
 import { putTip, TIP_KEY } from '../../lib/index/records/chain';
+import { undoKey } from '../../lib/scripts/records/undo-record';
 import { SECRET_KEY } from '../../lib/index/records/txid-hash';
 import { FILLING_KEY } from '../../lib/scripts/records/layout';
-import { FURTHER_ROW_OVERHEAD, positionInKey, writeFurther } from '../../lib/scripts/records/row';
+import { FURTHER_ROW_OVERHEAD, RowCursor, writeFurther } from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
@@ -40,7 +41,7 @@ async function writerOver(store: Store, undoDepth = 100): Promise<ScriptWriter> 
 
 /** A new store with the secret of another store. */
 async function twinOf(store: Store): Promise<Store> {
-  const writes = [LAYOUT_VERSION_KEY, GENESIS_KEY, SECRET_KEY].map(
+  const writes = [LAYOUT_VERSION_KEY, GENESIS_KEY, SECRET_KEY, Buffer.from('L')].map(
     (key) => ({ type: 'put', key, value: store.get(key) as Buffer }) as const
   );
   return openStore(writes);
@@ -149,8 +150,8 @@ describe('the writer of the index by script', () => {
     expect(writer.tip?.height).to.equal(10);
 
     const partly = await openStore();
-    await (await writerOver(partly)).connect(blocks, 12);
-    expect(await heights(partly)).to.deep.equal([12, 13, 14]);
+    await (await writerOver(partly, 4)).connect(blocks);
+    expect(await heights(partly)).to.deep.equal([11, 12, 13, 14]);
     await writerOver(partly, 2);
     expect(await heights(partly)).to.deep.equal([13, 14]);
   });
@@ -182,7 +183,7 @@ describe('the writer of the index by script', () => {
     const { height } = pointOf(blocks.at(-1));
     const records: (readonly [Buffer, Buffer])[] = [];
     for await (const entry of store.range({ gte: Buffer.from('s'), lt: Buffer.from('t') })) records.push(entry);
-    const [key, value] = records.find(([each]) => positionInKey(each).height === height) ?? expect.fail('a row of the last block');
+    const [key, value] = records.find((each) => new RowCursor(...each).height === height) ?? expect.fail('a row of the last block');
     const row = recordOf(key, value);
     const further = Buffer.alloc(FURTHER_ROW_OVERHEAD);
     const second = Buffer.concat([further.subarray(0, writeFurther(further, 0, 1, 0)), row]);
@@ -207,9 +208,9 @@ describe('the writer of the index by script', () => {
       flipped.writeUInt8(flipped.readUInt8(1) ^ 4, 1);
       for (const write of [{ type: 'del', key } as const, { type: 'put', key, value: flipped } as const]) {
         await store.batch([write], { durable: false });
-        const writer = await writerOver(store);
-        expect(await caught(writer.disconnect()), key.toString('hex')).to.be.instanceOf(DamagedIndexError);
-        expect(writer.tip?.height).to.equal(14);
+        expect(await caught(writerOver(store).then((writer) => writer.disconnect())), key.toString('hex')).to.be.instanceOf(
+          DamagedIndexError
+        );
       }
       await store.batch([{ type: 'put', key, value }], { durable: false });
     }
@@ -226,12 +227,19 @@ describe('the writer of the index by script', () => {
     const stores: Readonly<Record<string, Store>> = {
       'no version': await change(await made(), { type: 'del', key: LAYOUT_VERSION_KEY }),
       'a damaged version': await change(await made(), { type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.alloc(8) }),
-      'another layout': await change(await made(), versionRecord(3)),
+      'another layout': await change(await made(), versionRecord(2)),
       'no network': await change(await made(), { type: 'del', key: GENESIS_KEY }),
       'another network': await change(await made(), putRecord(GENESIS_KEY, Buffer.alloc(32, 1))),
       'no secret': await change(await made(), { type: 'del', key: SECRET_KEY }),
       'a damaged secret': await change(await made(), { type: 'put', key: SECRET_KEY, value: Buffer.alloc(36) }),
       'no tip': await change(await made(), { type: 'del', key: TIP_KEY }),
+      'no size of the filter': await change(await made(), { type: 'del', key: Buffer.from('L') }),
+      'a filter without the undo record of a later block': await change(await made(), { type: 'del', key: undoKey(3) }),
+      'a damaged part of the filter': await change(await made(), {
+        type: 'put',
+        key: Buffer.from('l\0\0\0\0'),
+        value: Buffer.alloc(4_100)
+      }),
       'no txids of the last page': await change(await made(), { type: 'del', key: Buffer.from('P') }),
       'no numbers of transactions': await change(await made(), { type: 'del', key: Buffer.from('n\0\0\0\0') }),
       'numbers of other transactions': await change(await made(), putRecord(Buffer.from('n\0\0\0\0'), Buffer.alloc(12))),

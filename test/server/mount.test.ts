@@ -151,7 +151,7 @@ describe('the mount', () => {
       () => Promise.reject(new TypeError('later'))
     ];
     let handler: Handler = answering('ours');
-    mount((request, response, passOn) => handler(request, response, passOn));
+    mount((request, response) => handler(request, response));
     await listen();
     for (handler of broken) {
       const socket = await openSocket(port());
@@ -405,9 +405,9 @@ describe('the mount', () => {
 
     it('takes no part of a body for a request', async () => {
       const seen: (string | undefined)[] = [];
-      mount((request, response, passOn) => {
+      mount((request, response) => {
         seen.push(request.url);
-        return patiently(request, response, passOn);
+        return patiently(request, response);
       });
       const inner = get('/rest/smuggled');
       const replies = replyToSegments([

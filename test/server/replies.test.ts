@@ -23,7 +23,7 @@ describe('cached replies', () => {
   const reader: IndexReader = { read: (use) => use({ tip } as IndexSnapshot) };
   const open = (): ReplyCache => new ReplyCache(cache, node, reader);
   const replyOf = async (replies: ReplyCache, question: string, make: () => Promise<Reply>): Promise<Reply> =>
-    replies.find(question) ?? (await replies.make(question, make));
+    replies.find(question) ?? (await replies.make(question, '/rest/tx/', make));
   const make =
     (body: Buffer, holds = true) =>
     (): Promise<Reply> => {

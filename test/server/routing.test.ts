@@ -34,7 +34,7 @@ describe('routes', () => {
           return Promise.resolve();
         })
     });
-    server = createServer((request, response) => void app.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
+    server = createServer((request, response) => void app.handle(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
   });

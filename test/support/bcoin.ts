@@ -35,6 +35,8 @@ interface HostExtendedKey {
 }
 
 interface HostMutableTransaction {
+  version: number;
+  readonly inputs: readonly { sequence: number }[];
   addOutput(target: unknown, value: number): unknown;
   addInput(input: unknown): unknown;
   addTX(transaction: HostTransaction, index: number): unknown;
@@ -78,7 +80,7 @@ export interface TestFullNode extends HostNode {
   readonly miner: HostNode['miner'] & {
     readonly cpu: {
       mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null>;
-      createJob(tip: HostEntry): Promise<MinerJob>;
+      createJob(tip: HostEntry, address?: unknown): Promise<MinerJob>;
     };
     addAddress(address: unknown): void;
   };
@@ -99,6 +101,7 @@ export interface Bcoin {
   readonly SPVNode: new (options: Record<string, unknown>) => TestFullNode;
   readonly Block: { fromRaw(bytes: Buffer): HostFullBlock };
   readonly TX: { fromRaw(bytes: Buffer): HostTransaction };
+  readonly Address: { fromScripthash(hash: Buffer): unknown };
   readonly MTX: new () => HostMutableTransaction;
   /** Coins by their outpoints. */
   readonly CoinView: new () => unknown;

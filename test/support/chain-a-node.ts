@@ -11,7 +11,7 @@ import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
 import { newFolder } from './folders';
 import { projectFolder } from './project-folder';
 import { openRegtestNode } from './regtest-node';
-import { openRestNode, untilReady, type RestNode } from './rest-node';
+import { openRestNode, untilReady, type RestNode, type RestNodeOptions } from './rest-node';
 
 const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 
@@ -19,8 +19,8 @@ const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 export const CHAIN_A_TIMEOUT_MS = 180_000;
 
 /** Opens a node whose gate is open. */
-export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<RestNode> {
-  const served = await openRestNode({ prefix: await copiedChain(), settings });
+export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}, options: RestNodeOptions = {}): Promise<RestNode> {
+  const served = await openRestNode({ prefix: await copiedChain(), settings, ...options });
   await untilReady(served);
   return served;
 }

@@ -73,7 +73,9 @@ const LETTER = 0x61;
 
 /** Some of the protocol's methods, and some that wait, fail, or return long replies. `held`: is given what lets a waiting request go on. */
 function transportMethods({ reader }: Answers, held?: (release: () => void) => void): MethodTable {
+  const about = { summary: '', parameters: [], result: {} };
   const method = (parameters: readonly string[], answer: Method['answer'], more: Partial<Method> = {}): Method => ({
+    about,
     parameters,
     required: parameters.length,
     answer,
@@ -85,6 +87,7 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
     'blockchain.relayfee': method([], () => Promise.resolve('0.00001'), { until: '1.5' }),
     'mempool.get_info': method([], () => Promise.resolve('{}'), { since: '1.6' }),
     'blockchain.block.header': {
+      about,
       parameters: ['height', 'cp_height'],
       required: 1,
       answer: ([height]) => {

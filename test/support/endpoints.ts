@@ -1,13 +1,18 @@
 // The context of endpoints, with a cache of any size, and a server of endpoints that a test makes up.
 
 import { once } from 'node:events';
+import { NEVER } from 'rxjs';
 import { answersOf, type Answers } from '../../lib/answers/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
 import { restInterface } from '../../lib/rest/rest-interface';
 import { HttpApp } from '../../lib/server/app';
+import { EntityTags } from '../../lib/server/http/entity-tags';
+import { NO_PROXIES } from '../../lib/server/bounds/proxies';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ReplyCache } from '../../lib/server/cache/replies';
+import { ShownTip } from '../../lib/server/consistency/shown-tip';
+import { WaitingReads } from '../../lib/server/consistency/waiting-reads';
 import { Responses } from '../../lib/server/http/responses';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { WorkQueue } from '../../lib/server/work/work-queue';
@@ -59,16 +64,27 @@ export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<Ht
     replies: noReplies(),
     responses: new Responses(server, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }),
     unfinished: new Unfinished(),
+    proxies: NO_PROXIES,
+    tags: new EntityTags('test'),
+    shown: new ShownTip(() => {
+      throw new Error('the endpoints of the test answer from no state');
+    }),
+    waitingReads: new WaitingReads({ now: { log: 'test', sequence: 0 } }, NEVER),
     ...changes
   };
 }
 
-/** Has a new server answer these routes of REST. @returns its port */
-export async function serveRoutes(server: Server, routes: readonly Route[], changes: Partial<HttpServing>): Promise<number> {
+/** Has a new server answer these routes of REST, which are not described. @returns its port */
+export async function serveRoutes(
+  server: Server,
+  routes: readonly Omit<Route, 'operations'>[],
+  changes: Partial<HttpServing>
+): Promise<number> {
   const serving = servingOf(server, changes);
   const app = new HttpApp(serving.logger);
-  app.add(restInterface(serving, routes, PROFILES['0.17']));
-  server.on('request', (request, response) => void app.handle(request, response, () => undefined));
+  const described = routes.map((route) => ({ ...route, operations: [] }));
+  app.add(restInterface(serving, described, PROFILES['0.17'], '1.2.3'));
+  server.on('request', (request, response) => void app.handle(request, response));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;
 }

@@ -49,8 +49,13 @@ export class Faucet {
 
   /** Sends a payment from one coin to the pool. @returns its txid, as displayed */
   async pays(address: string, valueSats: number): Promise<string> {
+    return this.sends(scriptAt(address), valueSats);
+  }
+
+  /** The same, to a script. */
+  async sends(script: Buffer, valueSats: number): Promise<string> {
     const change = [this.#ring.getAddress(), this.#coinValue - valueSats - FEE] as const;
-    const transaction = signed(this.#ring, [[this.#coins, this.#used++]], [[scriptAt(address), valueSats], change]);
+    const transaction = signed(this.#ring, [[this.#coins, this.#used++]], [[script, valueSats], change]);
     await this.#node.mempool.addTX(transaction);
     return toDisplayHex(transaction.hash());
   }

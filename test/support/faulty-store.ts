@@ -120,6 +120,7 @@ export class FaultyStore implements Store {
     const snapshot = this.#sync('snapshot', () => this.real.snapshot());
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
+      soon: (keys) => this.#sync('snapshot.get', () => snapshot.soon(keys)),
       few: (keys) => this.#sync('snapshot.get', () => snapshot.few(keys)),
       load: (keys) => this.#async('snapshot.load', () => snapshot.load(keys)),
       range: (range) => this.#each('snapshot.range', snapshot.range(range)),

@@ -9,6 +9,8 @@ export function holdReads(store: Store, held: () => Promise<void> | undefined): 
     const real = store.snapshot();
     return {
       get: (key) => real.get(key),
+      // As from a disk that is slow.
+      soon: () => undefined,
       few: (keys) => real.few(keys),
       load: (keys) => real.load(keys),
       range: (range) => behind(held(), real.range(range)),

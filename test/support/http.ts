@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { settledAt } from './settled-ports';
 
 export interface RawRequest {
   /** Default: GET. */
@@ -41,6 +42,7 @@ export async function askInOneWrite(port: number, requests: readonly RawRequest[
 }
 
 export async function openSocket(port: number): Promise<Socket> {
+  await settledAt(port);
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   return socket;

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { settledAt } from './settled-ports';
 
 export class LineClient {
   readonly socket: Socket;
@@ -31,6 +32,7 @@ export class LineClient {
 
   /** `from`: an address of this machine. */
   static async connect(port: number, from?: string): Promise<LineClient> {
+    await settledAt(port);
     const socket = connect({ port, host: '127.0.0.1', ...(from !== undefined && { localAddress: from }) });
     await once(socket, 'connect');
     return new LineClient(socket);
@@ -61,6 +63,7 @@ export class LineClient {
   }
 
   async ask(method: string, params: unknown = [], id: unknown = 1): Promise<Reply> {
+    await settledAt(this.socket.remotePort);
     this.send({ jsonrpc: '2.0', id, method, params });
     return this.value();
   }

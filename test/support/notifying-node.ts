@@ -2,6 +2,7 @@
 
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
 import { SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { isFleetWanted, TestFleet } from './fleet';
 import { assembled, ServedNode, type Assembled } from './served-node';
 import { unfailing } from './unfailing';
 import type { ScriptHistories } from '../../lib/answers/status/history';
@@ -23,27 +24,29 @@ export class NotifyingNode extends ServedNode {
   readonly passes: SettledPasses;
   readonly pool: ScriptPool;
   readonly histories: ScriptHistories;
-  readonly #made: Assembled;
+  readonly #close: () => Promise<void>;
 
-  private constructor(host: TestFullNode, made: Assembled) {
+  private constructor(host: TestFullNode, made: Assembled, close: () => Promise<void>) {
     super(host, made);
-    this.#made = made;
+    this.#close = close;
     ({ tips: this.tips, statuses: this.statuses, passes: this.passes } = made.wallets);
     ({ pool: this.pool, histories: this.histories } = made.wallets.answers);
   }
 
   /** Opens all of it beside an open node, and waits until it answers. */
   static async beside(host: TestFullNode, scriptStore?: Store): Promise<NotifyingNode> {
-    const made = assembled(host, { failurePauseMs: FAILURE_PAUSE_MS, ...(scriptStore && { scriptStore }) });
-    await made.parts.open();
-    const all = new NotifyingNode(host, made);
+    const fleet = isFleetWanted ? await TestFleet.open() : undefined;
+    const made = assembled(host, { failurePauseMs: FAILURE_PAUSE_MS, ...(scriptStore && { scriptStore }) }, fleet);
+    const { parts } = made;
+    await (fleet === undefined ? parts.open() : fleet.openAround(parts.index, () => parts.open()));
+    const all = new NotifyingNode(host, made, () => (fleet === undefined ? parts.close() : fleet.closeAround(() => parts.close())));
     await all.settle();
     return all;
   }
 
   /** Closes all but the node. */
   override close(): Promise<void> {
-    return this.#made.parts.close();
+    return this.#close();
   }
 
   client(notified: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {

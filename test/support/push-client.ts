@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { WebSocket, type RawData } from 'ws';
+import { settledAt } from './settled-ports';
 import { until } from './until';
 
 /** The content of one message. */
@@ -10,13 +11,18 @@ export type Told = Readonly<Record<string, unknown>>;
 export class PushClient {
   readonly told: Told[] = [];
 
-  constructor(readonly socket: WebSocket) {
+  /** `port`: of the server, which is waited for where it needs it. */
+  constructor(
+    readonly socket: WebSocket,
+    readonly port?: number
+  ) {
     socket.on('message', (data: RawData) => void this.told.push(JSON.parse((data as Buffer).toString()) as Told));
     socket.on('error', () => undefined);
   }
 
   static async connect(port: number, headers: Readonly<Record<string, string>> = {}): Promise<PushClient> {
-    const client = new PushClient(new WebSocket(`ws://127.0.0.1:${port}/api/v1/ws`, { headers }));
+    await settledAt(port);
+    const client = new PushClient(new WebSocket(`ws://127.0.0.1:${port}/api/v1/ws`, { headers }), port);
     await once(client.socket, 'open');
     return client;
   }
@@ -27,17 +33,20 @@ export class PushClient {
 
   /** The answers to these requests, up to the pong after them, when the requests are in force. */
   async ask(...requests: readonly unknown[]): Promise<Told[]> {
+    await settledAt(this.port);
     this.told.length = 0;
     this.send(...requests, { action: 'ping' });
     await until(() => this.told.some((told) => 'pong' in told));
     return this.told.splice(0).filter((told) => !('pong' in told));
   }
 
-  /** The next message that has this field. */
+  /** Takes this field out of the next message that has it; the others of the message stay. */
   async next(field: string): Promise<unknown> {
     await until(() => this.told.some((told) => field in told));
     const at = this.told.findIndex((told) => field in told);
-    return this.told.splice(at, 1)[0]?.[field];
+    const { [field]: value, ...others } = this.told[at] ?? {};
+    this.told.splice(at, 1, ...(Object.keys(others).length > 0 ? [others] : []));
+    return value;
   }
 
   async closed(): Promise<number> {

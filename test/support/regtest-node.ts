@@ -79,9 +79,10 @@ export async function mineOnly(node: TestFullNode, transactions: readonly HostTr
 export async function blockWith(
   node: TestFullNode,
   transactions: readonly HostTransaction[],
-  parent = node.chain.tip
+  parent = node.chain.tip,
+  address?: unknown
 ): Promise<HostFullBlock> {
-  const job = await node.miner.cpu.createJob(parent);
+  const job = await node.miner.cpu.createJob(parent, address);
   job.attempt.items = [];
   job.attempt.fees = 0;
   for (const transaction of transactions) job.pushTX(transaction);

@@ -2,8 +2,13 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import * as plugin from '../../plugin';
+import { readOptions } from '../../plugin/options';
+import { placesOf } from '../../plugin/places';
+import { isFleetWanted, TestFleet } from './fleet';
+import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import type { AddressInfo } from 'node:net';
+import type { NodeSource } from '../../lib/node/types';
 import type { TestFullNode } from './bcoin';
 
 export interface RestNode {
@@ -13,10 +18,16 @@ export interface RestNode {
   readonly port: number;
 }
 
+export interface RestNodeOptions extends RegtestOptions {
+  /** Whether a reader of a log that the node feeds answers, and not the node; false unless TEST_SOURCE says otherwise. */
+  readonly isFleet?: boolean;
+}
+
 /** Opens a node with the plugin; unless the settings say otherwise, the gate depends only on the index. */
-export async function openRestNode(options: RegtestOptions = {}): Promise<RestNode> {
+export async function openRestNode({ isFleet = isFleetWanted, ...options }: RestNodeOptions = {}): Promise<RestNode> {
   const settings = { 'rest-warmup': 'indexed', ...options.settings };
-  const node = await openRegtestNode({ ...options, settings, plugins: [plugin, ...(options.plugins ?? [])] });
+  const ours = isFleet ? readerOf(await TestFleet.open()) : plugin;
+  const node = await openRegtestNode({ ...options, settings, plugins: [ours, ...(options.plugins ?? [])] });
   const rest = node.get(plugin.id) as plugin.RestPlugin;
   const { port } = rest.http.server.address() as AddressInfo;
   return { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
@@ -25,4 +36,35 @@ export async function openRestNode(options: RegtestOptions = {}): Promise<RestNo
 /** Resolves once requests are answered. */
 export async function untilReady({ rest }: RestNode): Promise<void> {
   await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
+}
+
+/** A plugin that feeds a log, and answers from a reader. */
+function readerOf(fleet: TestFleet): object {
+  return {
+    id: plugin.id,
+    init: (host: TestFullNode) => {
+      const options = readOptions(host.config);
+      const { source, http } = fleet.over(host, options, new MemoryLog());
+      const places = host.memory ? undefined : placesOf(host.config);
+      const serviceHost = { http, options, places, logger: host.logger, close: () => host.close() };
+      return new FedPlugin(serviceHost, source, fleet);
+    }
+  };
+}
+
+class FedPlugin extends plugin.RestPlugin {
+  readonly #fleet: TestFleet;
+
+  constructor(host: plugin.ServiceHost, source: NodeSource, fleet: TestFleet) {
+    super(host, source);
+    this.#fleet = fleet;
+  }
+
+  override open(): Promise<void> {
+    return this.#fleet.openAround(this, () => super.open());
+  }
+
+  override close(): Promise<void> {
+    return this.#fleet.closeAround(() => super.close());
+  }
 }

@@ -8,7 +8,16 @@ import { SnapshotReader } from '../../lib/index/read/reader';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
-import { MOST_ROWS, positionInKey, writeFurther } from '../../lib/scripts/records/row';
+import { LooseScripts } from '../../lib/scripts/records/loose-scripts';
+import {
+  firstKey,
+  FURTHER_ROW_OVERHEAD,
+  hashInRowKey,
+  MOST_ROWS,
+  RowCursor,
+  writeFirstHead,
+  writeFurther
+} from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -64,12 +73,18 @@ export class ScriptIndex {
     await this.writer.disconnect();
   }
 
+  /** As if the index had been filled up to a height. */
+  async group(height: number, most?: number): Promise<void> {
+    await groupRows(this.store, height, most);
+    await this.writer.load();
+  }
+
   read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
     return this.#reader.read(async (index) => {
       const records = this.store.snapshot();
       try {
-        const { changes, txids = expect.fail('txids') } = this.writer;
-        return await use(new StoredScriptSnapshot(records, index, { changes, txids: txids.view }, (work) => work));
+        const { changes, txids = expect.fail('txids'), loose = expect.fail('loose') } = this.writer;
+        return await use(new StoredScriptSnapshot(records, index, { changes, txids: txids.view, loose }, (work) => work));
       } finally {
         records.close();
       }
@@ -84,29 +99,50 @@ export class ScriptIndex {
   }
 }
 
-/** Packs rows of blocks up to a height into shared records, up to `most` in each, as in a filled index. */
+interface Group {
+  readonly hash: Buffer;
+  readonly start: Position;
+  readonly key: Buffer;
+  readonly isFirst: boolean;
+  readonly rows: Buffer[];
+}
+
+/**
+ * Packs rows of blocks up to a height into shared records, up to `most * 2 - 1` in each piece of bytes, as in a filled index. A writer must load
+ * the store again.
+ */
 export async function groupRows(store: Store, height: number, most = MOST_ROWS): Promise<void> {
   const writes: StoreWrite[] = [];
-  let key: Buffer | undefined;
-  let rows: Buffer[] = [];
+  let group: Group | undefined;
   let last: Position = { height: 0, index: 0 };
-  const flush = (): void => {
-    if (key !== undefined) writes.push(putRecord(key, Buffer.concat(rows)));
-    [key, rows] = [undefined, []];
+  const flush = (hasMore: boolean): void => {
+    if (group === undefined) return;
+    const { key, hash, start, isFirst, rows } = group;
+    const head = Buffer.alloc(FURTHER_ROW_OVERHEAD);
+    if (isFirst)
+      writes.push(putRecord(firstKey(hash), Buffer.concat([head.subarray(0, writeFirstHead(head, 0, start, !hasMore)), ...rows])));
+    else writes.push(putRecord(key, Buffer.concat(rows)));
+    group = undefined;
   };
-  for await (const [rowKey, value] of store.range({ gte: Buffer.from('s'), lt: Buffer.from('t') })) {
-    const position = positionInKey(rowKey);
-    if (position.height > height) continue;
-    const row = recordOf(rowKey, value);
-    if (key?.subarray(0, 11).equals(rowKey.subarray(0, 11)) !== true || rows.length >= most * 2 - 1) flush();
-    if (key === undefined) [key, rows] = [rowKey, [row]];
-    else {
-      const before = Buffer.alloc(16);
-      rows.push(before.subarray(0, writeFurther(before, 0, position.height - last.height, position.index)), row);
-      writes.push({ type: 'del', key: rowKey });
+  for await (const [key, value] of store.range({ gte: Buffer.from('s'), lt: Buffer.from('t') })) {
+    const { height: of, index } = new RowCursor(key, value);
+    if (of > height) continue;
+    const row = recordOf(key, value);
+    const hash = hashInRowKey(key);
+    const isOfSame: boolean = group?.hash.equals(hash) === true;
+    const isContinued = isOfSame && (group?.rows.length ?? 0) < most * 2 - 1;
+    writes.push({ type: 'del', key });
+    if (group !== undefined && isContinued) {
+      const before = Buffer.alloc(FURTHER_ROW_OVERHEAD);
+      group.rows.push(before.subarray(0, writeFurther(before, 0, of - last.height, index)), row);
+    } else {
+      flush(isOfSame);
+      group = { hash, start: { height: of, index }, key, isFirst: !isOfSame, rows: [row] };
     }
-    last = position;
+    last = { height: of, index };
   }
-  flush();
+  flush(false);
+  for await (const [key] of store.range({ gte: Buffer.from('l'), lt: Buffer.from('m') })) writes.push({ type: 'del', key });
+  writes.push(...LooseScripts.forChain(0).writes(Math.max(0, height + 1)));
   await store.batch(writes, { durable: false });
 }

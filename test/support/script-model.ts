@@ -107,16 +107,8 @@ export class ScriptModel {
   coins(script: Buffer): ScriptCoin[] {
     return [...this.#unspent.values()]
       .filter((output) => output.hash.equals(script) && output.script.length <= 10_000 && !isData(output.script))
-      .map(({ txid, index, position, value, script: bytes }) => ({
-        txid,
-        index,
-        position,
-        value,
-        script: bytes,
-        height: position.height,
-        coinbase: position.index === 0
-      }))
-      .sort((a, b) => a.position.height - b.position.height || a.position.index - b.position.index || a.index - b.index);
+      .sort((a, b) => a.position.height - b.position.height || a.position.index - b.position.index || a.index - b.index)
+      .map(({ txid, index, position, value }) => ({ txid, index, value, height: position.height, coinbase: position.index === 0 }));
   }
 
   #rowsOf(script: Buffer): readonly ModelRow[] {

@@ -8,9 +8,11 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { Assembly, type ReplacedParts } from '../../plugin/assemble';
 import { readOptions } from '../../plugin/options';
 import { placesOf } from '../../plugin/places';
+import { isFleetWanted, TestFleet } from './fleet';
 import { ask, type RawReply, type RawRequest } from './http';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import { settledAt } from './settled-ports';
 import type { AddressInfo } from 'node:net';
 import type { ScriptAnswers } from '../../lib/answers/answers';
 import type { ChainIndexer } from '../../lib/index/chain-index';
@@ -38,15 +40,20 @@ export interface Assembled {
 }
 
 /** The parts for a node, closed. The gate depends only on the index, unless the node's settings say otherwise. */
-export function assembled(host: TestFullNode, { scriptStore, inMemory = true, ...replaced }: Replacements = {}): Assembled {
+export function assembled(
+  host: TestFullNode,
+  { scriptStore, inMemory = true, ...replaced }: Replacements = {},
+  fleet?: TestFleet
+): Assembled {
   const { config } = host;
   config.inject({ 'rest-addresses': true, 'rest-warmup': config.get('rest-warmup') ?? 'indexed' });
   const places = inMemory ? undefined : placesOf(config);
   const log = new MemoryLog();
   const options = readOptions(config);
+  const fed = fleet?.over(host, options, log);
   const parts = new Assembly({
-    host: new BcoinHttp(host),
-    node: new BcoinNode(host, options),
+    host: fed?.http ?? new BcoinHttp(host),
+    node: fed?.source ?? new BcoinNode(host, options),
     options,
     store: places === undefined ? new MemoryStore() : new DiskStore(places.index),
     scriptStore: scriptStore ?? (places === undefined ? new MemoryStore() : new DiskStore(places.scripts)),
@@ -87,7 +94,14 @@ export class ServedNode {
   /** Opens a node that answers. */
   static async open(options: RegtestOptions = {}, replacements?: Replacements): Promise<ServedNode> {
     let made: Assembled | undefined;
-    const plugin = { id: 'rest', init: (host: TestFullNode) => (made = assembled(host, replacements)).parts };
+    const fleet = isFleetWanted ? await TestFleet.open() : undefined;
+    const init = (host: TestFullNode): Pick<Assembly, 'open' | 'close'> => {
+      const { parts } = (made = assembled(host, replacements, fleet));
+      return fleet === undefined
+        ? parts
+        : { open: () => fleet.openAround(parts.index, () => parts.open()), close: () => fleet.closeAround(() => parts.close()) };
+    };
+    const plugin = { id: 'rest', init };
     const node = await openRegtestNode({ ...options, plugins: [plugin] });
     if (made === undefined) throw new Error('expected the node to load its plugin');
     const served = new ServedNode(node, made);
@@ -97,6 +111,7 @@ export class ServedNode {
 
   /** Waits until both indexes are at the node's tip. */
   async settle(): Promise<void> {
+    await settledAt(this.port);
     await firstValueFrom(this.serving.gate.ready$.pipe(filter((ready) => ready)));
     await firstValueFrom(this.index.tip$.pipe(filter(({ hash }) => hash.equals(this.source.tip().hash))));
     await firstValueFrom(this.scripts.state$.pipe(filter((state) => state.phase === 'live' && state.height === this.source.tip().height)));

@@ -12,9 +12,11 @@ export type PaidOutput = readonly [target: unknown, sats: number];
 export function signed(
   ring: HostKeyRing | readonly HostKeyRing[],
   coins: readonly SpentCoin[],
-  outputs: readonly PaidOutput[]
+  outputs: readonly PaidOutput[],
+  version = 1
 ): HostTransaction {
   const transaction = new bcoin.MTX();
+  transaction.version = version;
   for (const coin of coins) {
     const [from, index] = Array.isArray(coin) ? (coin as readonly [HostTransaction, number]) : [coin as HostTransaction, 0];
     transaction.addTX(from, index);

@@ -22,10 +22,10 @@ async function checkCases(path: string): Promise<[count: number, checked: number
 describe("the cases of Bitcoin Core's test of taproot", () => {
   it('have its verdicts and its words, one case of each kind', async () => {
     expect(await checkCases(join(projectFolder, 'test/vectors/taproot/cases.jsonl.gz'))).to.deep.equal([153, 153]);
-  });
+  }).timeout(60_000);
 
   it('have its verdicts and its words, all cases in which a taproot output is spent', async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     const shared = sharedFolder();
     if (shared === undefined) {
       console.log('      skipped: the shared folder with all cases is not here (SHARED_DIR)');

@@ -109,12 +109,15 @@ describe('a spend of a taproot output', () => {
   it('is refused when what its signatures cover has changed, and only then', function () {
     this.timeout(TIMEOUT_MS);
     const seen = new Set<string>();
-    forEach(SPENDS * 3, fc.tuple(signedSpend, fc.constantFrom(...PARTS)), ([spend, part]) => {
-      const changed = withChanged(part, spend);
-      if (changed === undefined || !hasSignature(spend.plan)) return;
-      const expected = covers(spend.plan.type, part) ? SCRIPT_ERRORS.SCHNORR_SIG : VALID;
-      expect(verdictOf({ ...changed, input: spend.input })).to.equal(expected);
-      seen.add(`${part}: ${expected}`);
+    forEach(SPENDS, signedSpend, (spend) => {
+      if (!hasSignature(spend.plan)) return;
+      for (const part of PARTS) {
+        const changed = withChanged(part, spend);
+        if (changed === undefined) continue;
+        const expected = covers(spend.plan.type, part) ? SCRIPT_ERRORS.SCHNORR_SIG : VALID;
+        expect(verdictOf({ ...changed, input: spend.input })).to.equal(expected);
+        seen.add(`${part}: ${expected}`);
+      }
     });
     // Each part is covered by some types; some are not covered by others.
     expect(seen.size).to.equal(PARTS.length + 7);

@@ -11,7 +11,7 @@ import { TaprootKey, TaprootOutput } from '../support/taproot-key';
 import { testScale, testSeed } from '../support/scale';
 import { allCurves } from './curves';
 import { changedWitness } from './changed-witness';
-import { CoreNode, coinsOf, type CoreCoin } from './core-node';
+import { CoreNode, coinsOf, type CoreCoin } from '../support/core-node';
 import { serialized, spendOf, withInput, type MadeInput, type MadeTransaction } from './made-transaction';
 import { operation, stack } from './script-arbitraries';
 import { script } from './script-text';

@@ -57,6 +57,11 @@ export class RawBlocks {
     this.#cached = cache.section('block');
   }
 
+  /** Blocks whose parts are counted. */
+  get counted(): number {
+    return this.#parts.size;
+  }
+
   /** A block of the active chain. Undefined when the node no longer has it. */
   async block(point: BlockPoint, client: Client): Promise<Buffer | undefined> {
     return (await this.#block(point, client))?.raw;

@@ -7,6 +7,7 @@ import { ByteReader } from '../../bitcoin/reader';
 import { readTransaction } from '../../bitcoin/transaction';
 import { runInSlices } from '../../turns/slices';
 import type { BlockPoint } from '../../node/types';
+import type { CacheUse } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';
 
@@ -23,6 +24,7 @@ const MOST_BLOCKS = 4_096;
 const TRANSACTIONS_PER_SLICE = 64;
 
 export class BlockSizes {
+  readonly use: CacheUse = { hits: 0, misses: 0 };
   readonly #blocks: RawBlocks;
   readonly #known = new LRUCache<string, BlockSize>({ max: MOST_BLOCKS });
 
@@ -30,11 +32,19 @@ export class BlockSizes {
     this.#blocks = blocks;
   }
 
+  get entries(): number {
+    return this.#known.size;
+  }
+
   /** The size of a block of the active chain. Undefined when the node no longer has the block. */
   async of(block: BlockPoint, client: Client): Promise<BlockSize | undefined> {
     const key = keyOf(block.hash);
     const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.use.hits++;
+      return known;
+    }
+    this.use.misses++;
     const raw = await this.#blocks.block(block, client);
     if (raw === undefined) return undefined;
     const size = await runInSlices(sizeOf(raw), client);

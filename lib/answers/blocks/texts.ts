@@ -10,6 +10,7 @@
 import { MadeOnce } from '../../server/cache/made-once';
 import { runInOrder } from '../../turns/slices';
 import type { Allocate } from '../../bitcoin/text-writer';
+import type { CacheUse } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 
 /** Sizes are rounded up to this, so that a buffer fits other texts too. */
@@ -53,16 +54,26 @@ export class BlockTexts {
     this.#bytes -= byteLength;
   });
   readonly #making = new MadeOnce<TextBuffer>();
+  readonly use: CacheUse = { hits: 0, misses: 0 };
 
   /** `cacheBytes`: the size of the cache for answers; free buffers together are no larger. */
   constructor(cacheBytes: number) {
     this.#mostFreeBytes = Math.min(cacheBytes, MOST_FREE_BYTES);
   }
 
+  /** Bytes of all buffers. */
+  get byteLength(): number {
+    return this.#bytes;
+  }
+
   /** The text, if a buffer still has it. */
   get(key: string): HeldText | undefined {
     const buffer = this.#byKey.get(key);
-    if (buffer === undefined) return undefined;
+    if (buffer === undefined) {
+      this.use.misses++;
+      return undefined;
+    }
+    this.use.hits++;
     buffer.wasAskedAgain = true;
     return this.#held(buffer);
   }

@@ -28,7 +28,7 @@ interface ChainState {
   readonly synced: boolean;
   /** Lowest height whose block the node still has, when it is pruned. */
   readonly pruneHeight: number | undefined;
-  /** What an operator must know. Another list whenever something has changed. */
+  /** What an operator must know. */
   readonly warnings: readonly string[];
 }
 
@@ -77,7 +77,11 @@ export class ChainInfoText {
 
 function isSame(a: ChainState, b: ChainState): boolean {
   const isSameChain = a.tip === b.tip && a.verified === b.verified && a.synced === b.synced;
-  return isSameChain && a.pruneHeight === b.pruneHeight && a.warnings === b.warnings;
+  return isSameChain && a.pruneHeight === b.pruneHeight && isSameList(a.warnings, b.warnings);
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
 }
 
 function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight, warnings }: ChainState, node: NodeSource): ChainInfo {

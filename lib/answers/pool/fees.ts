@@ -24,17 +24,19 @@ export class PoolFees {
     this.#summary = new PoolView(pool, () => pool.summary(), { lateMs: SUMMARY_MS });
   }
 
-  /** The figures of the pool; those of a large pool may be up to ten seconds old. */
-  summary(): Promise<PoolSummary> {
+  /** The figures of the pool; those of a large pool may be up to ten seconds old. A promise only if they are not known yet. */
+  summary(): PoolSummary | Promise<PoolSummary> {
     return this.#summary.get();
   }
 
-  /** Estimates in ascending order of blocks; up to a minute old. */
-  async estimates(): Promise<readonly FeeTarget[]> {
-    if (performance.now() - this.#madeAt >= ESTIMATES_MS) {
-      this.#estimates = feeEstimates(this.#node, await this.summary());
-      this.#madeAt = performance.now();
-    }
+  /** Estimates in ascending order of blocks; up to a minute old. A promise only if they are not known yet. */
+  estimates(): readonly FeeTarget[] | Promise<readonly FeeTarget[]> {
+    return performance.now() - this.#madeAt < ESTIMATES_MS ? this.#estimates : this.#estimate();
+  }
+
+  async #estimate(): Promise<readonly FeeTarget[]> {
+    this.#estimates = feeEstimates(this.#node, await this.summary());
+    this.#madeAt = performance.now();
     return this.#estimates;
   }
 }

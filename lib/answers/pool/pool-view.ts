@@ -12,7 +12,8 @@ interface Made<T> {
   /** When work on it began, and the size of the pool at that time. */
   readonly time: number;
   readonly size: number;
-  readonly value: Promise<T>;
+  /** A promise while it is being made. */
+  value: T | Promise<T>;
 }
 
 export interface PoolViewOptions {
@@ -42,14 +43,11 @@ export class PoolView<T> {
     this.#now = now;
   }
 
-  /** The value for the pool at the time of the call, or later; with `lateMs` it may be earlier. */
-  async get(): Promise<T> {
-    for (;;) {
-      const known = this.#latest;
-      if (known !== undefined && this.#isGood(known)) return known.value;
-      if (this.#making === undefined) return this.#begin();
-      await this.#making;
-    }
+  /** The value for the pool at the time of the call, or later; with `lateMs` it may be earlier. A promise only if it is not made yet. */
+  get(): T | Promise<T> {
+    const known = this.#latest;
+    if (known !== undefined && this.#isGood(known)) return known.value;
+    return this.#making === undefined ? this.#begin() : this.#making.then(() => this.get());
   }
 
   #isGood({ revision, time, size }: Made<T>): boolean {
@@ -59,9 +57,13 @@ export class PoolView<T> {
   #begin(): Promise<T> {
     const { revision, size } = this.#pool;
     const value = runInSlices(this.#make(), NO_CLIENT);
-    this.#latest = { revision, time: this.#now(), size, value };
+    const made: Made<T> = { revision, time: this.#now(), size, value };
+    this.#latest = made;
     this.#making = value.then(
-      () => (this.#making = undefined),
+      (result) => {
+        made.value = result;
+        this.#making = undefined;
+      },
       () => (this.#making = this.#latest = undefined)
     );
     return value;

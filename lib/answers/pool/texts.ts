@@ -5,12 +5,18 @@ import { PoolContents } from '../../pool/contents';
 import { mempoolInfoJson } from '../../pool/info';
 import { NO_CLIENT } from '../../turns/client';
 import { runInSlices } from '../../turns/slices';
-import type { PoolSource } from '../../node/types';
+import type { PoolEntry, PoolSource } from '../../node/types';
 import type { Gate } from '../../server/work/gate';
 import type { ProfileFields } from '../../views/profile';
 
 /** Entries by txid, txids alone, or txids with the number of changes that the pool has seen. */
 export type PoolForm = 'entries' | 'txids' | 'sequence';
+
+/** A relative of a transaction in the pool. */
+export interface PoolRelative {
+  readonly txid: Buffer;
+  readonly text: Buffer;
+}
 
 /** A state of the pool, as far as texts show it, and its texts. */
 interface PoolState {
@@ -37,6 +43,11 @@ export class PoolTexts {
     this.#contents = new PoolContents(fields);
   }
 
+  /** Of the texts of all entries. */
+  get byteLength(): number {
+    return this.#contents.byteLength;
+  }
+
   /** The summary of the pool and a line feed. */
   info(): Buffer {
     return mempoolInfoJson(this.#pool.info(), this.#fields, this.#contents.isBestOrder);
@@ -54,12 +65,26 @@ export class PoolTexts {
   }
 
   /** The JSON of one entry, without its txid; undefined when the pool does not have the transaction. @throws HttpError 503 */
-  async entry(txid: Buffer): Promise<Buffer | undefined> {
+  entry(txid: Buffer): Promise<Buffer | undefined> {
+    return this.#of(txid, (entry) => this.#contents.entryText(entry));
+  }
+
+  /**
+   * The ancestors or the descendants of a transaction in the pool, each with its JSON as of `entry`; undefined as there. @throws HttpError 503
+   */
+  relatives(txid: Buffer, direction: 'parents' | 'children'): Promise<readonly PoolRelative[] | undefined> {
+    return this.#of(txid, (entry) =>
+      this.#contents.relativesOf(entry, direction).map((one) => ({ txid: one.txid, text: this.#contents.entryText(one) }))
+    );
+  }
+
+  /** What `use` makes of an entry while the contents are up to date. */
+  async #of<T>(txid: Buffer, use: (entry: PoolEntry) => T): Promise<T | undefined> {
     for (;;) {
       const state = this.#state();
       const entry = this.#pool.entry(txid);
       if (entry === undefined) return undefined;
-      if (this.#shown === state) return this.#contents.entryText(entry);
+      if (this.#shown === state) return use(entry);
       // Writing any text brings the contents up to date.
       await (this.#writing === undefined ? this.#write(this.#contents.update(this.#pool.entries()), state) : this.#settled(this.#writing));
     }
@@ -75,8 +100,7 @@ export class PoolTexts {
 
   #make(form: PoolForm, state: PoolState): Promise<Buffer> {
     const entries = this.#pool.entries();
-    // Bitcoin Core's sequence is the number of the next change, counted from 1.
-    const sequence = form === 'sequence' ? state.revision + 1 : undefined;
+    const sequence = form === 'sequence' ? this.#pool.sequence : undefined;
     const view = form === 'entries' ? this.#contents.json(entries) : this.#contents.txids(entries, sequence);
     const text = this.#write(view, state);
     state.texts.set(form, text);

@@ -8,18 +8,16 @@ import { placedTransaction } from '../transactions/placed-transaction';
 import { RowCache } from './row-cache';
 import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
-import type { ScriptCoin, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+import type { FoundCoins as SearchedCoins, ScriptCoin, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
 import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from '../blocks/raw-blocks';
-
-export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
 interface FoundCoins {
   /** How many coins were asked for. */
   readonly most: number;
   /** Undefined: there are more. */
-  readonly coins: readonly ChainCoin[] | undefined;
+  readonly coins: readonly ScriptCoin[] | undefined;
 }
 
 /** The memory of a coin: the object and its txid. */
@@ -37,44 +35,57 @@ export class ChainCoins {
     this.#totals = totals;
   }
 
-  /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, HttpError 503 */
-  async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
+  /**
+   * The coins in the order of the chain; a promise only if that takes more than one turn. `script`: its SHA-256.
+   * @throws TooManyCoinsError for more than `most`, HttpError 503
+   */
+  of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> {
     const cached = this.#cached.get(script, snapshot);
-    const isKnown = cached !== undefined && isEnough(cached, most);
-    const found = isKnown ? cached : await this.#found(script, most, snapshot, client);
-    if (!isKnown) this.#cached.setIfAskedBefore(script, snapshot.stamp, () => found);
-    const { coins } = found;
-    if (coins === undefined || coins.length > most) throw tooMany(most);
-    return coins;
+    if (cached !== undefined && isEnough(cached, most)) return upTo(most, cached);
+    const keep = (found: FoundCoins): readonly ScriptCoin[] => {
+      this.#cached.setIfAskedBefore(script, snapshot.stamp, () => found);
+      return upTo(most, found);
+    };
+    const found = this.#found(script, most, snapshot, client);
+    return found instanceof Promise ? found.then(keep) : keep(found);
   }
 
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
-  async #found(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+  #found(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): FoundCoins | Promise<FoundCoins> {
     const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
-    for (;;) {
-      const found = await this.#reading.get(key, client, (everybody) => snapshot.during(this.#read(script, most, snapshot, everybody)));
-      if (isEnough(found, most)) return found;
-    }
+    const found = this.#reading.get(key, client, (everybody) => {
+      const reading = this.#read(script, most, snapshot, everybody);
+      return reading instanceof Promise ? snapshot.during(reading) : reading;
+    });
+    if (!(found instanceof Promise)) return found;
+    return found.then((shared) => (isEnough(shared, most) ? shared : this.#found(script, most, snapshot, client)));
   }
 
-  async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<FoundCoins> {
+  #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): FoundCoins | Promise<FoundCoins> {
+    const done = (coins: readonly ScriptCoin[]): FoundCoins => ({ most, coins });
+    const failed = (error: unknown): FoundCoins => {
+      if (!(error instanceof TooManyCoinsError)) throw error;
+      return { most, coins: undefined };
+    };
+    let coins: readonly ScriptCoin[] | Promise<readonly ScriptCoin[]>;
     try {
-      return { most, coins: await this.#search(script, most, snapshot, client) };
+      coins = this.#search(script, most, snapshot, client);
     } catch (error) {
-      if (error instanceof TooManyCoinsError) return { most, coins: undefined };
-      throw error;
+      return failed(error);
     }
+    return coins instanceof Promise ? coins.then(done, failed) : done(coins);
   }
 
-  async #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<readonly ChainCoin[]> {
-    const totals = (): Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
-    const { coins, others } = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
-    if (coins.length === 0 && others > 0) return this.#unspendable(script, most, snapshot, client);
-    return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
+  #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> {
+    const totals = (): ScriptTotals | Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
+    const of = ({ coins, others }: SearchedCoins): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> =>
+      coins.length === 0 && others > 0 ? this.#unspendable(script, most, snapshot, client) : coins;
+    const searched = snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
+    return searched instanceof Promise ? searched.then(of) : of(searched);
   }
 
   /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
-  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ChainCoin[]> {
+  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ScriptCoin[]> {
     const { funded, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count > most) throw tooMany(most);
     const rows = await snapshot.history(script, { limit: transactions, ascending: true });
@@ -82,11 +93,11 @@ export class ChainCoins {
     return found.flat();
   }
 
-  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<ChainCoin[]> {
+  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<ScriptCoin[]> {
     const { outputs } = await placedTransaction(this.#blocks, row, index, client);
     return outputs.flatMap((output, n) =>
       isUnspendable(output.script) && scriptHashOf(output.script).equals(script)
-        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }]
+        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height, coinbase: row.position.index === 0 }]
         : []
     );
   }
@@ -94,5 +105,11 @@ export class ChainCoins {
 
 /** Whether this says what the coins are, or that there are more than `asked`. */
 const isEnough = ({ coins, most }: FoundCoins, asked: number): boolean => coins !== undefined || most >= asked;
+
+/** @throws TooManyCoinsError for more than `most` */
+function upTo(most: number, { coins }: FoundCoins): readonly ScriptCoin[] {
+  if (coins === undefined || coins.length > most) throw tooMany(most);
+  return coins;
+}
 
 const tooMany = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);

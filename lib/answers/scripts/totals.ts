@@ -4,7 +4,7 @@
 import { keyOf } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { exact } from '../../scripts/read/script-snapshot';
+import { exact } from '../../scripts/read/running-totals';
 import { MadeOnce } from '../../server/cache/made-once';
 import { ClientGoneError } from '../../turns/client';
 import { RowCache } from './row-cache';
@@ -37,7 +37,7 @@ export function unlessGone(client: Client): () => void {
 
 export class ChainTotals {
   readonly #cached: RowCache<Counted>;
-  readonly #counting = new MadeOnce<ScriptTotals>();
+  readonly #counting = new MadeOnce<Counted>();
 
   constructor(cache: AnswerCache) {
     this.#cached = new RowCache(cache, 'script-totals', () => 0);
@@ -48,34 +48,43 @@ export class ChainTotals {
     return this.#cached.get(script, snapshot)?.totals;
   }
 
-  /** `script`: its SHA-256. @throws HistoryTooLongError */
-  of(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
-    const block = snapshot.index.tip;
-    return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) =>
-      snapshot.during(this.#count(script, snapshot, everybody))
-    );
+  /** `script`: its SHA-256. A promise only if it takes more than one turn. @throws HistoryTooLongError */
+  of(script: Buffer, snapshot: ScriptSnapshot, client: Client): ScriptTotals | Promise<ScriptTotals> {
+    const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
+    const counted = this.#counting.get(key, client, (everybody) => {
+      const counting = this.#counted(script, snapshot, everybody);
+      return counting instanceof Promise ? snapshot.during(counting) : counting;
+    });
+    return counted instanceof Promise ? counted.then(given) : given(counted);
   }
 
-  async #count(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals> {
+  #counted(script: Buffer, snapshot: ScriptSnapshot, client: Client): Counted | Promise<Counted> {
     const {
       stamp,
       index: { tip: block }
     } = snapshot;
-    const totals = await this.#upToTip(script, snapshot, client).catch((error: unknown) => {
+    const keep = (totals: ScriptTotals | undefined): Counted => {
+      const counted = { totals, block };
+      // "Too many" is cached too: a history does not get shorter.
+      if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(script, stamp, counted);
+      else this.#cached.setIfAskedBefore(script, stamp, () => counted);
+      return counted;
+    };
+    const failed = (error: unknown): Counted => {
       if (!(error instanceof HistoryTooLongError)) throw error;
-      return undefined;
-    });
-    const counted = { totals, block };
-    // "Too many" is cached too: a history does not get shorter.
-    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.set(script, stamp, counted);
-    else this.#cached.setIfAskedBefore(script, stamp, () => counted);
-    if (totals === undefined)
-      throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
-    return totals;
+      return keep(undefined);
+    };
+    let totals: ScriptTotals | undefined | Promise<ScriptTotals | undefined>;
+    try {
+      totals = this.#upToTip(script, snapshot, client);
+    } catch (error) {
+      return failed(error);
+    }
+    return totals instanceof Promise ? totals.then(keep, failed) : keep(totals);
   }
 
   /** @throws HistoryTooLongError */
-  async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): Promise<ScriptTotals | undefined> {
+  #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): ScriptTotals | undefined | Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
     const right = this.#cached.get(script, snapshot);
     if (right !== undefined) return right.totals;
@@ -86,11 +95,17 @@ export class ChainTotals {
     const { totals, block } = last;
     if (totals === undefined || block.height === snapshot.index.tip.height) return totals;
     const most = MOST_TRANSACTIONS - totals.transactions;
-    const since = await snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });
-    return exact({
-      transactions: totals.transactions + since.transactions,
-      funded: plus(totals.funded, since.funded),
-      spent: plus(totals.spent, since.spent)
-    });
+    const since = snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });
+    return since instanceof Promise ? since.then((more) => sumOf(totals, more)) : sumOf(totals, since);
   }
 }
+
+/** @throws HistoryTooLongError */
+function given({ totals }: Counted): ScriptTotals {
+  if (totals !== undefined) return totals;
+  throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
+}
+
+/** @throws HistoryTooLongError */
+const sumOf = (a: ScriptTotals, b: ScriptTotals): ScriptTotals =>
+  exact({ transactions: a.transactions + b.transactions, funded: plus(a.funded, b.funded), spent: plus(a.spent, b.spent) });

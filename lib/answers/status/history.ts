@@ -6,7 +6,7 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import type { Position } from '../../index/types';
-import type { RowTransactions, ScriptSnapshot } from '../../scripts/types';
+import type { HistoryWalk, RowTransactions, ScriptSnapshot, WalkedPage } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { PooledEntry, PooledScript, PooledScripts } from '../scripts/pooled-script';
 import type { ChainTotals } from '../scripts/totals';
@@ -46,21 +46,34 @@ export class ScriptHistory {
 
   /**
    * Gives the transactions of the chain in ascending order to `take`, page by page, until it returns false; `above`: only those after this
-   * position. @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
+   * position. A promise only if that takes more than one turn.
+   * @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
    */
-  async confirmed(most: number, client: Client, take: TakeTransactions, above?: Position): Promise<void> {
+  confirmed(most: number, client: Client, take: TakeTransactions, above?: Position): void | Promise<void> {
+    const walk = this.snapshot.walk(this.script, above);
+    const page = walk.next(SHORT_HISTORY);
+    if (page instanceof Promise || !page.isLast) return this.#walked(walk, page, { most, client, take });
+    requireAtMost(most, page.positions.length);
+    const taken = take(page);
+    return taken instanceof Promise ? taken.then(() => undefined) : undefined;
+  }
+
+  async #walked(
+    walk: HistoryWalk,
+    first: WalkedPage | Promise<WalkedPage>,
+    { most, client, take }: { readonly most: number; readonly client: Client; readonly take: TakeTransactions }
+  ): Promise<void> {
     const { script, snapshot, totals } = this;
-    const walk = snapshot.walk(script, above);
     try {
+      let page = await first;
       for (let count = 0, isFirst = true; ; isFirst = false) {
-        const page = await walk.next(isFirst ? SHORT_HISTORY : ROWS_PER_PAGE);
         const { isLast } = page;
-        count += page.positions.length;
-        const isToBeCounted = isFirst && !isLast && most < Infinity;
-        if (count > most || (isToBeCounted && (await totals.of(script, snapshot, client)).transactions > most))
-          throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+        requireAtMost(most, (count += page.positions.length));
+        // The rest is counted before it is read.
+        if (isFirst && !isLast && most < Infinity) requireAtMost(most, (await totals.of(script, snapshot, client)).transactions);
         const goesOn = take(page);
         if ((goesOn instanceof Promise ? await goesOn : goesOn) === false || isLast) return;
+        page = await walk.next(ROWS_PER_PAGE);
       }
     } finally {
       await walk.close();
@@ -72,6 +85,11 @@ export class ScriptHistory {
     const entries = await this.pooled.entries(client);
     return entries.length > 1 ? runInSlices(sorted(entries, inOrder), client) : entries;
   }
+}
+
+/** @throws HistoryTooLongError */
+function requireAtMost(most: number, transactions: number): void {
+  if (transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 }
 
 const inOrder = (a: PooledEntry, b: PooledEntry): number => b.height - a.height || compareDisplayed(a.transaction.txid, b.transaction.txid);

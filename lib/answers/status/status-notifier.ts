@@ -12,6 +12,7 @@ import { Statuses, type NewRows, type Status } from './statuses';
 import { SubscribedScript, type KnownStatus, type StatusListener } from './subscribed-script';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptsChange, ScriptSnapshot } from '../../scripts/types';
+import type { CacheUse } from '../../server/cache/answer-cache';
 import type { Notifier, SettledPasses } from '../updates/settled-passes';
 import type { ScriptHistories, ScriptHistory } from './history';
 
@@ -78,6 +79,11 @@ export class StatusNotifier implements Notifier {
   /** Number of scripts with subscribers. */
   get size(): number {
     return this.#scripts.size;
+  }
+
+  /** The cache of hashes of histories. */
+  get cache(): CacheUse & { readonly byteLength: number } {
+    return { ...this.#statuses.use, byteLength: this.#statuses.byteLength };
   }
 
   watches(script: string): boolean {

@@ -15,6 +15,7 @@ import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../scripts/types';
+import type { CacheUse } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../scripts/pooled-script';
 import type { ScriptHistory } from './history';
 
@@ -63,39 +64,55 @@ interface Continued extends Confirmed {
 }
 
 export class Statuses {
+  readonly use: CacheUse = { hits: 0, misses: 0 };
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: MOST_KEPT_BYTES,
     sizeCalculation: ({ hash }) => ENTRY_BYTES + hash.bytes
   });
+
+  /** Bytes that are cached. */
+  get byteLength(): number {
+    return this.#kept.calculatedSize;
+  }
 
   /**
    * The status at the moment of the history; a promise only if it takes more than one turn. `newRows`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
   of(history: ScriptHistory, most: number, newRows?: NewRows): Status | Promise<Status> {
-    const known = history.pooled.isEmpty ? this.#known(history) : undefined;
-    return known === undefined ? this.#made(history, most, newRows) : { text: known.hash.digest(), work: 0 };
+    if (!history.pooled.isEmpty) return this.#withPool(history, most, newRows);
+    const known = this.#known(history);
+    if (known !== undefined) return statusOf(known);
+    const confirmed = this.#confirmed(history, most, newRows);
+    return confirmed instanceof Promise ? confirmed.then(statusOf) : statusOf(confirmed);
   }
 
-  async #made(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
-    const { hash, added } = this.#known(history) ?? (await this.#confirmed(history, most, newRows));
-    const pooled = history.pooled.isEmpty ? [] : await history.unconfirmed(NO_CLIENT);
-    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), work: added };
-    const all = await plusPooled(hash, pooled);
-    return { text: all.digest(), work: added + pooled.length };
+  async #withPool(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
+    const confirmed = this.#known(history) ?? (await this.#confirmed(history, most, newRows));
+    const pooled = await history.unconfirmed(NO_CLIENT);
+    if (pooled.length === 0) return statusOf(confirmed);
+    const all = await plusPooled(confirmed.hash, pooled);
+    return { text: all.digest(), work: confirmed.added + pooled.length };
   }
 
   /** The cached hash if it is still right: no block has changed the history since. */
   #known({ script, snapshot }: ScriptHistory): Continued | undefined {
     const kept = this.#kept.get(keyOf(script));
-    if (kept === undefined || !snapshot.hasSameRows(script, kept.stamp)) return undefined;
+    if (kept === undefined || !snapshot.hasSameRows(script, kept.stamp)) {
+      this.use.misses++;
+      return undefined;
+    }
+    this.use.hits++;
     const { hash } = kept;
     return this.#keep(script, snapshot, { hash, block: snapshot.index.tip, added: 0 });
   }
 
-  async #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
+  #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Continued | Promise<Continued> {
     const { script, snapshot } = history;
-    return this.#keep(script, snapshot, await upToTip(this.#kept.get(keyOf(script)), history, most, newRows));
+    const found = upToTip(this.#kept.get(keyOf(script)), history, most, newRows);
+    return found instanceof Promise
+      ? found.then((confirmed) => this.#keep(script, snapshot, confirmed))
+      : this.#keep(script, snapshot, found);
   }
 
   #keep(script: Buffer, { stamp }: ScriptSnapshot, confirmed: Continued): Continued {
@@ -105,24 +122,27 @@ export class Statuses {
   }
 }
 
-/** The hash of the history, continued from `kept` if that is possible. */
-async function upToTip(kept: Confirmed | undefined, history: ScriptHistory, most: number, newRows?: NewRows): Promise<Continued> {
+const statusOf = ({ hash, added }: Continued): Status => ({ text: hash.isEmpty ? '' : hash.digest(), work: added });
+
+/** The hash of the history, continued from `kept` if that is possible; a promise only if it takes more than one turn. */
+function upToTip(kept: Confirmed | undefined, history: ScriptHistory, most: number, newRows?: NewRows): Continued | Promise<Continued> {
   const { index } = history.snapshot;
   const { tip } = index;
   const known = kept ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);
   if (known?.block.hash.equals(tip.hash) === true) return { ...known, added: 0 };
   // If not, its block was disconnected in a reorganization, or this is an older state.
-  const isGood = known !== undefined && index.heightOf(known.block.hash) !== undefined;
-  return (isGood && (await continued(known, history, most, newRows))) || (await begun(history, tip, most));
+  if (known === undefined || index.heightOf(known.block.hash) === undefined) return begun(history, tip, most);
+  return continued(known, history, most, newRows).then((found) => (found === false ? begun(history, tip, most) : found));
 }
 
-async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Continued> {
+function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Continued | Promise<Continued> {
   let [hash, added] = [TextHash.EMPTY, 0];
-  await history.confirmed(most, NO_CLIENT, (page) => {
+  const walking = history.confirmed(most, NO_CLIENT, (page) => {
     hash = hash.plus(pageText(page));
     added += page.positions.length;
   });
-  return { hash, block: { hash: blockHash, height }, added };
+  const done = (): Continued => ({ hash, block: { hash: blockHash, height }, added });
+  return walking instanceof Promise ? walking.then(done) : done();
 }
 
 /** Gives the transactions after the block of the cached hash to `take`: those that came with the blocks, if they begin at that block, or from the index. */

@@ -7,12 +7,14 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
-import { JSON_BYTES_PER_BYTE, writeTransaction, type TransactionForm } from '../../views/transaction';
+import { described, type Properties, type Schema } from '../../describe/schema';
+import { BLOCK_HASH, COUNT, FLAG, TIME } from '../../describe/values';
+import { JSON_BYTES_PER_BYTE, transactionSchema, writeTransaction, type TransactionForm } from '../../views/transaction';
 import { misc, notFound } from '../errors';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Client } from '../../turns/client';
-import type { Profile } from '../../views/profile';
+import type { Profile, ProfileFields } from '../../views/profile';
 import type { RawBlocks } from '../blocks/raw-blocks';
 import type { SpentOutputs } from '../blocks/spent-outputs';
 
@@ -43,6 +45,8 @@ export interface TransactionRequest {
   readonly verbosity: number;
   /** Whether a block was named. */
   readonly isNamed: boolean;
+  /** Of a transaction of the pool: virtual bytes that count there; undefined: they are not shown. */
+  readonly adjustedSize?: number | undefined;
 }
 
 const MORE = '. Use gettransaction for wallet transactions.';
@@ -122,7 +126,7 @@ function blockIn(snapshot: IndexSnapshot, hash: Buffer): FoundBlock | undefined 
   return header && { hash, height: header.height, time: timeOf(header.header), confirmations: snapshot.tip.height - header.height + 1 };
 }
 
-/** `{in_active_chain?, ...the transaction..., hex, blockhash?, confirmations?, time?, blocktime?}` */
+/** `{in_active_chain?, vsize_adjusted?, ...the transaction..., hex, blockhash?, confirmations?, time?, blocktime?}` */
 export async function transactionJson(
   found: FoundTransaction,
   request: TransactionRequest,
@@ -148,9 +152,22 @@ export async function transactionJson(
     if (confirmations > 0) writer.ascii(`,"time":${time},"blocktime":${time}`);
   }
   writer.ascii('}');
-  const first = request.isNamed && block !== undefined ? `{"in_active_chain":${block.confirmations > 0},` : '{';
-  return [Buffer.from(first), json.subarray(1, -1), writer.toBuffer()];
+  const { isNamed, adjustedSize } = request;
+  const named = isNamed && block !== undefined ? `"in_active_chain":${block.confirmations > 0},` : '';
+  const adjusted = adjustedSize === undefined ? '' : `"vsize_adjusted":${adjustedSize},`;
+  return [Buffer.from(`{${named}${adjusted}`), json.subarray(1, -1), writer.toBuffer()];
 }
+
+/** What `transactionJson` writes; `more`: only with some requests. */
+export const rawTransactionSchema = (fields: ProfileFields, more: Properties = {}): Schema =>
+  transactionSchema('RawTransaction', fields, true, {
+    ...more,
+    in_active_chain: described('Only if a block was given.', FLAG),
+    blockhash: described('The block that holds it; lacking for a transaction of the pool, as are the fields below.', BLOCK_HASH),
+    confirmations: described('0 off the active chain.', COUNT),
+    time: described('Of the block, Unix time in seconds.', TIME),
+    blocktime: described('As time.', TIME)
+  });
 
 function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, Buffer> {
   const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);

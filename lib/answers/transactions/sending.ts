@@ -4,17 +4,16 @@
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
+import { LIMITS } from '../../policy/limits';
+import { isChildWithParents, packageFault } from '../../policy/package';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
-import { isChildWithParents, packageFault } from './package';
 import type { IndexReader } from '../../index/types';
-import type { NodeSource, PackageMember, TrialResult } from '../../node/types';
+import type { LogPoint, NodeSource, PackageMember, TrialResult } from '../../node/types';
 import type { Sent, Trial } from '../../views/sending';
 
 /** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */
 export const DEFAULT_MOST_FEE_RATE = 10_000_000;
-
-const MOST_TRANSACTIONS = 25;
 
 const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)';
 const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
@@ -46,6 +45,14 @@ export interface SentPackage {
   readonly list: readonly { readonly transaction: ScannedTransaction; readonly sent: Sent }[];
   /** The txids of what has left the pool for them. */
   readonly replaced: readonly Buffer[];
+}
+
+/**
+ * From where on in the log everybody sees transactions that were sent; undefined if this process does not see all of them itself yet, as a
+ * reader may not whose log is away: the node that has taken them will write of them later.
+ */
+export function seenFrom(transactions: readonly ScannedTransaction[], { pool, position }: NodeSource): LogPoint | undefined {
+  return transactions.every(({ txid }) => pool.entry(txid) !== undefined) ? position.now : undefined;
 }
 
 export class Sending {
@@ -134,8 +141,8 @@ export function decodeTransaction(hex: string): ScannedTransaction {
 
 /** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -8, -22, and what `textOf` throws */
 export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
-  if (list.length < 1 || list.length > MOST_TRANSACTIONS)
-    throw invalidParameter(`Array must contain between 1 and ${MOST_TRANSACTIONS} transactions.`);
+  if (list.length < 1 || list.length > LIMITS.mostInPackage)
+    throw invalidParameter(`Array must contain between 1 and ${LIMITS.mostInPackage} transactions.`);
   return list.map((item) => {
     const hex = textOf(item);
     const transaction = decoded(hex);

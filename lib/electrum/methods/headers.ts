@@ -5,13 +5,15 @@ import { hashAt, type HeaderProof } from '../../answers/blocks/header-tree';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ownCopy, type Cached } from '../../server/cache/answer-cache';
+import { anyOf, described, listOf, named, object, type PlainSchema, type Properties, type Schema } from '../../describe/schema';
+import { COUNT, HASH, HEIGHT, HEX } from '../../describe/values';
 import { runAtOnce } from '../../turns/slices';
 import { hexLine } from '../../views/hex';
 import { JsonWriter, QUOTE } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
-import type { IndexSnapshot } from '../../index/types';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 
 /** A difficulty period, which is what wallets ask for. */
 const MOST_HEADERS = 2_016;
@@ -27,6 +29,23 @@ interface CachedText extends Cached {
 
 /** How a version of the protocol shows several headers: as one string, or as a list of strings. */
 type Form = 'hex' | 'headers';
+
+export const HEADER = described('80 bytes in hex.', HEX);
+
+export const TIP = named('Tip', object({ hex: HEADER, height: HEIGHT }));
+
+const CHECKPOINT: Schema = { ...COUNT, default: 0, description: 'A height up to which the proof goes; 0: no proof.' };
+
+const PROOF = {
+  branch: described('The hashes beside the path from the header up to the root.', listOf(HASH)),
+  root: described('The Merkle root over all headers up to the checkpoint.', HASH)
+};
+
+const headersSchema = (headers: Properties): PlainSchema =>
+  object(
+    { count: { ...COUNT, description: 'How many there are.' }, max: { ...COUNT, description: 'The most in one reply.' }, ...headers },
+    PROOF
+  );
 
 export function headerMethods({ headerTree: tree, scripts, cache }: MethodContext): Readonly<Record<string, Method>> {
   const cached = cache.section<CachedText>('electrum-headers');
@@ -55,16 +74,27 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
 
   return {
     'blockchain.headers.subscribe': {
+      about: {
+        summary: 'The tip of the chain, of which the client is notified from now on.',
+        parameters: [],
+        result: TIP,
+        notification: { tip: TIP }
+      },
       parameters: [],
       required: 0,
       answer: (_, { subscriptions }) =>
         scripts.read(({ index: { tip } }) => {
           // In the turn in which the tip is read, so that the client is told of every later tip.
           subscriptions.addHeaders(tip);
-          return `{"hex":"${tip.header.toString('hex')}","height":${tip.height}}`;
+          return tipText(tip);
         })
     },
     'blockchain.block.header': {
+      about: {
+        summary: 'The header at a height, with a proof if a checkpoint is given.',
+        parameters: [HEIGHT, CHECKPOINT],
+        result: anyOf(HEADER, named('ProvenHeader', object({ header: HEADER, ...PROOF })))
+      },
       parameters: ['height', 'cp_height'],
       required: 1,
       answer: (values, client) => {
@@ -79,6 +109,14 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
       }
     },
     'blockchain.block.headers': {
+      about: {
+        summary: `Up to ${MOST_HEADERS} headers from a height upwards, with a proof of the last one if a checkpoint is given.`,
+        parameters: [HEIGHT, { ...COUNT, description: 'How many.' }, CHECKPOINT],
+        result: anyOf(
+          described('Before 1.6.', named('HeadersInHex', headersSchema({ hex: described('80 bytes each, in hex.', HEX) }))),
+          described('Since 1.6.', named('Headers', headersSchema({ headers: listOf(HEADER) })))
+        )
+      },
       parameters: ['start_height', 'count', 'cp_height'],
       required: 2,
       answer: (values, client) => {
@@ -99,6 +137,9 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
     }
   };
 }
+
+/** JSON of the tip. */
+export const tipText = ({ header, height }: HeaderRecord): string => `{"hex":"${header.toString('hex')}","height":${height}}`;
 
 function writtenHeaders(headers: Buffer, form: Form): Buffer {
   const digits = runAtOnce(hexLine(headers));

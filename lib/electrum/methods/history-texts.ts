@@ -42,9 +42,13 @@ export class HistoryTexts {
   of(history: ScriptHistory, client: ElectrumClient): Result | Promise<Result> {
     const { script, snapshot, pooled } = history;
     const known = this.#cached.get(script, snapshot);
-    if (known === undefined || !pooled.isEmpty) return this.#whole(history, known, client);
-    client.charge(known.rows * ROW_POINTS);
-    return known.text;
+    if (!pooled.isEmpty) return this.#withPool(history, known, client);
+    if (known !== undefined) {
+      client.charge(known.rows * ROW_POINTS);
+      return known.text;
+    }
+    const made = this.#chainText(history, this.#most, client);
+    return made instanceof Promise ? made.then(({ text }) => text) : made.text;
   }
 
   /** The pool's part alone. @throws HistoryTooLongError */
@@ -58,8 +62,8 @@ export class HistoryTexts {
     return writer.toBuffer();
   }
 
-  async #whole(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
-    const entries = history.pooled.isEmpty ? [] : await this.#entries(history, client);
+  async #withPool(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
+    const entries = await this.#entries(history, client);
     const most = this.#most - entries.length;
     if (most < 0) throw tooLong(this.#most);
     if (known !== undefined) client.charge(known.rows * ROW_POINTS);
@@ -80,11 +84,11 @@ export class HistoryTexts {
     return entries;
   }
 
-  async #chainText(history: ScriptHistory, most: number, client: ElectrumClient): Promise<ChainText> {
+  #chainText(history: ScriptHistory, most: number, client: ElectrumClient): ChainText | Promise<ChainText> {
     const writer = new JsonWriter();
     let rows = 0;
     writer.ascii('[');
-    await history.confirmed(most, client, ({ positions, txids }) => {
+    const walking = history.confirmed(most, client, ({ positions, txids }) => {
       client.charge(positions.length * ROW_POINTS);
       for (let i = 0; i < positions.length; i++) {
         beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the list
@@ -92,13 +96,16 @@ export class HistoryTexts {
       }
       rows += positions.length;
     });
-    writer.ascii(']');
-    const text = writer.toBuffer();
-    const cached = (): ChainText => ({ rows, text: ownCopy(text) });
-    const { script, snapshot } = history;
-    if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
-    else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);
-    return { rows, text };
+    const written = (): ChainText => {
+      writer.ascii(']');
+      const text = writer.toBuffer();
+      const cached = (): ChainText => ({ rows, text: ownCopy(text) });
+      const { script, snapshot } = history;
+      if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
+      else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);
+      return { rows, text };
+    };
+    return walking instanceof Promise ? walking.then(written) : written();
   }
 }
 

@@ -4,15 +4,16 @@ import { RowCache } from '../../answers/scripts/row-cache';
 import { compareDisplayed } from '../../bitcoin/hash';
 import { TooManyCoinsError } from '../../scripts/errors';
 import { ownCopy } from '../../server/cache/answer-cache';
-import { runInSlices } from '../../turns/slices';
+import { runAtOnce, runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
+import { anyOf, described, listOf, named, nullable, object, type Schema } from '../../describe/schema';
+import { ASKED_HASH, COUNT, FLAG, HEIGHT, SATOSHI_CHANGE, SATOSHIS, TXID } from '../../describe/values';
 import { JsonWriter } from '../../views/json-writer';
 import { readScriptHash } from './arguments';
 import { beginItem, HistoryTexts, ITEM_LENGTH, ITEMS_PER_SLICE } from './history-texts';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
-import type { ChainCoin } from '../../answers/scripts/coins';
 import type { ScriptHistory } from '../../answers/status/history';
-import type { ScriptTotals } from '../../scripts/types';
+import type { ScriptCoin, ScriptTotals } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext, Result, ScriptStatus } from '../method';
 
 /** The coins of the chain as a list, with its brackets. */
@@ -29,7 +30,8 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   /** Texts of coins of which the pool spends none. */
   const coinsTexts = new RowCache<CoinsText>(cache, 'coins-text', ({ text }) => text.length);
 
-  const asking = (answer: ScriptAnswer): Method => ({
+  const asking = (summary: string, result: Schema, answer: ScriptAnswer): Method => ({
+    about: { summary, parameters: [SCRIPT_HASH], result },
     parameters: ['scripthash'],
     required: 1,
     isHeavy: true,
@@ -45,37 +47,68 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
   };
 
-  const countedBalance = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
-    const pool = pooled.isEmpty ? NOTHING : await pooled.totals(client);
+  const countedBalance = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): string | Promise<string> => {
+    const counted = totals.of(script, snapshot, client);
+    return counted instanceof Promise ? counted.then((chain) => balance(chain, NOTHING, client)) : balance(counted, NOTHING, client);
+  };
+
+  const balanceWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
+    const pool = await pooled.totals(client);
     return balance(await totals.of(script, snapshot, client), pool, client);
   };
 
-  const searchedCoins = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
+  const coinsOfChain = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): Buffer | Promise<Buffer> => {
+    const written = (unspent: readonly ScriptCoin[]): Buffer | Promise<Buffer> => {
+      client.charge(unspent.length * COIN_POINTS);
+      const keep = (text: Buffer): Buffer => {
+        coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.length, text: ownCopy(text) }));
+        return text;
+      };
+      const view = coinsText(unspent, []);
+      return unspent.length <= ITEMS_PER_SLICE ? keep(runAtOnce(view)) : runInSlices(view, client).then(keep);
+    };
+    const found = coins.of(script, maxHistory, snapshot, client);
+    return found instanceof Promise ? found.then(written) : written(found);
+  };
+
+  const coinsWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
     const ofPool = await pooled.outputs(client);
     const ofChain = await coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
     client.charge((ofChain.length + ofPool.coins.length) * COIN_POINTS);
     const unspent = ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index));
     const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
     if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
-    const text = await runInSlices(coinsText(unspent, made), client);
-    if (pooled.isEmpty) coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.length, text: ownCopy(text) }));
-    return text;
+    return runInSlices(coinsText(unspent, made), client);
   };
 
   return {
-    'blockchain.scripthash.get_balance': asking((history, client) => {
-      const known = history.pooled.isEmpty ? totals.known(history.script, history.snapshot) : undefined;
+    'blockchain.scripthash.get_balance': asking('The balance of a script.', BALANCE, (history, client) => {
+      if (!history.pooled.isEmpty) return balanceWithPool(history, client);
+      const known = totals.known(history.script, history.snapshot);
       return known === undefined ? countedBalance(history, client) : balance(known, NOTHING, client);
     }),
-    'blockchain.scripthash.get_history': asking((history, client) => texts.of(history, client)),
-    'blockchain.scripthash.get_mempool': asking((history, client) => texts.ofPool(history, client)),
-    'blockchain.scripthash.listunspent': asking((history, client) => {
-      const known = history.pooled.isEmpty ? coinsTexts.get(history.script, history.snapshot) : undefined;
-      if (known === undefined) return searchedCoins(history, client);
-      client.charge(known.coins * COIN_POINTS);
-      return known.text;
-    }),
+    'blockchain.scripthash.get_history': asking('The transactions of a script.', HISTORY, (history, client) => texts.of(history, client)),
+    'blockchain.scripthash.get_mempool': asking('The transactions of a script in the pool.', POOL_HISTORY, (history, client) =>
+      texts.ofPool(history, client)
+    ),
+    'blockchain.scripthash.listunspent': asking(
+      'The unspent outputs of a script, those of the chain first.',
+      UNSPENT,
+      (history, client) => {
+        if (!history.pooled.isEmpty) return coinsWithPool(history, client);
+        const known = coinsTexts.get(history.script, history.snapshot);
+        if (known === undefined) return coinsOfChain(history, client);
+        client.charge(known.coins * COIN_POINTS);
+        return known.text;
+      }
+    ),
     'blockchain.scripthash.subscribe': {
+      about: {
+        summary: 'The status of a script, of whose changes the client is notified from now on.',
+        parameters: [SCRIPT_HASH],
+        result: SCRIPT_STATUS,
+        notification: { scripthash: SCRIPT_HASH, status: SCRIPT_STATUS }
+      },
       parameters: ['scripthash'],
       required: 1,
       isHeavy: true,
@@ -88,6 +121,11 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       }
     },
     'blockchain.scripthash.unsubscribe': {
+      about: {
+        summary: 'Ends the notifications about a script.',
+        parameters: [SCRIPT_HASH],
+        result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
+      },
       parameters: ['scripthash'],
       required: 1,
       since: '1.4.2',
@@ -96,14 +134,57 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   };
 }
 
+export const SCRIPT_HASH: Schema = { ...ASKED_HASH, description: 'The SHA-256 of a script in hex, in reverse order.' };
+
+const BALANCE = named(
+  'Balance',
+  object({ confirmed: SATOSHIS, unconfirmed: described('What the pool changes, in satoshis; may be negative.', SATOSHI_CHANGE) })
+);
+
+const POOLED = named(
+  'PooledTransaction',
+  object({
+    tx_hash: TXID,
+    height: { enum: [0, -1], description: '-1 while it spends an output that is not confirmed.' },
+    fee: SATOSHIS
+  })
+);
+
+const HISTORY = described(
+  'Of the chain upwards, then of the pool.',
+  listOf(anyOf(named('ConfirmedTransaction', object({ tx_hash: TXID, height: { ...HEIGHT, minimum: 1 } })), POOLED))
+);
+
+const POOL_HISTORY = listOf(POOLED);
+
+const UNSPENT = listOf(
+  named(
+    'Unspent',
+    object({
+      tx_hash: TXID,
+      height: described('0 in the pool.', HEIGHT),
+      tx_pos: { ...COUNT, description: 'The index of the output.' },
+      value: SATOSHIS
+    })
+  )
+);
+
+const SCRIPT_STATUS = nullable({
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: "The SHA-256 of the script's history, in hex; null: it has no transactions."
+});
+
 const statusText = (status: ScriptStatus): string => (status === undefined ? 'null' : `"${status.toString('hex')}"`);
 
 const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
 
-const byOutpoint = (a: ChainCoin, b: ChainCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
+type WrittenCoin = Omit<ScriptCoin, 'coinbase'>;
+
+const byOutpoint = (a: WrittenCoin, b: WrittenCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
 
 /** Coins of the chain in its order, then coins of the pool by txid and output. */
-function* coinsText(ofChain: readonly ChainCoin[], ofPool: readonly ChainCoin[]): Generator<void, Buffer> {
+function* coinsText(ofChain: readonly WrittenCoin[], ofPool: readonly WrittenCoin[]): Generator<void, Buffer> {
   const coins = [...ofChain, ...(yield* sorted(ofPool, byOutpoint))];
   const writer = new JsonWriter(coins.length * ITEM_LENGTH + 2);
   writer.ascii('[');

@@ -1,7 +1,7 @@
 // Transactions: their bytes, proofs that they are in the chain, and broadcasting.
 
 import { CallError } from '../../answers/errors';
-import { findTransaction, requireOrdinary, transactionJson } from '../../answers/transactions/raw-transaction';
+import { findTransaction, rawTransactionSchema, requireOrdinary, transactionJson } from '../../answers/transactions/raw-transaction';
 import {
   decodeTransaction,
   decodeTransactions,
@@ -10,8 +10,10 @@ import {
   type SentPackage
 } from '../../answers/transactions/sending';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
+import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
+import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HASH, HEIGHT, HEX, TEXT, TXID } from '../../describe/values';
 import { PROFILES } from '../../views/profile';
-import { packageJson } from '../../views/sending';
+import { PACKAGE, packageJson } from '../../views/sending';
 import { CODES, ElectrumError } from '../errors';
 import { badRequest, readCount, readFlag, readHex, readList, readTxid } from './arguments';
 import { BROADCAST_POINTS, HASH_POINTS, TRANSACTION_POINTS } from './points';
@@ -21,6 +23,12 @@ import type { ElectrumClient, Method, MethodContext } from '../method';
 
 /** As the call shows a transaction if it is asked for more than its bytes. */
 const AS_JSON = { verbosity: 1, isNamed: false };
+
+const FLAG_OR_NUMBER = { enum: [false, true, 0, 1], default: false } as const;
+
+const PLACE: Schema = { ...COUNT, description: 'The place of the transaction in its block, from 0.' };
+
+const MERKLE = described('The hashes beside the path from the transaction up to the Merkle root.', listOf(HASH));
 
 export function transactionMethods(context: MethodContext): Readonly<Record<string, Method>> {
   const { scripts, trees, sending, broadcast } = context;
@@ -43,6 +51,11 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
 
   return {
     'blockchain.transaction.get': {
+      about: {
+        summary: 'A transaction of the chain or the pool.',
+        parameters: [ASKED_HASH, { ...FLAG_OR_NUMBER, description: 'false: hex.' }],
+        result: anyOf(HEX, rawTransactionSchema(modern.profile.fields))
+      },
       parameters: ['tx_hash', 'verbose'],
       required: 1,
       answer: async ([id, verbose = false], client) => {
@@ -60,6 +73,11 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       }
     },
     'blockchain.transaction.get_merkle': {
+      about: {
+        summary: 'A proof that a transaction is in the block at a height.',
+        parameters: [ASKED_HASH, HEIGHT],
+        result: named('MerkleProof', object({ block_height: HEIGHT, merkle: MERKLE, pos: PLACE }))
+      },
       parameters: ['tx_hash', 'height'],
       required: 2,
       isHeavy: true,
@@ -76,6 +94,11 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       }
     },
     'blockchain.transaction.id_from_pos': {
+      about: {
+        summary: 'The transaction at a place in the block at a height, with a proof if asked for.',
+        parameters: [HEIGHT, PLACE, { ...FLAG_OR_NUMBER, description: 'Whether a proof is asked for.' }],
+        result: anyOf(TXID, named('ProvenTransaction', object({ tx_hash: TXID, merkle: MERKLE })))
+      },
       parameters: ['height', 'tx_pos', 'merkle'],
       required: 2,
       isHeavy: true,
@@ -92,6 +115,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       }
     },
     'blockchain.transaction.broadcast': {
+      about: { summary: 'Broadcasts a transaction.', parameters: [ASKED_HEX], result: TXID },
       parameters: ['raw_tx'],
       required: 1,
       answer: async ([raw], client) => {
@@ -110,6 +134,20 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       }
     },
     'blockchain.transaction.broadcast_package': {
+      about: {
+        summary: 'Broadcasts transactions that depend on each other.',
+        parameters: [
+          { ...listOf(ASKED_HEX), description: 'The serialized transactions in hex, parents first.' },
+          { ...FLAG_OR_NUMBER, description: 'Whether the result says what became of each.' }
+        ],
+        result: anyOf(
+          named(
+            'BroadcastPackage',
+            object({ success: FLAG }, { errors: listOf(named('PackageError', object({ txid: TXID, error: TEXT }))) })
+          ),
+          PACKAGE
+        )
+      },
       parameters: ['raw_txs', 'verbose'],
       required: 1,
       since: '1.6',

@@ -27,6 +27,8 @@ export interface NotifiedClient {
 
 const TIPS = 'tips';
 
+const UPPER_CASE = /[A-F]/;
+
 export interface SubscriptionLimits {
   /** The most scripts of one client. */
   readonly maxSubscriptions: number;
@@ -71,7 +73,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     if (isNew && this.#names.size >= maxSubscriptions)
       throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts`);
     if (isNew) this.#take();
-    this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
+    this.#names.set(key, UPPER_CASE.test(name) ? name : undefined);
     try {
       const adding = this.#notifiers.statuses.add(key, this, maxHistory, worked);
       return adding instanceof Promise ? this.#addLater(key, adding, isNew) : this.#added(key, adding);

@@ -4,15 +4,16 @@ import { isUtf8 } from 'node:buffer';
 import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { idTextsIn } from '../../server/json-rpc/id-texts';
 import { CODES, ElectrumError } from '../errors';
+import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
 
 /** Requests in one batch; Fulcrum takes 345. */
 const MOST_IN_BATCH = 1_000;
 
-/** Longer results are not copied into their replies. */
-const LONG_BYTES = 16_384;
+/** Longer texts are sent as bytes. */
+const LONG_TEXT = 8_192;
 
-/** A reply in parts, which are sent one after the other. */
-export type Reply = readonly Buffer[];
+/** Whole, or in parts, which are sent one after the other. */
+export type Reply = OutboundMessage;
 
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
@@ -47,21 +48,21 @@ export function readMessage(value: Buffer): Message {
   } catch {
     return refused(CODES.parse, 'invalid JSON');
   }
-  const isBatch = Array.isArray(json);
-  const items = isBatch ? (json as readonly unknown[]) : [json];
+  if (!Array.isArray(json)) return { isBatch: false, requests: listOf(readRequest(json, idTextsIn(text, false).ids[0])) };
+  const items = json as readonly unknown[];
   if (items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
   if (items.length > MOST_IN_BATCH) return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
-  const { ids } = idTextsIn(text, isBatch);
-  const requests = items.flatMap((item, i) => readRequest(item, ids[i]) ?? []);
-  return { isBatch, requests };
+  const { ids } = idTextsIn(text, true);
+  return { isBatch: true, requests: items.flatMap((item, i) => readRequest(item, ids[i]) ?? []) };
 }
+
+const listOf = <T>(one: T | undefined): readonly T[] => (one === undefined ? [] : [one]);
 
 function refused(code: number, message: string): Message {
   return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };
 }
 
 function readRequest(json: unknown, id: string | undefined): Request | BadRequest | undefined {
-  const bad = (id: string, code: number, message: string): BadRequest => ({ id, error: new ElectrumError(code, message) });
   if (!isObject(json)) return bad('null', CODES.invalidRequest, 'request object must be a dictionary');
   const { method, params = [] } = json;
   if (id === undefined) {
@@ -78,6 +79,8 @@ function readRequest(json: unknown, id: string | undefined): Request | BadReques
   return { method, params, id };
 }
 
+const bad = (id: string, code: number, message: string): BadRequest => ({ id, error: new ElectrumError(code, message) });
+
 const isId = (id: unknown): boolean => id === null || typeof id === 'string' || typeof id === 'number';
 
 function isValues(params: unknown): params is Values {
@@ -90,28 +93,44 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
 
 export function resultReply(id: string, result: string | Buffer): Reply {
   const [before, behind] = resultFrame({ isVersion2: true, id });
-  if (typeof result === 'string') return [Buffer.from(`${before}${result}${behind}`)];
-  const parts = [Buffer.from(before), result, Buffer.from(behind)];
-  return result.length < LONG_BYTES ? [Buffer.concat(parts)] : parts;
+  if (typeof result !== 'string') return [before, result, behind];
+  const text = `${before}${result}${behind}`;
+  return text.length > LONG_TEXT ? [Buffer.from(text)] : text;
 }
 
 export function errorReply(id: string, error: ElectrumError): Reply {
-  return [Buffer.from(framedError({ isVersion2: true, id }, errorText(error)))];
+  return framedError({ isVersion2: true, id }, errorText(error));
 }
 
+/** In characters, nearly all of which are one byte. */
 export function lengthOf(reply: Reply): number {
+  if (typeof reply === 'string') return reply.length;
   let length = 0;
   for (const part of reply) length += part.length;
   return length;
 }
 
 /** `params`: JSON text. */
-export function notification(method: string, params: string): Buffer {
-  return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
-}
-
-const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+export const notification = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`;
 
 export function batchReply(replies: readonly Reply[]): Reply {
-  return [Buffer.concat([OPEN, ...replies.flatMap((reply, i) => (i === 0 ? reply : [COMMA, ...reply])), CLOSE])];
+  const parts: Bytes[] = [];
+  let text = '[';
+  const add = (more: Bytes): void => {
+    if (typeof more === 'string') text += more;
+    else {
+      parts.push(text, more);
+      text = '';
+    }
+    if (text.length <= LONG_TEXT) return;
+    parts.push(text);
+    text = '';
+  };
+  for (const [i, reply] of replies.entries()) {
+    if (i > 0) add(',');
+    if (typeof reply === 'string') add(reply);
+    else for (const part of reply) add(part);
+  }
+  add(']');
+  return parts.length === 0 ? text : [...parts, text];
 }

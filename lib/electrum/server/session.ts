@@ -1,6 +1,7 @@
 // One client: its requests wait here, ten of them are worked on at a time, and replies are sent as they are ready. If a client asks faster
 // than it is answered, or does not read its replies, its requests are not read either.
 
+import { POINTS_PER_MS, type DiskTime } from '../../server/bounds/disk-time';
 import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
@@ -9,7 +10,6 @@ import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
 import type { Account } from '../../server/bounds/cost';
-import type { DiskTime } from '../../server/bounds/disk-time';
 import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
@@ -94,13 +94,15 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   /** The requests that wait or are worked on. */
   readonly #unfinished: UnfinishedMessage;
   #bytes = 0;
+  /** Whether requests are being taken: then their bytes are counted afterwards, without those that were answered at once. */
+  #isTaking = false;
   #atWork = 0;
   #hasVersion = false;
   /** Client and server have no version of the protocol in common. */
   #isRefused = false;
   #delay: NodeJS.Timeout | undefined;
   /** Notifications that have not been sent yet, by what they are about. */
-  readonly #notifications = new Map<string, Buffer>();
+  readonly #notifications = new Map<string, string>();
   #notificationBytes = 0;
   #notifying: NodeJS.Immediate | undefined;
   #unfinishedBatches = 0;
@@ -117,8 +119,12 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   get isIdle(): boolean {
+    return !this.isAnswering && this.connection.unreadBytes === 0 && this.subscriptions.isEmpty;
+  }
+
+  protected get isAnswering(): boolean {
     const { small, heavy } = this.#waiting;
-    return this.#atWork + small.length + heavy.length + this.connection.unreadBytes === 0 && this.subscriptions.isEmpty;
+    return this.#atWork + small.length + heavy.length > 0;
   }
 
   protected take(message: Buffer): void {
@@ -128,16 +134,19 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
       return;
     }
     if (requests.length === 0) return;
-    const replies = isBatch ? this.#newBatch(requests.length) : new SingleReply(this.#send);
+    const replies = isBatch ? this.#newBatch(requests.length) : this.#single;
+    const bytes = Math.ceil(message.length / requests.length);
+    this.#isTaking = true;
     for (const [at, request] of requests.entries()) {
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
         replies.add(at, errorReply(request.id, request.error));
-      } else this.#takeRequest(request, Math.ceil(message.length / requests.length), replies, at);
+      } else this.#takeRequest(request, bytes, replies, at);
     }
-    this.#unfinished.set(this.#bytes);
     if (this.#isRefused) this.end();
     else this.#wake();
+    this.#isTaking = false;
+    this.#unfinished.set(this.#bytes);
   }
 
   notify(method: string, params: string, about: string): void {
@@ -145,10 +154,11 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     this.withdraw(about);
     const text = notification(method, params);
     if (!this.canBeNotified(this.#notificationBytes)) {
-      this.destroy();
+      this.cutOff('unread');
       return;
     }
     this.chargeBytes(text.length);
+    this.countNotification();
     this.#notifications.set(about, text);
     this.#countNotified(text.length);
     // After the replies that are ready in this turn, which may contain an older status of the script.
@@ -179,16 +189,23 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     if (reply instanceof Promise)
       return reply.then((later) => {
         this.#finish(job, later);
+        this.#wake();
+        this.answered();
       });
     this.#finish(job, reply);
+    this.#readOn();
+    this.answered();
     return undefined;
+  }
+
+  tookLong(ms: number): void {
+    this.charge(ms * POINTS_PER_MS);
   }
 
   #finish(job: Job, reply: Reply | undefined): void {
     this.#atWork--;
     this.#drop(job);
     job.replies.add(job.at, reply);
-    this.#wake();
   }
 
   #newBatch(count: number): Replies {
@@ -203,8 +220,9 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   readonly #send = (reply: Reply): void => {
     if (this.isGone) return;
     this.chargeBytes(lengthOf(reply));
-    this.connection.send(...reply);
+    this.connection.send(reply);
   };
+  readonly #single: Replies = new SingleReply(this.#send);
 
   /** Waits while a batch is unfinished, since its replies may contain an older status. */
   readonly #sendNotifications = (): void => {
@@ -277,11 +295,21 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   /** To be called when something has changed: starts work and reads on, as far as the limits allow. */
   #wake(): void {
     if (this.isGone) return;
+    this.#readOn();
     const { small, heavy } = this.#waiting;
-    this.readOn(small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES);
     if (small.length + heavy.length === 0) return;
     this.#slowDown();
-    for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
+    this.#wantTurns();
+  }
+
+  #readOn(): void {
+    const { small, heavy } = this.#waiting;
+    this.readOn(small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES);
+  }
+
+  #wantTurns(): void {
+    if (this.hasWork('small')) this.#parts.turns.small.want(this);
+    if (this.hasWork('heavy')) this.#parts.turns.heavy.want(this);
   }
 
   /** Delays the next request of a client that has cost much. */
@@ -290,24 +318,30 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     if (delayMs === 0 || this.#delay !== undefined) return;
     this.#delay = setTimeout(() => {
       this.#delay = undefined;
-      for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
+      this.#wantTurns();
     }, delayMs);
   }
 
   /** undefined: the request gets no reply. Never throws or rejects. */
   #replyTo(job: Job, lane: Lane): Reply | undefined | Promise<Reply | undefined> {
     const { id } = job.request;
-    const replyWith = (result: Result): Reply | undefined => (id === undefined ? undefined : resultReply(id, this.#checked(result)));
-    const failed = (error: unknown): Reply | undefined =>
-      id === undefined || error instanceof ClientGoneError
-        ? undefined
-        : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger));
     try {
       const result = this.#answer(job, lane);
-      return result instanceof Promise ? result.then(replyWith).catch(failed) : replyWith(result);
+      if (!(result instanceof Promise)) return this.#replyWith(id, result);
+      return result.then((later) => this.#replyWith(id, later)).catch((error: unknown) => this.#failure(id, error));
     } catch (error) {
-      return failed(error);
+      return this.#failure(id, error);
     }
+  }
+
+  /** @throws ElectrumError when there is no memory for the reply */
+  #replyWith(id: string | undefined, result: Result): Reply | undefined {
+    return id === undefined ? undefined : resultReply(id, this.#checked(result));
+  }
+
+  #failure(id: string | undefined, error: unknown): Reply | undefined {
+    if (id === undefined || error instanceof ClientGoneError) return undefined;
+    return errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger));
   }
 
   /** @throws what the method throws, and ElectrumError when there is no memory for the reply */
@@ -341,12 +375,13 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   /** Releases the memory of a request. */
   #drop({ bytes }: Job): void {
     this.#bytes -= bytes;
-    this.#unfinished.set(this.#bytes);
+    if (!this.#isTaking) this.#unfinished.set(this.#bytes);
   }
 
+  /** Cuts off a client that has cost too much. */
   #cutOff(id = 'null'): void {
-    this.connection.send(...errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
-    this.end();
+    this.connection.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
+    this.end('cost');
   }
 
   protected release(): void {

@@ -6,9 +6,14 @@ import type { Lane } from '../../server/work/work-queue';
 export interface TurnTaker {
   /** Whether `begin` would start a request now. */
   hasWork(lane: Lane): boolean;
-  /** Starts a request. Gives a promise if the request is not answered at once, which never rejects. */
+  /** Starts a request, and does not want a turn meanwhile. Gives a promise if it is not answered at once, which never rejects. */
   begin(lane: Lane): Promise<void> | undefined;
+  /** A request that was answered at once took that long: all others have waited for it. */
+  tookLong(ms: number): void;
 }
+
+/** What is answered at once takes less, unless the disk was slow. */
+const LONG_MS = 2;
 
 /** How long requests are started in one turn of the event loop, while everything else waits. Most are answered at once. */
 const TURN_MS = 1;
@@ -19,7 +24,10 @@ export class Turns {
   readonly #waiting = new Set<TurnTaker>();
   #running = 0;
   #isBeginning = false;
-  #next: NodeJS.Immediate | undefined;
+  /** What is left of this turn's time: as much as that of the stores for reads that are made at once. */
+  #leftMs = TURN_MS;
+  /** Whether the next turn's time has been asked for. */
+  #isNextDue = false;
 
   /** `most`: requests that are worked on at a time. */
   constructor(lane: Lane, most: number) {
@@ -37,38 +45,48 @@ export class Turns {
     this.#waiting.delete(taker);
   }
 
-  /** Starts what may be started. A request that is answered at once may make its session want another turn: then the loop goes on. */
+  /** Starts what may be started. */
   readonly #begin = (): void => {
-    if (this.#isBeginning || this.#next !== undefined) return;
+    if (this.#isBeginning || this.#leftMs <= 0 || this.#waiting.size === 0) return;
     this.#isBeginning = true;
+    if (!this.#isNextDue) setImmediate(this.#goOn);
+    this.#isNextDue = true;
     try {
-      this.#beginSome(performance.now() + TURN_MS);
+      this.#beginSome();
     } finally {
       this.#isBeginning = false;
     }
   };
 
-  #beginSome(end: number): void {
+  #beginSome(): void {
+    const lane = this.#lane;
+    let now = performance.now();
     // The loop reaches elements that are added to the set meanwhile.
     for (const taker of this.#waiting) {
-      if (this.#running >= this.#most) break;
-      if (performance.now() >= end) {
-        this.#next = setImmediate(this.#goOn);
-        break;
-      }
+      if (this.#running >= this.#most || this.#leftMs <= 0) break;
       this.#waiting.delete(taker);
-      if (!taker.hasWork(this.#lane)) continue;
-      const answering = taker.begin(this.#lane);
-      if (answering !== undefined) {
-        this.#running++;
-        void answering.then(this.#end);
+      let goesOn = taker.hasWork(lane);
+      while (goesOn && this.#running < this.#most) {
+        const answering = taker.begin(lane);
+        if (answering !== undefined) {
+          this.#running++;
+          void answering.then(this.#end);
+        }
+        goesOn = taker.hasWork(lane);
+        const before = now;
+        now = performance.now();
+        this.#leftMs -= now - before;
+        if (answering === undefined && now - before > LONG_MS) taker.tookLong(now - before);
+        // A session that is alone goes on with its next request.
+        if (this.#leftMs <= 0 || this.#waiting.size > 0) break;
       }
-      if (taker.hasWork(this.#lane)) this.#waiting.add(taker);
+      if (goesOn) this.#waiting.add(taker);
     }
   }
 
   readonly #goOn = (): void => {
-    this.#next = undefined;
+    this.#isNextDue = false;
+    this.#leftMs = TURN_MS;
     this.#begin();
   };
 

@@ -3,9 +3,15 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { runInSlices } from '../../turns/slices';
+import { bytes, inPath, json, text } from '../../describe/open-api';
+import { described, listOf, named, nullable, object } from '../../describe/schema';
+import { BLOCK_HASH, COUNT, FLAG, HEIGHT, HEX, TXID } from '../../describe/values';
+import { ESPLORA_BLOCK } from '../../views/esplora/block';
+import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { JsonWriter } from '../../views/json-writer';
 import { refuse, writeBlock } from '../blocks';
 import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
+import { HASH_IN_PATH, NOT_HEX, TXID_TEXT, UNKNOWN_BLOCK } from '../operations';
 import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
@@ -28,16 +34,95 @@ type BlockAnswer = (block: HeaderRecord, snapshot: ScriptSnapshot, request: Espl
 
 export function blockRoutes(context: EsploraContext): Route[] {
   const ofBlock = (answer: BlockAnswer): Endpoint => blockEndpoint(context, answer);
-  const page: Endpoint = ofBlock((block, snapshot, request) => transactionsReply(block, snapshot, request, context));
+  const parameters = [HASH_IN_PATH];
+  const [page, errors] = [ofBlock((block, snapshot, request) => transactionsReply(block, snapshot, request, context)), UNKNOWN_BLOCK];
+  const pageErrors = {
+    400: `The hash is not 64 hex digits, or the start is no multiple of ${PAGE_SIZE} or beyond the last transaction.`,
+    404: errors[404]
+  };
+  const pageAnswer = json('The transactions.', { ...listOf(ESPLORA_TRANSACTION), maxItems: PAGE_SIZE });
   return [
-    { method: 'GET', path: '/block/:hash', endpoint: ofBlock((block, _, request) => blockReply(block, request, context)), isHeavy: true },
-    { method: 'GET', path: '/block/:hash/status', endpoint: statusEndpoint(context) },
-    { method: 'GET', path: '/block/:hash/header', endpoint: ofBlock(({ header }) => textReply(header.toString('hex'))) },
-    { method: 'GET', path: '/block/:hash/raw', endpoint: ofBlock((block, _, request) => rawReply(block, request, context)), isHeavy: true },
-    { method: 'GET', path: '/block/:hash/txids', endpoint: ofBlock(txidsReply), isHeavy: true },
-    { method: 'GET', path: '/block/:hash/txid/:index', endpoint: txidEndpoint(context) },
-    { method: 'GET', path: '/block/:hash/txs', endpoint: page, isHeavy: true },
-    { method: 'GET', path: '/block/:hash/txs/:start', endpoint: page, isHeavy: true }
+    {
+      method: 'GET',
+      path: '/block/:hash',
+      endpoint: ofBlock((block, _, request) => blockReply(block, request, context)),
+      isHeavy: true,
+      operation: { id: 'getBlock', summary: 'A block of the active chain.', parameters, answer: json('The block.', ESPLORA_BLOCK), errors }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/status',
+      endpoint: statusEndpoint(context),
+      operation: {
+        ...{ id: 'getBlockStatus', summary: 'Whether a block is in the active chain.', parameters },
+        answer: json('The place of the block.', BLOCK_STATUS),
+        errors: { 400: NOT_HEX }
+      }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/header',
+      endpoint: ofBlock(({ header }) => textReply(header.toString('hex'))),
+      operation: { id: 'getBlockHeader', summary: 'The header of a block.', parameters, answer: text('80 bytes in hex.', HEX), errors }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/raw',
+      endpoint: ofBlock((block, _, request) => rawReply(block, request, context)),
+      isHeavy: true,
+      operation: { id: 'getBlockRaw', summary: 'The bytes of a block.', parameters, answer: bytes('The serialized block.'), errors }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/txids',
+      endpoint: ofBlock(txidsReply),
+      isHeavy: true,
+      operation: {
+        ...{ id: 'getBlockTxids', summary: 'The transactions of a block, by txid.', parameters, errors },
+        answer: json('The txids, in the order of the block.', listOf(TXID))
+      }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/txid/:index',
+      endpoint: txidEndpoint(context),
+      operation: {
+        id: 'getBlockTxid',
+        summary: 'The transaction at a place in a block.',
+        parameters: [HASH_IN_PATH, inPath('index', 'The place, from 0.', COUNT)],
+        answer: text('Its txid.', TXID_TEXT),
+        errors: {
+          400: 'The hash is not 64 hex digits, or the index is not a number.',
+          404: 'The block is not in the active chain, or has fewer transactions.'
+        }
+      }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/txs',
+      endpoint: page,
+      isHeavy: true,
+      operation: {
+        id: 'getBlockTransactions',
+        summary: `The first ${PAGE_SIZE} transactions of a block.`,
+        parameters,
+        answer: pageAnswer,
+        errors: pageErrors
+      }
+    },
+    {
+      method: 'GET',
+      path: '/block/:hash/txs/:start',
+      endpoint: page,
+      isHeavy: true,
+      operation: {
+        id: 'getBlockTransactionsFrom',
+        summary: `${PAGE_SIZE} transactions of a block.`,
+        parameters: [HASH_IN_PATH, inPath('start', `The place of the first one, a multiple of ${PAGE_SIZE}.`, COUNT)],
+        answer: pageAnswer,
+        errors: pageErrors
+      }
+    }
   ];
 }
 
@@ -67,6 +152,16 @@ async function blockReply(block: HeaderRecord, client: EsploraRequest, context: 
   await writeBlock(writer, block, client, context);
   return jsonReply(writer.toBuffer());
 }
+
+/** What `statusEndpoint` writes. */
+const BLOCK_STATUS = named(
+  'BlockStatus',
+  object({
+    in_best_chain: FLAG,
+    height: described('null off the active chain.', nullable(HEIGHT)),
+    next_best: described('The next block; null at the tip and off the active chain.', nullable(BLOCK_HASH))
+  })
+);
 
 /** A block that is unknown or off the active chain is reported as not in the best chain. */
 function statusEndpoint({ scripts }: EsploraContext): Endpoint {

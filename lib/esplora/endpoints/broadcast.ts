@@ -2,9 +2,18 @@
 
 import { CallError } from '../../answers/errors';
 import { amountOf, feeRateOf } from '../../answers/transactions/amounts';
-import { decodeTransaction, decodeTransactions, DEFAULT_SENDING_LIMITS, requireNotBurnt } from '../../answers/transactions/sending';
+import {
+  decodeTransaction,
+  decodeTransactions,
+  DEFAULT_SENDING_LIMITS,
+  requireNotBurnt,
+  seenFrom
+} from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { packageJson, trialsJson } from '../../views/sending';
+import { inQuery, json, refused, text, type Operation } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
+import { ASKED_HEX, NUMBER } from '../../describe/values';
+import { PACKAGE, packageJson, TRIALS, trialsJson } from '../../views/sending';
 import {
   badTransactionHex,
   badTransactionSize,
@@ -16,6 +25,7 @@ import {
   noTransactionList,
   tooManyTransactions
 } from '../errors';
+import { TXID_TEXT } from '../operations';
 import { jsonReply, textReply, type EsploraReply } from '../reply';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
@@ -28,18 +38,40 @@ const MOST_DIGITS = 799_999;
 /** Numbers as Rust parses them, without infinity and NaN. */
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
-export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[] {
+const NOT_TAKEN =
+  "The transaction cannot be read, or the pool does not take it: the text has the code and the words of Bitcoin Core's call.";
+
+const BODY_ERRORS = { 408: 'The body did not come in time.', 413: 'The body is too large.', 415: 'The body has a Content-Encoding.' };
+
+const MOST_RATE = inQuery('maxfeerate', 'The most BTC for each 1,000 virtual bytes that a transaction may pay; 0: any.', NUMBER);
+
+const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: MOST_TRANSACTIONS });
+
+export function broadcastRoutes({ node, sending, broadcast }: EsploraContext): Route[] {
   /** @throws HttpError 400 */
   const send = (hex: string): Promise<EsploraReply> =>
     asCall('sendrawtransaction', async () => {
       const transaction = decodeTransaction(hex);
       requireNotBurnt(transaction, DEFAULT_SENDING_LIMITS.mostBurnt);
       await sending.send(transaction, DEFAULT_SENDING_LIMITS.mostRate);
-      return textReply(toDisplayHex(transaction.txid));
+      return { ...textReply(toDisplayHex(transaction.txid)), change: seenFrom([transaction], node) };
     });
   const ifAllowed = (endpoint: Endpoint): Endpoint => (broadcast ? endpoint : refuse(noBroadcast));
+  const operationIfAllowed = (operation: Operation): Operation =>
+    broadcast ? operation : refused(operation, 400, 'This server does not broadcast transactions.');
   return [
-    { method: 'POST', path: '/tx', endpoint: ifAllowed(({ body }) => send(body.toString('latin1'))) },
+    {
+      method: 'POST',
+      path: '/tx',
+      endpoint: ifAllowed(({ body }) => send(body.toString('latin1'))),
+      operation: operationIfAllowed({
+        id: 'postTransaction',
+        summary: 'Broadcasts a transaction.',
+        body: text('The serialized transaction in hex.', ASKED_HEX),
+        answer: text('Its txid.', TXID_TEXT),
+        errors: { 400: NOT_TAKEN, ...BODY_ERRORS }
+      })
+    },
     {
       method: 'GET',
       path: '/broadcast',
@@ -47,6 +79,13 @@ export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[]
         const hex = request.query('tx');
         if (hex === undefined) throw missingTransaction();
         return send(hex);
+      }),
+      operation: operationIfAllowed({
+        id: 'broadcastTransaction',
+        summary: 'Broadcasts a transaction that stands in the query.',
+        parameters: [{ ...inQuery('tx', 'The serialized transaction in hex.', ASKED_HEX), isRequired: true }],
+        answer: text('Its txid.', TXID_TEXT),
+        errors: { 400: NOT_TAKEN }
       })
     },
     {
@@ -59,10 +98,24 @@ export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[]
         return asCall('submitpackage', async () => {
           const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
           const sent = await sending.sendPackage(decodeTransactions(list, String), limits);
-          return jsonReply(packageJson(sent.message, sent.list, sent.replaced));
+          return {
+            ...jsonReply(packageJson(sent.message, sent.list, sent.replaced)),
+            change: seenFrom(
+              sent.list.map(({ transaction }) => transaction),
+              node
+            )
+          };
         });
       }),
-      isHeavy: true
+      isHeavy: true,
+      operation: operationIfAllowed({
+        id: 'postPackage',
+        summary: 'Broadcasts transactions that depend on each other.',
+        parameters: [MOST_RATE, inQuery('maxburnamount', 'The most BTC in an output that can never be spent; 0 by default.', NUMBER)],
+        body: TRANSACTIONS,
+        answer: json('What became of each.', PACKAGE),
+        errors: { 400: 'The transactions cannot be read, or do not form a package.', ...BODY_ERRORS }
+      })
     },
     {
       method: 'POST',
@@ -77,9 +130,27 @@ export function broadcastRoutes({ sending, broadcast }: EsploraContext): Route[]
           return jsonReply(trialsJson(trials.list, trials.fault));
         });
       },
-      isHeavy: true
+      isHeavy: true,
+      operation: {
+        id: 'testTransactions',
+        summary: 'Whether the pool would take transactions, without sending them.',
+        parameters: [MOST_RATE],
+        body: TRANSACTIONS,
+        answer: json('A result for each.', TRIALS),
+        errors: { 400: 'The transactions cannot be read.', ...BODY_ERRORS }
+      }
     },
-    { method: 'GET', path: '/block-template', endpoint: refuse(noMining) }
+    {
+      method: 'GET',
+      path: '/block-template',
+      endpoint: refuse(noMining),
+      operation: {
+        id: 'getBlockTemplate',
+        summary: 'A block to mine. This server is not for miners.',
+        answer: undefined,
+        errors: { 403: 'Not answered.' }
+      }
+    }
   ];
 }
 

@@ -1,25 +1,29 @@
-// Fee rates by confirmation target, in the forms of Esplora and of mempool.
+// Fee rates by confirmation target.
 
-import { recommendedFees } from '../../answers/pool/recommended-fees';
+import { json } from '../../describe/open-api';
+import { mapOf } from '../../describe/schema';
+import { FEE_RATE } from '../../describe/values';
 import { rustDoubleText } from '../../views/esplora/double';
 import { jsonReply } from '../reply';
 import type { PoolFees } from '../../answers/pool/fees';
-import type { PoolSource } from '../../node/types';
 import type { FeeTarget } from '../../pool/fee-estimates';
 import type { Route } from '../endpoint';
 
 interface FeeContext {
-  readonly node: { readonly pool: Pick<PoolSource, 'info'> };
   readonly fees: Pick<PoolFees, 'estimates'>;
 }
 
-export function feeRoutes({ node, fees }: FeeContext): Route[] {
+export function feeRoutes({ fees }: FeeContext): Route[] {
   return [
-    { method: 'GET', path: '/fee-estimates', endpoint: async () => jsonReply(estimatesText(await fees.estimates())) },
     {
       method: 'GET',
-      path: '/v1/fees/recommended',
-      endpoint: async () => jsonReply(JSON.stringify(recommendedFees(await fees.estimates(), node.pool.info())))
+      path: '/fee-estimates',
+      endpoint: async () => jsonReply(estimatesText(await fees.estimates())),
+      operation: {
+        id: 'getFeeEstimates',
+        summary: 'Fee rates by the number of blocks until confirmation.',
+        answer: json('The rates; empty while there are no estimates.', mapOf({ type: 'string', pattern: '^\\d+$' }, FEE_RATE))
+      }
     }
   ];
 }

@@ -1,6 +1,9 @@
 // The pool as a whole: its size, its fees, and the txids of its transactions.
 
 import { PoolView } from '../../answers/pool/pool-view';
+import { inPath, inQuery, json } from '../../describe/open-api';
+import { described, listOf, named, object, tuple } from '../../describe/schema';
+import { ASKED_HASH, COUNT, FEE_RATE, SATOSHIS, TXID, VBYTES } from '../../describe/values';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
@@ -25,13 +28,80 @@ export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
   const page = pageEndpoint(new PoolView(pool, () => txidsInOrder(pool)));
   return [
-    { method: 'GET', path: '/mempool', endpoint: async () => jsonReply(summaryText(await fees.summary())), isHeavy: true },
-    { method: 'GET', path: '/mempool/txids', endpoint: async () => jsonReply(await txids.get()), isHeavy: true },
-    { method: 'GET', path: '/mempool/txids/page', endpoint: page, isHeavy: true },
-    { method: 'GET', path: '/mempool/txids/page/:last', endpoint: page, isHeavy: true },
-    { method: 'GET', path: '/mempool/recent', endpoint: () => Promise.resolve(recentReply(pool.recent())) }
+    {
+      method: 'GET',
+      path: '/mempool',
+      endpoint: async () => jsonReply(summaryText(await fees.summary())),
+      isHeavy: true,
+      operation: { id: 'getMempool', summary: 'The pool in figures.', answer: json('The figures.', SUMMARY) }
+    },
+    {
+      method: 'GET',
+      path: '/mempool/txids',
+      endpoint: async () => jsonReply(await txids.get()),
+      isHeavy: true,
+      operation: { id: 'getMempoolTxids', summary: 'The transactions of the pool, by txid.', answer: json('The txids.', listOf(TXID)) }
+    },
+    {
+      method: 'GET',
+      path: '/mempool/txids/page',
+      endpoint: page,
+      isHeavy: true,
+      operation: {
+        id: 'getMempoolTxidsPage',
+        summary: 'The first txids of the pool, in their own order.',
+        parameters: [MOST],
+        answer: PAGE
+      }
+    },
+    {
+      method: 'GET',
+      path: '/mempool/txids/page/:last',
+      endpoint: page,
+      isHeavy: true,
+      operation: {
+        id: 'getMempoolTxidsPageAfter',
+        summary: 'The txids of the pool after one, in their own order.',
+        parameters: [inPath('last', 'The last txid of the page before.', ASKED_HASH), MOST],
+        answer: PAGE
+      }
+    },
+    {
+      method: 'GET',
+      path: '/mempool/recent',
+      endpoint: () => Promise.resolve(recentReply(pool.recent())),
+      operation: {
+        id: 'getRecentTransactions',
+        summary: 'The transactions that entered the pool last.',
+        answer: json('The newest first.', listOf(RECENT))
+      }
+    }
   ];
 }
+
+const MOST = inQuery('max_txs', 'The most txids.', { type: 'integer', minimum: 0, default: MOST_TXIDS });
+
+const PAGE = json('The txids, in ascending order of their bytes.', { ...listOf(TXID), maxItems: MOST_TXIDS });
+
+/** What `summaryText` writes. */
+const SUMMARY = named(
+  'MempoolSummary',
+  object({
+    count: described('The number of transactions.', COUNT),
+    vsize: VBYTES,
+    total_fee: SATOSHIS,
+    fee_histogram: described(
+      'From the highest fee rates down: a fee rate, and the virtual bytes that pay at least that.',
+      listOf(tuple(FEE_RATE, VBYTES))
+    )
+  })
+);
+
+/** What `recentReply` writes. */
+const RECENT = named(
+  'RecentTransaction',
+  object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES, value: described('Satoshis of all outputs.', SATOSHIS) })
+);
 
 function summaryText({ count, vsize, totalFee, histogram }: PoolSummary): string {
   const bins = histogram.map((bin) => `[${rustDoubleText(bin.rate)},${bin.vsize}]`);

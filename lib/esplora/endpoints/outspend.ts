@@ -1,9 +1,13 @@
 // Which transactions spend the outputs of a transaction.
 
+import { inPath, inQuery, json } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
+import { COUNT, TEXT } from '../../describe/values';
 import { runInSlices } from '../../turns/slices';
-import { writeOutspend } from '../../views/esplora/coins';
+import { OUTSPEND, writeOutspend } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
+import { TXID_IN_PATH, UNKNOWN_TRANSACTION } from '../operations';
 import { findHash, jsonReply, readHash, readNumber, replyAt, replyFrom } from '../reply';
 import type { Spend, Spends } from '../../answers/transactions/spends';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
@@ -18,9 +22,45 @@ const SPENDS_PER_SLICE = 64;
 export function outspendRoutes(context: EsploraContext): Route[] {
   const { spends } = context;
   return [
-    { method: 'GET', path: '/tx/:txid/outspend/:index', endpoint: outspendEndpoint(context, spends), isHeavy: true },
-    { method: 'GET', path: '/tx/:txid/outspends', endpoint: outspendsEndpoint(spends), isHeavy: true },
-    { method: 'GET', path: '/txs/outspends', endpoint: outspendsOfManyEndpoint(spends), isHeavy: true }
+    {
+      method: 'GET',
+      path: '/tx/:txid/outspend/:index',
+      endpoint: outspendEndpoint(context, spends),
+      isHeavy: true,
+      operation: {
+        id: 'getOutspend',
+        summary: 'Which transaction spends an output.',
+        parameters: [TXID_IN_PATH, inPath('index', 'The index of the output.', { ...COUNT, maximum: MOST_INDEX })],
+        answer: json('The spend. An output that does not exist is not spent.', OUTSPEND),
+        errors: { 400: 'The txid is not 64 hex digits, or the index is not a number.' }
+      }
+    },
+    {
+      method: 'GET',
+      path: '/tx/:txid/outspends',
+      endpoint: outspendsEndpoint(spends),
+      isHeavy: true,
+      operation: {
+        id: 'getOutspends',
+        summary: 'Which transactions spend the outputs of a transaction.',
+        parameters: [TXID_IN_PATH],
+        answer: json('One for each output.', listOf(OUTSPEND)),
+        errors: UNKNOWN_TRANSACTION
+      }
+    },
+    {
+      method: 'GET',
+      path: '/txs/outspends',
+      endpoint: outspendsOfManyEndpoint(spends),
+      isHeavy: true,
+      operation: {
+        id: 'getOutspendsOfMany',
+        summary: 'Which transactions spend the outputs of some transactions.',
+        parameters: [{ ...inQuery('txids', `Up to ${MOST_TXIDS} txids with commas between them.`, TEXT), isRequired: true }],
+        answer: json('A list for each txid; empty for an unknown one.', listOf(listOf(OUTSPEND))),
+        errors: { 400: 'There are no txids, or too many.' }
+      }
+    }
   ];
 }
 

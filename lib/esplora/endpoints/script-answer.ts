@@ -1,6 +1,7 @@
 // The arguments and results of the endpoints of a script.
 
 import type { BasesAt } from '../../answers/scripts/bases';
+import type { Operation } from '../../describe/open-api';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { StatsSubject } from '../../views/esplora/coins';
@@ -21,3 +22,6 @@ export interface AskedScript {
 
 /** Called in the turn of the event loop in which the snapshot was taken. */
 export type ScriptAnswer = (asked: AskedScript, request: EsploraRequest) => Promise<EsploraReply>;
+
+/** An endpoint's description, without the script in the path. `id`: behind `get` and the kind of the script's name. */
+export type ScriptOperation = Operation;

@@ -1,18 +1,26 @@
 // The coins of a script: those of the chain that the pool does not spend, then those that the pool creates.
 
 import { confirmationAt, type Confirmation } from '../../answers/transactions/transactions';
+import { json } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
 import { runInSlices } from '../../turns/slices';
-import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
+import { COIN, writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { tooManyCoins } from '../errors';
 import { jsonReply, replyFrom } from '../reply';
-import type { ChainCoin } from '../../answers/scripts/coins';
+import type { ScriptCoin } from '../../scripts/types';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
-import type { ScriptAnswer } from './script-answer';
+import type { ScriptAnswer, ScriptOperation } from './script-answer';
 
 const COIN_TEXT_LENGTH = 320;
 const COINS_PER_SLICE = 64;
+
+export const COINS: ScriptOperation = {
+  id: 'Coins',
+  summary: 'The unspent outputs of a script.',
+  answer: json('Those of the chain that the pool does not spend, then those of the pool.', listOf(COIN))
+};
 
 export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): ScriptAnswer {
   return async ({ hash: script, snapshot, pooled, bases }, request) => {
@@ -28,7 +36,7 @@ export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): Scr
   };
 }
 
-function withStatus(coins: readonly ChainCoin[], index: IndexSnapshot): EsploraCoin[] {
+function withStatus(coins: readonly ScriptCoin[], index: IndexSnapshot): EsploraCoin[] {
   const known = new Map<number, Confirmation>();
   return coins.map((coin) => {
     const { height } = coin;

@@ -1,6 +1,10 @@
 // The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
 
 import { positionOf } from '../../answers/transactions/transactions';
+import { inPath, inQuery, json } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
+import { ASKED_HASH } from '../../describe/values';
+import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, replyAt, replyFrom } from '../reply';
@@ -8,14 +12,47 @@ import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
-import type { ScriptAnswer } from './script-answer';
+import type { ScriptAnswer, ScriptOperation } from './script-answer';
 
 /** Transactions in one reply, unless the request asks for another number. */
-const OF_POOL = 50;
-const OF_CHAIN = 25;
+export const OF_POOL = 50;
+export const OF_CHAIN = 25;
 
 /** The most transactions in one reply, of pool and chain together. */
-const MOST_ASKED = 100;
+export const MOST_ASKED = 100;
+
+export const TRANSACTIONS = json('The transactions.', { ...listOf(ESPLORA_TRANSACTION), maxItems: MOST_ASKED });
+
+const MOST = inQuery('max_txs', 'The most transactions.', { type: 'integer', minimum: 0, maximum: MOST_ASKED });
+
+export const MIXED_PAGE: ScriptOperation = {
+  id: 'Transactions',
+  summary: `The transactions of a script: of the pool in the order of entering (${OF_POOL}), then of the chain from the newest down (${OF_CHAIN}).`,
+  parameters: [MOST, inQuery('after_txid', 'The last transaction of the page before.', ASKED_HASH)],
+  answer: TRANSACTIONS,
+  errors: { 422: 'Neither the chain nor the pool has the transaction after which the page should begin.' }
+};
+
+export const CHAIN_PAGE: ScriptOperation = {
+  id: 'ChainTransactions',
+  summary: `The newest transactions of a script in the chain (${OF_CHAIN}).`,
+  parameters: [MOST],
+  answer: TRANSACTIONS
+};
+
+export const CHAIN_PAGE_AFTER: ScriptOperation = {
+  id: 'ChainTransactionsAfter',
+  summary: `The transactions of a script in the chain before one (${OF_CHAIN}).`,
+  parameters: [inPath('last', 'The last transaction of the page before.', ASKED_HASH), MOST],
+  answer: TRANSACTIONS
+};
+
+export const POOL_PAGE: ScriptOperation = {
+  id: 'MempoolTransactions',
+  summary: `The transactions of a script in the pool, in the order of entering (${OF_POOL}).`,
+  parameters: [MOST],
+  answer: TRANSACTIONS
+};
 
 /** From the pool first, then from the chain: `max_txs` of both together, after `after_txid`, which may be in either. */
 export function mixedPage({ pool, transactions, node }: EsploraContext): ScriptAnswer {
@@ -60,7 +97,7 @@ export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
 }
 
 /** `max_txs`; ignored if it is not a number. */
-function readMost(request: EsploraRequest): number | undefined {
+export function readMost(request: EsploraRequest): number | undefined {
   const asked = findNumber(request.query('max_txs') ?? '');
   return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
 }

@@ -1,30 +1,31 @@
 // The endpoints of a script, by its address or by its hash.
 
-import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
-import { scriptHashOf } from '../../bitcoin/hash';
-import { writeStats } from '../../views/esplora/coins';
+import { inPath, json, type Operation } from '../../describe/open-api';
+import { named } from '../../describe/schema';
+import { ASKED_HASH, TEXT } from '../../describe/values';
+import { statsSchema, writeStats, type StatsSubject } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
-import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
+import { addressSearchDisabled } from '../errors';
 import { jsonReply, replyFrom } from '../reply';
-import { scriptCoins } from './script-coins';
-import { chainPage, mixedPage, poolPage } from './script-history';
-import type { NetworkInfo } from '../../node/types';
+import { COINS, scriptCoins } from './script-coins';
+import { CHAIN_PAGE, CHAIN_PAGE_AFTER, chainPage, MIXED_PAGE, mixedPage, POOL_PAGE, poolPage } from './script-history';
+import { addressHash, readScriptHash } from './script-name';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
-import type { ScriptAnswer } from './script-answer';
+import type { ScriptAnswer, ScriptOperation } from './script-answer';
 
 export function scriptRoutes(context: EsploraContext): Route[] {
-  const answers: readonly [path: string, answer: ScriptAnswer][] = [
-    ['', scriptStats(context)],
-    ['/txs', mixedPage(context)],
-    ['/txs/chain', chainPage(context)],
-    ['/txs/chain/:last', chainPage(context)],
-    ['/txs/mempool', poolPage(context)],
-    ['/utxo', scriptCoins(context)]
+  const answers: readonly [path: string, answer: ScriptAnswer, (kind: StatsSubject['kind']) => ScriptOperation][] = [
+    ['', scriptStats(context), statsOperation],
+    ['/txs', mixedPage(context), () => MIXED_PAGE],
+    ['/txs/chain', chainPage(context), () => CHAIN_PAGE],
+    ['/txs/chain/:last', chainPage(context), () => CHAIN_PAGE_AFTER],
+    ['/txs/mempool', poolPage(context), () => POOL_PAGE],
+    ['/utxo', scriptCoins(context), () => COINS]
   ];
   const kinds = { address: addressHash(context.node.network), scripthash: readScriptHash };
   return [
     ...(['address', 'scripthash'] as const).flatMap((kind) =>
-      answers.map(([path, answer]): Route => {
+      answers.map(([path, answer, operationFor]): Route => {
         const endpoint: Endpoint = async (request) => {
           const subject = { kind, text: request.parameter('script') };
           const hash = kinds[kind](subject.text);
@@ -33,12 +34,49 @@ export function scriptRoutes(context: EsploraContext): Route[] {
             return answer({ hash, subject, snapshot, pooled, bases }, request);
           });
         };
-        return { method: 'GET', path: `/${kind}/:script${path}`, endpoint, isHeavy: true };
+        return {
+          method: 'GET',
+          path: `/${kind}/:script${path}`,
+          endpoint,
+          isHeavy: true,
+          operation: operationOf(kind, operationFor(kind))
+        };
       })
     ),
     // There is no list of addresses to search.
-    { method: 'GET', path: '/address-prefix/:prefix', endpoint: () => Promise.reject(addressSearchDisabled()) }
+    {
+      method: 'GET',
+      path: '/address-prefix/:prefix',
+      endpoint: () => Promise.reject(addressSearchDisabled()),
+      operation: {
+        id: 'searchAddresses',
+        summary: 'Addresses that begin with some characters. This server does not search.',
+        parameters: [inPath('prefix', 'The characters.', TEXT)],
+        answer: undefined,
+        errors: { 400: 'Addresses are not searched.' }
+      }
+    }
   ];
+}
+
+/** The parameters beside the script. */
+function operationOf(kind: StatsSubject['kind'], { id, parameters = [], errors, ...operation }: ScriptOperation): Operation {
+  const [name, script, malformed] =
+    kind === 'address'
+      ? ['Address', inPath('script', 'An address of the network.', TEXT), 'The address is not one of this network.']
+      : ['ScriptHash', inPath('script', 'The SHA-256 of a script in hex, not reversed.', ASKED_HASH), 'The hash is not 64 hex digits.'];
+  const tooMuch = 'Or the script has more transactions or coins than are read for one reply.';
+  return {
+    ...operation,
+    id: `get${name}${id}`,
+    parameters: [script, ...parameters],
+    errors: { ...errors, 400: `${malformed} ${tooMuch}` }
+  };
+}
+
+function statsOperation(kind: StatsSubject['kind']): ScriptOperation {
+  const name = kind === 'address' ? 'AddressStats' : 'ScriptHashStats';
+  return { id: 'Stats', summary: 'The totals of a script.', answer: json('The totals.', named(name, statsSchema(kind))) };
 }
 
 /** Totals of a script over all transactions of chain and pool. */
@@ -49,21 +87,4 @@ function scriptStats({ totals }: EsploraContext): ScriptAnswer {
     writeStats(writer, subject, chain, pool);
     return replyFrom(jsonReply(writer.toBuffer()), bases.ofScript(script));
   };
-}
-
-/** @throws HttpError 400 */
-function addressHash({ chain, addressPrefixes }: NetworkInfo): (text: string) => Buffer {
-  const prefixes = acceptedPrefixes(chain, addressPrefixes);
-  return (text) => {
-    const script = scriptOfAddress(text, prefixes);
-    if (script === 'unreadable') throw invalidAddress();
-    if (script === 'of another network') throw otherNetwork();
-    return scriptHashOf(script);
-  };
-}
-
-/** 64 hex digits of either case, in the order of SHA-256. @throws HttpError 400 */
-function readScriptHash(text: string): Buffer {
-  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw invalidScriptHash();
-  return Buffer.from(text, 'hex');
 }

@@ -1,9 +1,13 @@
 // A transaction of the active chain or the pool: as JSON, its status, its bytes.
 
 import { confirmationAt, positionOf } from '../../answers/transactions/transactions';
-import { writeStatus } from '../../views/esplora/status';
+import { bytes, json, text } from '../../describe/open-api';
+import { HEX } from '../../describe/values';
+import { STATUS, writeStatus } from '../../views/esplora/status';
+import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { JsonWriter } from '../../views/json-writer';
 import { transactionNotFound } from '../errors';
+import { NOT_HEX, TXID_IN_PATH, UNKNOWN_TRANSACTION } from '../operations';
 import { binaryReply, jsonReply, readHash, replyAt, textReply, unkept, type EsploraReply } from '../reply';
 import type { Placed } from '../../answers/transactions/placed-transaction';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -18,7 +22,8 @@ interface Forms {
 
 export function transactionRoutes(context: EsploraContext): Route[] {
   const { transactions } = context;
-  const json: Forms = {
+  const [parameters, errors] = [[TXID_IN_PATH], UNKNOWN_TRANSACTION];
+  const asJson: Forms = {
     confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
     pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
   };
@@ -27,17 +32,54 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     pooled: ({ raw }) => Promise.resolve(reply(raw))
   });
   return [
-    { method: 'GET', path: '/tx/:txid', endpoint: transactionEndpoint(context, json) },
-    { method: 'GET', path: '/tx/:txid/status', endpoint: statusEndpoint(context) },
+    {
+      method: 'GET',
+      path: '/tx/:txid',
+      endpoint: transactionEndpoint(context, asJson),
+      operation: {
+        ...{ id: 'getTransaction', summary: 'A transaction of the active chain or the pool.', parameters, errors },
+        answer: json('The transaction.', ESPLORA_TRANSACTION)
+      }
+    },
+    {
+      method: 'GET',
+      path: '/tx/:txid/status',
+      endpoint: statusEndpoint(context),
+      operation: {
+        id: 'getTransactionStatus',
+        summary: 'In which block a transaction is.',
+        parameters,
+        answer: json('The status; an unknown transaction is not confirmed.', STATUS),
+        errors: { 400: NOT_HEX }
+      }
+    },
     {
       method: 'GET',
       path: '/tx/:txid/hex',
       endpoint: transactionEndpoint(
         context,
         bytesIn((raw) => textReply(raw.toString('hex')))
-      )
+      ),
+      operation: {
+        id: 'getTransactionHex',
+        summary: 'A transaction in hex.',
+        parameters,
+        errors,
+        answer: text('The serialized transaction.', HEX)
+      }
     },
-    { method: 'GET', path: '/tx/:txid/raw', endpoint: transactionEndpoint(context, bytesIn(binaryReply)) }
+    {
+      method: 'GET',
+      path: '/tx/:txid/raw',
+      endpoint: transactionEndpoint(context, bytesIn(binaryReply)),
+      operation: {
+        id: 'getTransactionRaw',
+        summary: 'The bytes of a transaction.',
+        parameters,
+        errors,
+        answer: bytes('The serialized transaction.')
+      }
+    }
   ];
 }
 

@@ -3,24 +3,22 @@
 
 import { notify, type Listener } from '../../answers/updates/listener';
 import { NO_CLIENT } from '../../turns/client';
-import { JsonWriter } from '../../views/json-writer';
-import { writeBlock } from '../blocks';
-import { arrayOf, objectOf } from './messages';
+import { extendedBlock } from '../blocks';
+import { FIRST_BLOCKS, lastBlocks } from '../mempool/server';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
+import type { Field } from '../messages';
 import type { Ancestry } from './ancestry';
 
-/** As many as mempool sends. If more blocks are new at once, listeners get only the last ones. */
-const MOST_BLOCKS = 8;
-
 export interface BlockListener extends Listener {
-  chainChanged(message: Buffer): void;
+  /** `top`: the height of the last block of the message. */
+  chainChanged(field: Field, top: number): void;
 }
 
-type BlockContext = Pick<EsploraContext, 'blocks' | 'sizes'>;
+type BlockContext = Pick<EsploraContext, 'blocks' | 'extended'>;
 
 export class BlockUpdates implements Notifier {
   readonly #context: BlockContext;
@@ -56,7 +54,7 @@ export class BlockUpdates implements Notifier {
     const { tip } = index;
     const known = this.#latest.get(tip);
     if (known !== undefined) return known;
-    const made = index.during(this.#upTo(tip.height, index));
+    const made = index.during(lastBlocks(tip.height, index, NO_CLIENT, this.#context));
     this.#latest.set(tip, made);
     made.catch(() => this.#latest.delete(tip));
     return made;
@@ -77,37 +75,27 @@ export class BlockUpdates implements Notifier {
   async #lead(from: BlockPoint, fork: number, index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     let known = from;
-    const notifyOf = (height: number, message: Buffer): void => {
+    const notifyOf = (height: number, field: Field): void => {
       // At the tip all listeners get the same block object again.
       const next = height === tip.height ? tip : (index.headerAt(height) ?? tip); // below the tip there is one at each height
       for (const [listener, point] of this.#listeners) {
         if (point !== known) continue;
         this.#listeners.set(listener, next);
         notify(listener, (one) => {
-          one.chainChanged(message);
+          one.chainChanged(field, height);
         });
       }
       known = next;
     };
-    if (tip.height - fork > MOST_BLOCKS) {
-      notifyOf(tip.height, objectOf([['blocks', await this.latest(index)]]));
+    // If more blocks are new at once, listeners get only the last ones.
+    if (tip.height - fork > FIRST_BLOCKS) {
+      notifyOf(tip.height, ['blocks', await this.latest(index)]);
       return;
     }
-    if (fork !== from.height) notifyOf(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
-    for (let height = fork + 1; height <= tip.height; height++) notifyOf(height, objectOf([['block', await this.#block(height, index)]]));
-  }
-
-  async #upTo(top: number, index: IndexSnapshot): Promise<Buffer> {
-    const texts: Buffer[] = [];
-    for (let height = Math.max(0, top - MOST_BLOCKS + 1); height <= top; height++) texts.push(await this.#block(height, index));
-    return arrayOf(texts);
-  }
-
-  async #block(height: number, index: IndexSnapshot): Promise<Buffer> {
-    const block = index.headerAt(height);
-    if (block === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
-    const writer = new JsonWriter();
-    await writeBlock(writer, block, NO_CLIENT, this.#context);
-    return writer.toBuffer();
+    if (fork !== from.height) notifyOf(fork, ['blocks', await lastBlocks(fork, index, NO_CLIENT, this.#context)]);
+    for (let height = fork + 1; height <= tip.height; height++) {
+      const block = index.headerAt(height) ?? tip; // below the tip there is one at each height
+      notifyOf(height, ['block', (await extendedBlock(block, NO_CLIENT, this.#context)).text]);
+    }
   }
 }

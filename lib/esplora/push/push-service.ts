@@ -1,17 +1,17 @@
-// The subset of mempool's WebSocket that wallets need, put together: updates of blocks, addresses, scripts and transactions.
-// The messages are mempool's, the objects in them Esplora's.
+// mempool's WebSocket, put together: updates of blocks, addresses, scripts, transactions and the pool. The messages are mempool's.
 
 import { acceptedPrefixes } from '../../bitcoin/address';
 import { Ancestry } from './ancestry';
 import { BlockUpdates } from './block-updates';
+import { PoolUpdates } from './pool-updates';
 import { PushSession, type PushSessionParts } from './push-session';
 import { ScriptUpdates } from './script-updates';
-import { StatsUpdates } from './stats-updates';
 import { TransactionUpdates } from './transaction-updates';
 import type { Observable } from 'rxjs';
 import type { SettledPasses } from '../../answers/updates/settled-passes';
 import type { ScriptReader, ScriptsState } from '../../scripts/types';
 import type { SubscriptionMemory } from '../../server/bounds/subscription-memory';
+import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
@@ -34,6 +34,8 @@ export interface PushServiceParts {
     readonly maxHistory: number;
   };
   readonly logger: ServerLogger;
+  /** Counts requests; undefined: nobody does. */
+  readonly times: InterfaceTimes | undefined;
 }
 
 export class PushService {
@@ -42,26 +44,29 @@ export class PushService {
 
   constructor(parts: PushServiceParts) {
     this.#parts = parts;
-    const { context, scripts, passes, outflow, options, logger } = parts;
+    const { context, scripts, passes, outflow, options, logger, times } = parts;
     const { node, scriptsGate: gate } = context;
     const { maxSubscriptions, maxHistory } = options;
     const ancestry = new Ancestry();
     // In each pass clients are notified in this order.
+    // A confirmation is told beside its block, which comes after it.
+    const transactionUpdates = new TransactionUpdates(context, passes);
     const blockUpdates = new BlockUpdates(context, ancestry, passes);
     const scriptUpdates = new ScriptUpdates({ context, scripts, passes, ancestry, maxHistory });
-    const transactionUpdates = new TransactionUpdates(context, passes);
-    const statsUpdates = new StatsUpdates(context);
+    const poolUpdates = new PoolUpdates(context, passes);
     this.#session = {
+      context,
       scripts,
       blockUpdates,
       scriptUpdates,
       transactionUpdates,
-      statsUpdates,
+      poolUpdates,
       prefixes: acceptedPrefixes(node.network.chain, node.network.addressPrefixes),
       maxSubscriptions,
       outflow,
       gate,
-      logger
+      logger,
+      times
     };
   }
 

@@ -6,30 +6,41 @@ import { onceLive } from '../../answers/scripts/once-live';
 import { refusalOf } from '../../server/refusal';
 import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
-import { objectOf, partsOf, type Field } from './messages';
-import { readRequest, type PushRequest } from './request';
+import { objectOf, partsOf, type Field } from '../messages';
+import { difficultyFields, initialFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { kindOf, readRequest, type History, type PushRequest, type Wants } from './request';
 import { TrackedLists, type TrackingClient } from './tracked-lists';
+import { TrackedTransactions, type TransactionClient } from './tracked-transactions';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { Account } from '../../server/bounds/cost';
 import type { ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
+import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { BlockListener, BlockUpdates } from './block-updates';
+import type { PoolListener, PoolUpdate, PoolUpdates } from './pool-updates';
 import type { ScriptUpdate, ScriptUpdates } from './script-updates';
-import type { StatsListener, StatsUpdates } from './stats-updates';
-import type { TransactionListener, TransactionUpdates } from './transaction-updates';
+import type { TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
 /** The cost of reading and writing a message, in points. */
 const REQUEST_POINTS = 1;
 
+/** What the client gets for a history that this server does not keep. */
+const EMPTY_HISTORIES: Readonly<Record<History, Field>> = {
+  replacements: ['rbfLatest', '[]'],
+  replacementsSummary: ['rbfLatestSummary', '[]'],
+  accelerations: ['accelerations', '{"accelerations":[]}']
+};
+
 export interface PushSessionParts {
+  readonly context: StateContext;
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
   readonly blockUpdates: BlockUpdates;
-  readonly statsUpdates: StatsUpdates;
+  readonly poolUpdates: PoolUpdates;
   readonly scriptUpdates: ScriptUpdates;
   readonly transactionUpdates: TransactionUpdates;
   /** The prefixes of accepted addresses. */
@@ -39,6 +50,8 @@ export interface PushSessionParts {
   readonly outflow: Outflow;
   readonly gate: Pick<Gate, 'status'>;
   readonly logger: ServerLogger;
+  /** Counts requests; undefined: nobody does. */
+  readonly times: InterfaceTimes | undefined;
 }
 
 /** The client's side of a session. */
@@ -49,19 +62,26 @@ export interface PushClient {
   readonly account: Account;
 }
 
-export class PushSession extends ClientSession implements BlockListener, StatsListener, TrackingClient, TransactionListener {
+export class PushSession extends ClientSession implements BlockListener, PoolListener, TrackingClient, TransactionClient {
   readonly #parts: PushSessionParts;
   readonly #lists: TrackedLists;
-  #transaction: Buffer | undefined;
-  readonly #wants = { blocks: false, stats: false };
-  /** Updates that came while an answer is being made. They are sent after the answer, which may describe the state before them. */
-  #newer: Buffer[] | undefined;
+  readonly #transactions: TrackedTransactions;
+  #wants: Wants = { blocks: false, stats: false, mempoolBlocks: false };
+  #trackedBlock: number | undefined;
+  /** What the next message has, each name once. */
+  #round: Field[] = [];
+  /** The confirmation of its transaction, until the block comes that it belongs to. */
+  #confirmed: { readonly height: number; readonly field: Field } | undefined;
+  /** Updates that come while an answer is being made are sent after the answer, which may describe the state before them. */
+  #newer: Field[][] | undefined;
   #isAtWork = false;
 
   constructor(parts: PushSessionParts, { connection, memory, account }: PushClient, onClose: (session: ClientSession) => void) {
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
     this.#lists = new TrackedLists(this, parts.scriptUpdates, memory, parts.maxSubscriptions);
+    this.#transactions = new TrackedTransactions(this, parts.transactionUpdates, memory);
+    parts.poolUpdates.add(this);
     connection.open(this);
     connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
@@ -69,112 +89,173 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
   }
 
   get isIdle(): boolean {
-    const { blocks, stats } = this.#wants;
-    const isSubscribed = blocks || stats || this.#transaction !== undefined || this.#lists.size > 0;
-    return !isSubscribed && !this.#isAtWork && this.connection.unreadBytes === 0;
+    const isSubscribed = this.#wants.blocks || this.awaitsPool || this.#lists.size > 0;
+    return !isSubscribed && !this.isAnswering && this.connection.unreadBytes === 0;
+  }
+
+  protected get isAnswering(): boolean {
+    return this.#isAtWork;
+  }
+
+  get awaitsPool(): boolean {
+    const { stats, mempoolBlocks } = this.#wants;
+    return stats || mempoolBlocks || this.#trackedBlock !== undefined || this.#transactions.size > 0;
+  }
+
+  get trackedBlock(): number | undefined {
+    return this.#trackedBlock;
   }
 
   protected take(message: Buffer): void {
     this.charge(REQUEST_POINTS);
-    const request = this.account.isOverdrawn ? undefined : readRequest(message.toString(), this.#parts.prefixes, this.#lists.most);
+    if (this.account.isOverdrawn) {
+      this.end('cost');
+      return;
+    }
+    const request = readRequest(message.toString(), this.#parts.prefixes, this.#lists.most);
     if (request === undefined) {
-      this.end();
+      this.end('malformed');
       return;
     }
     this.#isAtWork = true;
     this.connection.pause();
-    void this.#answer(request).then(async () => {
-      const { delayMs } = this.account;
-      // A client that has cost much is read from again later.
-      if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
-      this.#isAtWork = false;
-      this.#wake();
-    });
+    const { times } = this.#parts;
+    const answer = (): Promise<void> => this.#answer(request);
+    const answering = times === undefined ? answer() : times.during(kindOf(request), answer);
+    void Promise.resolve(answering)
+      .catch(this.#fail)
+      .then(async () => {
+        const { delayMs } = this.account;
+        // A client that has cost much is read from again later.
+        if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
+        this.#isAtWork = false;
+        this.#wake();
+        this.answered();
+      });
   }
 
   progressed(): void {
     this.#wake();
   }
 
-  chainChanged(message: Buffer): void {
-    this.#sendAfterAnswer(message);
+  chainChanged(field: Field, top: number): void {
+    // Each block is told in a message of its own.
+    if (this.#round.some(([name]) => name === 'block' || name === 'blocks')) this.#endMessage();
+    this.#add([field]);
+    if (field[0] !== 'block' || this.#confirmed?.height !== top) return;
+    this.#add([this.#confirmed.field]);
+    this.#confirmed = undefined;
   }
 
-  statsChanged(message: Buffer): void {
-    this.#send([message]);
-  }
-
-  transactionUpdated(message: Buffer): void {
-    this.#sendAfterAnswer(message);
+  transactionUpdated(txid: Buffer, update: TransactionUpdate): void {
+    const { fields, confirmed } = this.#transactions.fieldsOf(txid, update);
+    this.#confirmed = confirmed ?? this.#confirmed;
+    this.#add(fields);
   }
 
   scriptUpdated(script: string, update: ScriptUpdate): void {
-    const fields = this.#lists.fieldsOf(script, update);
-    if (fields.length > 0) this.#send(partsOf(fields));
+    this.#add(this.#lists.fieldsOf(script, update));
   }
 
-  /** Never rejects. */
+  poolChanged({ projection, stats, projected, blocks }: PoolUpdate): void {
+    const changed = this.#trackedBlock === undefined ? undefined : blocks.get(this.#trackedBlock);
+    this.#add([
+      ...(this.#wants.stats ? stats : []),
+      ...(this.#wants.mempoolBlocks ? projected : []),
+      ...(changed === undefined ? [] : [['projected-block-transactions', changed] as const]),
+      ...this.#transactions.placesIn(projection)
+    ]);
+  }
+
+  endRound(): void {
+    this.#add(this.#transactions.takeRound());
+    if (this.#confirmed !== undefined) this.#add([this.#confirmed.field]);
+    this.#confirmed = undefined;
+    this.#endMessage();
+  }
+
+  #add(fields: readonly Field[]): void {
+    for (const field of fields) {
+      if (this.#round.some(([name]) => name === field[0])) this.#endMessage();
+      this.#round.push(field);
+    }
+  }
+
+  #endMessage(): void {
+    const fields = this.#round;
+    if (fields.length === 0) return;
+    this.#round = [];
+    if (this.#newer === undefined) this.#update(fields);
+    else this.#newer.push(fields);
+  }
+
   async #answer(request: PushRequest): Promise<void> {
-    const newer = (this.#newer = [] as Buffer[]);
+    const newer = (this.#newer = [] as Field[][]);
     try {
       if (request.action === 'init') this.#send([objectOf(await this.#greeting())]);
       const fields = [
-        ...(await this.#want(request.want)),
+        ...(await this.#want(request)),
+        ...(await this.#trackTransactions(request)),
         ...(await this.#lists.take(request)),
+        ...(await this.#trackBlock(request.mempoolBlock)),
+        ...request.histories.map((history) => EMPTY_HISTORIES[history]),
         ...(request.action === 'ping' ? [['pong', 'true'] as const] : [])
       ];
-      await this.#trackTransaction(request);
-      if (fields.length > 0) this.#send([objectOf(fields)]);
-    } catch (error) {
-      // The client has to connect again to repeat a request that cannot be answered now.
-      if (!this.isGone) refusalOf(error, this.#parts.gate, this.#parts.logger);
-      this.end();
+      if (fields.length > 0) this.#send(partsOf(fields));
+    } finally {
+      this.#newer = undefined;
     }
-    this.#newer = undefined;
-    for (const message of newer) this.#send([message]);
+    for (const fields of newer) this.#update(fields);
   }
+
+  /** The client has to connect again to repeat a request that cannot be answered now. */
+  readonly #fail = (error: unknown): void => {
+    if (!this.isGone) refusalOf(error, this.#parts.gate, this.#parts.logger);
+    this.end();
+  };
 
   async #greeting(): Promise<Field[]> {
-    const { blockUpdates, statsUpdates } = this.#parts;
-    const blocks = await this.#read(({ index }) => blockUpdates.latest(index));
-    return [['blocks', blocks], ...(await statsUpdates.fields())];
+    const { blockUpdates, context } = this.#parts;
+    return this.#read(async ({ index }) => [['blocks', await blockUpdates.latest(index)], ...(await initialFields(context, index))]);
   }
 
-  async #want(want: PushRequest['want']): Promise<Field[]> {
-    if (want === undefined) return [];
-    const { blockUpdates, statsUpdates } = this.#parts;
+  async #want({ want, refreshesBlocks }: PushRequest): Promise<Field[]> {
+    const { blockUpdates, context } = this.#parts;
+    const before = this.#wants;
+    const wants = want ?? before;
     const fields: Field[] = [];
-    if (want.blocks && !this.#wants.blocks) fields.push(['blocks', await this.#read(({ index }) => blockUpdates.add(this, index))]);
-    else if (!want.blocks) blockUpdates.delete(this);
-    if (want.stats && !this.#wants.stats) {
-      statsUpdates.add(this);
-      fields.push(...(await statsUpdates.fields()));
-    } else if (!want.stats) statsUpdates.delete(this);
-    Object.assign(this.#wants, want);
+    if (wants.blocks && !before.blocks) fields.push(['blocks', await this.#read(({ index }) => blockUpdates.add(this, index))]);
+    else if (refreshesBlocks) fields.push(['blocks', await this.#read(({ index }) => blockUpdates.latest(index))]);
+    if (!wants.blocks) blockUpdates.delete(this);
+    if (wants.mempoolBlocks && !before.mempoolBlocks) fields.push(...(await projectedFields(context)));
+    if (wants.stats && !before.stats) {
+      fields.push(...(await poolFields(context)));
+      fields.push(...(await this.#read(({ index }) => Promise.resolve(difficultyFields(context, index)))));
+    }
+    this.#wants = wants;
     if (this.isGone) this.#forget();
     return fields;
   }
 
-  async #trackTransaction({ transaction: txid, watchesPool }: PushRequest): Promise<void> {
-    if (txid === undefined) return;
-    const { transactionUpdates } = this.#parts;
-    if (this.#transaction !== undefined) transactionUpdates.untrack(this.#transaction, this);
-    this.#transaction = txid ?? undefined;
-    if (txid === null) return;
-    const message = await this.#read((snapshot) => transactionUpdates.track(txid, this, snapshot));
-    if (this.isGone) this.#forget();
-    else if (message !== undefined) this.#send([message]);
-    else if (watchesPool) this.#tellReplaced(txid);
+  async #trackTransactions({ transaction, transactions, watchesPool }: PushRequest): Promise<Field[]> {
+    const read = <T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> => this.#read(use);
+    const fields = transaction === undefined ? [] : await this.#transactions.trackOne(transaction, watchesPool, read);
+    if (transactions !== undefined) {
+      const fault = await this.#transactions.trackMany(transactions, read);
+      if (fault !== undefined) fields.push(['track-txs-error', JSON.stringify(fault)]);
+    }
+    if (this.#transactions.size === 0 || (transaction === undefined && transactions === undefined)) return fields;
+    fields.push(...this.#transactions.placesIn(await this.#parts.context.projections.get()));
+    return [...fields, ...this.#transactions.takeRound()];
   }
 
-  /** A client that asks for a transaction that was replaced gets to know that, and nothing more of it, as from mempool's backend. */
-  #tellReplaced(txid: Buffer): void {
-    const { transactionUpdates } = this.#parts;
-    const message = transactionUpdates.replaced(txid);
-    if (message === undefined) return;
-    transactionUpdates.untrack(txid, this);
-    this.#transaction = undefined;
-    this.#send([message]);
+  async #trackBlock(block: number | null | undefined): Promise<Field[]> {
+    if (block === undefined) return [];
+    this.#trackedBlock = block ?? undefined;
+    if (block === null) return [];
+    const lists = await this.#parts.poolUpdates.lists();
+    // Changes from here on are told.
+    return [['projected-block-transactions', await lists.whole(block)]];
   }
 
   /** @throws ClientGoneError also when the index was closed */
@@ -186,19 +267,19 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
     return found.answer;
   }
 
-  #sendAfterAnswer(message: Buffer): void {
-    if (this.#newer === undefined) this.#send([message]);
-    else this.#newer.push(message);
+  #update(fields: readonly Field[]): void {
+    if (!this.isGone) this.countNotification();
+    this.#send(partsOf(fields));
   }
 
   #send(message: readonly Buffer[]): void {
     if (this.isGone) return;
     if (!this.canBeNotified()) {
-      this.destroy();
+      this.cutOff('unread');
       return;
     }
     this.chargeBytes(message.reduce((sum, { length }) => sum + length, 0));
-    this.connection.send(...message);
+    this.connection.send(message);
   }
 
   /** Reads on from the client, unless a message is being handled or the client has too much left to read. */
@@ -212,10 +293,10 @@ export class PushSession extends ClientSession implements BlockListener, StatsLi
 
   /** Stops all updates for the client. */
   #forget(): void {
-    const { blockUpdates, statsUpdates, transactionUpdates } = this.#parts;
+    const { blockUpdates, poolUpdates } = this.#parts;
     blockUpdates.delete(this);
-    statsUpdates.delete(this);
+    poolUpdates.delete(this);
+    this.#transactions.clear();
     this.#lists.clear();
-    if (this.#transaction !== undefined) transactionUpdates.untrack(this.#transaction, this);
   }
 }

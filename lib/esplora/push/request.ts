@@ -4,6 +4,7 @@
 import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { fromDisplayHex, keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
+import { MOST_BLOCKS } from '../../pool/projection/projected-blocks';
 import { shownValue } from '../../server/sockets/shown-value';
 
 /** Scripts by SHA-256, one character a byte, each with its name: of a client's names for it the first one, in lower case if case is free. */
@@ -17,19 +18,38 @@ export interface Tracking {
   readonly unreadable: string | undefined;
 }
 
+export interface Wants {
+  readonly blocks: boolean;
+  readonly stats: boolean;
+  readonly mempoolBlocks: boolean;
+}
+
+export type History = 'replacements' | 'replacementsSummary' | 'accelerations';
+
 /** Fields are undefined if the request does not have them. */
 export interface PushRequest {
   readonly action: 'init' | 'ping' | undefined;
   /** The updates that the client wants from now on. */
-  readonly want: { readonly blocks: boolean; readonly stats: boolean } | undefined;
+  readonly want: Wants | undefined;
+  /** Whether the client asks for the last blocks again. */
+  readonly refreshesBlocks: boolean;
   /** Null: stop tracking. */
   readonly transaction: Buffer | null | undefined;
+  /** Txids; null if the value is not a list. */
+  readonly transactions: readonly Buffer[] | null | undefined;
+  /** The number of the projected block into which the client looks; null: none. */
+  readonly mempoolBlock: number | null | undefined;
+  /** Histories that this server does not keep: which of them the client asks for. */
+  readonly histories: readonly History[];
   /** Whether it wants to know what became of a transaction that the pool does not have. */
   readonly watchesPool: boolean;
   readonly address: Tracking | undefined;
   readonly addresses: Tracking | undefined;
   readonly scripts: Tracking | undefined;
 }
+
+/** mempool's limit for `track-txs`. */
+export const MOST_TRANSACTIONS = 100;
 
 const STOP = 'stop';
 
@@ -47,13 +67,30 @@ export function readRequest(text: string, prefixes: readonly AddressPrefixes[], 
     Array.isArray(list) ? readTracking(list, read, most) : undefined;
   return {
     action: action === 'init' || action === 'ping' ? action : undefined,
-    want: action === 'want' && Array.isArray(data) ? { blocks: data.includes('blocks'), stats: data.includes('stats') } : undefined,
+    want: action === 'want' && Array.isArray(data) ? readWants(data) : undefined,
+    refreshesBlocks: isSaid(fields['refresh-blocks']),
     transaction: readTransaction(fields['track-tx']),
+    transactions: readTransactions(fields['track-txs']),
+    mempoolBlock: readBlock(fields['track-mempool-block']),
+    histories: readHistories(fields),
     watchesPool: isSaid(fields['watch-mempool']),
     address: address === STOP ? readList([], readAddress) : isSaid(address) ? readList([address], readAddress) : undefined,
     addresses: readList(fields['track-addresses'], readAddress),
     scripts: readList(fields['track-scriptpubkeys'], readScript)
   };
+}
+
+/** What a request asks for, in one word: of several things the first. */
+export function kindOf({ action, want, transaction, transactions, mempoolBlock, address, addresses, scripts }: PushRequest): string {
+  if (action === 'init') return action;
+  if (want !== undefined) return 'want';
+  if (address !== undefined) return 'track-address';
+  if (addresses !== undefined) return 'track-addresses';
+  if (scripts !== undefined) return 'track-scriptpubkeys';
+  if (transaction !== undefined) return 'track-tx';
+  if (transactions !== undefined) return 'track-txs';
+  if (mempoolBlock !== undefined) return 'track-mempool-block';
+  return action ?? 'none';
 }
 
 function parse(text: string): unknown {
@@ -66,10 +103,41 @@ function parse(text: string): unknown {
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== false && value !== 0;
 
+const readWants = (data: readonly unknown[]): Wants => ({
+  blocks: data.includes('blocks'),
+  stats: data.includes('stats'),
+  mempoolBlocks: data.includes('mempool-blocks')
+});
+
+/** Any value but the number of a block ends looking into it. */
+function readBlock(value: unknown): number | null | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < MOST_BLOCKS ? value : null;
+}
+
+function readHistories(fields: Readonly<Record<string, unknown>>): History[] {
+  const rbf = fields['track-rbf'];
+  return [
+    ...(rbf === 'all' || rbf === 'fullRbf' ? (['replacements'] as const) : []),
+    ...(isSaid(fields['track-rbf-summary']) ? (['replacementsSummary'] as const) : []),
+    ...(isSaid(fields['track-accelerations']) ? (['accelerations'] as const) : [])
+  ];
+}
+
+const TXID = /^[0-9a-fA-F]{64}$/;
+
+/** What is no txid is left out. More than one too many are not read. */
+function readTransactions(value: unknown): Buffer[] | null | undefined {
+  if (!isSaid(value)) return undefined;
+  if (!Array.isArray(value)) return null;
+  const texts: readonly unknown[] = value.slice(0, MOST_TRANSACTIONS + 1);
+  return texts.flatMap((text) => (typeof text === 'string' && TXID.test(text) ? fromDisplayHex(text) : []));
+}
+
 /** Any value that is not a txid ends tracking, as `stop` does. */
 function readTransaction(value: unknown): Buffer | null | undefined {
   if (!isSaid(value)) return undefined;
-  return typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value) ? fromDisplayHex(value) : null;
+  return typeof value === 'string' && TXID.test(value) ? fromDisplayHex(value) : null;
 }
 
 interface Named {

@@ -11,7 +11,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
-import { arrayOf } from './messages';
+import { arrayOf } from '../messages';
 import type { Observable } from 'rxjs';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';

@@ -2,7 +2,7 @@
 
 import { HistoryTooLongError } from '../../scripts/errors';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
-import { piecesOf, type Field } from './messages';
+import { piecesOf, type Field } from '../messages';
 import type { NamedScripts, PushRequest, Tracking } from './request';
 import type { ScriptListener, ScriptUpdate, ScriptUpdates } from './script-updates';
 

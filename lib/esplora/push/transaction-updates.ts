@@ -6,7 +6,7 @@ import { Pending } from '../../answers/updates/pending';
 import { keyOf } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
-import { hashText, objectOf } from './messages';
+import { hashText, objectOf } from '../messages';
 import type { Spend } from '../../answers/transactions/spends';
 import type { Change } from '../../answers/updates/changes';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
@@ -18,12 +18,23 @@ import type { EsploraContext } from '../endpoint';
 /** Transactions in one pass: their standing is found in one turn of the event loop. */
 const MOST_IN_PASS = 64;
 
+/** What has happened to a transaction. */
+export type TransactionUpdate =
+  /** It is in the pool; its JSON. */
+  | { readonly type: 'pooled'; readonly text: Buffer }
+  /** `height`: of its block. */
+  | { readonly type: 'confirmed'; readonly height: number }
+  /** `txid`: of the transaction that took its place. */
+  | { readonly type: 'replaced'; readonly txid: Buffer }
+  /** Transactions of the pool spend from it: by output, JSON. */
+  | { readonly type: 'spent'; readonly text: Buffer };
+
 export interface TransactionListener extends Listener {
-  transactionUpdated(message: Buffer): void;
+  transactionUpdated(txid: Buffer, update: TransactionUpdate): void;
 }
 
-/** `pooled`: in the pool and not in the chain. */
-type Standing = 'unknown' | 'pooled' | 'confirmed';
+/** `pooled`: in the pool and not in the chain; a number: in the chain, in the block at this height. */
+type Standing = 'unknown' | 'pooled' | number;
 
 interface Spender {
   readonly output: number;
@@ -63,14 +74,13 @@ export class TransactionUpdates implements Notifier {
     return this.#tracked.size;
   }
 
-  /** The message about a transaction that was lately replaced in the pool; undefined: it was not. */
-  replaced(txid: Buffer): Buffer | undefined {
-    const replacement = this.#context.pool.replacementOf(txid);
-    return replacement && objectOf([['txReplaced', objectOf([['txid', hashText(replacement)]])]]);
+  /** The txid of what has lately replaced a transaction in the pool. */
+  replacementOf(txid: Buffer): Buffer | undefined {
+    return this.#context.pool.replacementOf(txid);
   }
 
-  /** From now on the listener is notified. Gives the message about the present standing; undefined: neither chain nor pool has it. */
-  async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+  /** From now on the listener is notified. Gives the present standing; undefined: neither chain nor pool has it. */
+  async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<TransactionUpdate | undefined> {
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
     const { pooled } = tracked;
     const standing = this.#standingOf(tracked, snapshot.index);
@@ -79,7 +89,7 @@ export class TransactionUpdates implements Notifier {
     else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#pending.add(tracked);
     this.#tracked.set(keyOf(txid), tracked);
     tracked.listeners.add(listener);
-    return standing === 'unknown' ? undefined : this.#message(tracked, standing);
+    return standing === 'unknown' ? undefined : this.#update(tracked, standing);
   }
 
   untrack(txid: Buffer, listener: TransactionListener): void {
@@ -125,39 +135,40 @@ export class TransactionUpdates implements Notifier {
     const { txid } = tracked;
     const pooled = this.#context.pool.get(txid);
     tracked.pooled = pooled ?? tracked.pooled;
-    if (placeIfKnown(txid, index) !== undefined) return 'confirmed';
+    const place = placeIfKnown(txid, index);
+    if (place !== undefined) return place.height;
     return pooled === undefined ? 'unknown' : 'pooled';
   }
 
   async #notifyAll(tracked: TrackedTransaction, standing: Standing, snapshot: ScriptSnapshot): Promise<void> {
     const { listeners, spenders, standing: before } = tracked;
-    const messages: Buffer[] = [];
+    const updates: TransactionUpdate[] = [];
     const spent = spenders.splice(0).filter(({ txid }) => this.#context.pool.has(txid));
     if (standing !== before) {
-      const message = standing === 'unknown' ? await this.#replacement(tracked, snapshot) : await this.#message(tracked, standing);
-      if (message !== undefined) messages.push(message);
+      const update = standing === 'unknown' ? await this.#replacement(tracked, snapshot) : await this.#update(tracked, standing);
+      if (update !== undefined) updates.push(update);
     }
     tracked.standing = standing;
-    if (spent.length > 0) messages.push(spentMessage(spent));
-    for (const message of messages)
+    if (spent.length > 0) updates.push({ type: 'spent', text: spentText(spent) });
+    for (const update of updates)
       for (const listener of listeners)
         notify(listener, (one) => {
-          one.transactionUpdated(message);
+          one.transactionUpdated(tracked.txid, update);
         });
   }
 
-  async #message({ txid, pooled }: TrackedTransaction, standing: Exclude<Standing, 'unknown'>): Promise<Buffer | undefined> {
-    if (standing === 'confirmed') return objectOf([['txConfirmed', hashText(txid)]]);
-    return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, NO_CLIENT)]]);
+  async #update({ pooled }: TrackedTransaction, standing: 'pooled' | number): Promise<TransactionUpdate | undefined> {
+    if (standing !== 'pooled') return { type: 'confirmed', height: standing };
+    return pooled && { type: 'pooled', text: await this.#context.transactions.unconfirmed(pooled, NO_CLIENT) };
   }
 
   /** For a transaction that has left: names the one that has replaced it in the pool, or that now spends one of its inputs. */
-  async #replacement({ txid: tracked, pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+  async #replacement({ txid: tracked, pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<TransactionUpdate | undefined> {
     const replacement = this.#context.pool.replacementOf(tracked);
-    if (replacement !== undefined) return replacedMessage(replacement);
+    if (replacement !== undefined) return { type: 'replaced', txid: replacement };
     for (const { txid, index } of pooled?.transaction.inputs ?? []) {
       const spend = await this.#spendOf(txid, index, snapshot);
-      if (spend !== undefined) return replacedMessage(spend.txid);
+      if (spend !== undefined) return { type: 'replaced', txid: spend.txid };
     }
     return undefined;
   }
@@ -173,20 +184,19 @@ export class TransactionUpdates implements Notifier {
   }
 }
 
-const replacedMessage = (replacement: Buffer): Buffer => objectOf([['rbfTransaction', objectOf([['txid', hashText(replacement)]])]]);
-
 /** Has the last spender of each output. */
-function spentMessage(spenders: readonly Spender[]): Buffer {
+function spentText(spenders: readonly Spender[]): Buffer {
   const byOutput = new Map(spenders.map((spender) => [String(spender.output), spender]));
-  const outputs = [...byOutput].map(
-    ([output, { txid, input }]) =>
-      [
-        output,
-        objectOf([
-          ['vin', String(input)],
-          ['txid', hashText(txid)]
-        ])
-      ] as const
+  return objectOf(
+    [...byOutput].map(
+      ([output, { txid, input }]) =>
+        [
+          output,
+          objectOf([
+            ['vin', String(input)],
+            ['txid', hashText(txid)]
+          ])
+        ] as const
+    )
   );
-  return objectOf([['utxoSpent', objectOf(outputs)]]);
 }

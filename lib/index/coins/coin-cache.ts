@@ -25,11 +25,20 @@ import { WriteBuffer } from '../records/layout';
 import { RecordReader } from '../records/numbers';
 import { Generation } from './generation';
 import type { StoreWrite } from '../../store/store';
+import type { SpentHasher } from '../records/spent-hash';
 import type { SpentCoinList } from '../records/undo-record';
 import type { Position, Coin } from '../types';
 
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
+
+/** Who gets the coins that a block spends, in the order of its inputs. */
+export interface SpendListeners {
+  /** Those of earlier blocks. */
+  readonly undo: SpentCoinList | undefined;
+  /** All. */
+  readonly hasher: SpentHasher | undefined;
+}
 
 /** Bytes that may wait to be written: at most MOST_UNWRITTEN, and at most the cache's size divided by PARTS_UNWRITTEN. */
 const MOST_UNWRITTEN = 16 * 1024 * 1024;
@@ -41,6 +50,9 @@ const PARTS_UNWRITTEN = 16;
 const COPIES = 7;
 
 export class CoinCache {
+  /** How often readers found what they looked for, and how often they did not. */
+  hits = 0;
+  misses = 0;
   #bytes: number;
   #halfBytes = 0;
   #mostUnwritten = 0;
@@ -110,7 +122,11 @@ export class CoinCache {
   /** The position of a transaction; undefined: the cache has no entry of its first outputs. `txid`: 32 bytes in wire order. */
   position(txid: Uint8Array): Position | undefined {
     const entry = this.#entryOf(txid, 0);
-    if (entry === NO_ENTRY) return undefined;
+    if (entry === NO_ENTRY) {
+      this.misses++;
+      return undefined;
+    }
+    this.hits++;
     const { words } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     return { height: words[at + HEIGHT] as number, index: indexOf(words[at + POSITION] as number) }; // entries are whole
@@ -119,23 +135,30 @@ export class CoinCache {
   /** The coin of an outpoint, as a copy; undefined: it was spent, or never existed. `stored`: called if the cache has no such entry. */
   coin(txid: Buffer, index: number, stored: () => Coin | undefined): Coin | undefined {
     const entry = this.#entryOf(txid, Math.floor(index / GROUP_SIZE));
-    return entry === NO_ENTRY ? stored() : this.#coinOf(entry, index % GROUP_SIZE);
+    if (entry === NO_ENTRY) {
+      this.misses++;
+      return stored();
+    }
+    this.hits++;
+    return this.#coinOf(entry, index % GROUP_SIZE);
   }
 
   /**
-   * Spends an output in the transaction `index` of the block at `height`; `undo` gets the coin if an earlier block made it.
+   * Spends an output in the transaction `index` of the block at `height`.
    * False: there is no such coin, or it is not made before this transaction.
    */
-  spend(entry: EntryName, slot: number, height: number, index: number, undo: SpentCoinList | undefined): boolean {
+  spend(entry: EntryName, slot: number, height: number, index: number, { undo, hasher }: SpendListeners): boolean {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     const unspent = words[at + UNSPENT] as number; // entries are whole
     const made = words[at + HEIGHT] as number;
     const position = words[at + POSITION] as number;
     if ((unspent & (1 << slot)) === 0 || (made === height && indexOf(position) >= index)) return false;
-    if (undo !== undefined && made !== height) {
+    if (hasher !== undefined || (undo !== undefined && made !== height)) {
       const from = startOfCoin(bytes, at, slot);
-      undo.add(height - made, indexOf(position), groupOf(position), bytes, from, coinEnd(bytes, from));
+      const end = coinEnd(bytes, from);
+      if (made !== height) undo?.add(height - made, indexOf(position), groupOf(position), bytes, from, end);
+      hasher?.add(made, indexOf(position) === 0, bytes, from, end);
     }
     words[at + UNSPENT] = unspent & ~(1 << slot);
     const state = words[at + STATE] as number;

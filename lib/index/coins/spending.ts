@@ -8,10 +8,9 @@ import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STOR
 import { coinEnd, coinKey, MOST_GROUPS, slotAt } from '../records/coin-record';
 import { recordOf } from '../records/layout';
 import { decodePosition, positionKey } from '../records/position';
-import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
+import { NO_ENTRY, type CoinCache, type EntryName, type SpendListeners } from './coin-cache';
 import type { StoreSnapshot } from '../../store/store';
 import type { TxidHasher } from '../records/txid-hash';
-import type { SpentCoinList } from '../records/undo-record';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';
 import type { BaseSpends } from './base-spends';
@@ -134,14 +133,14 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
 }
 
 /**
- * Spends the coins of a block's inputs. `undo` gets the coins of earlier blocks, in the order of the inputs.
+ * Spends the coins of a block's inputs.
  * @throws IndexError for a coin that does not exist, or is made only later; the cache must then be cleared.
  */
 export async function spend(
   { inputs, inputEnds, height }: BlockRows,
   entries: Int32Array,
   { cache, base }: Pick<CoinSources, 'cache' | 'base'>,
-  undo: SpentCoinList | undefined
+  listeners: SpendListeners
 ): Promise<void> {
   let input = 0;
   for (let index = 0; index < inputEnds.length; index++) {
@@ -150,7 +149,7 @@ export async function spend(
       const entry = entries[input] as number; // one for each
       const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
       if (entry === NO_ENTRY && base?.spend(inputs, input) === true) continue;
-      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, index, undo)) throw missingCoin(inputs, input, height);
+      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, index, listeners)) throw missingCoin(inputs, input, height);
     }
   }
 }

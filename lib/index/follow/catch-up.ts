@@ -107,7 +107,7 @@ export class CatchUp {
     const { node, writer } = this.#parts;
     const hash = await node.activeHash(height);
     const raw = hash && (await node.rawBlock(hash));
-    return raw && (await writer.rowsOf(raw, height));
+    return raw && (await writer.rowsOf(raw, height, node.txidsOf?.(raw)));
   }
 
   /** Commits a batch. Resolves when the next one can be filled: the store may still be writing this one. */

@@ -56,8 +56,18 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
   readonly prepareFor: (use: StoreUse) => Promise<void>;
   /** Closes and opens the store, and reads the index's tip again. */
   readonly reopen: () => Promise<void>;
+  /** Absent: moves of the chain are shown at once. */
+  readonly held?: HeldMoves;
   /** Pause before an index that has failed is tried again. */
   readonly failurePauseMs: number;
+}
+
+/** Moves of the chain that are shown only when the node's source says so. */
+export interface HeldMoves {
+  /** Has a move followed, which is shown when it may be. Without one: shows earlier moves when they may be. */
+  readonly follow: (move?: () => Promise<void>) => Promise<void>;
+  /** Shows what is not shown yet. */
+  readonly end: () => void;
 }
 
 export class ChainSync extends FollowLoop {
@@ -195,23 +205,28 @@ export class ChainSync extends FollowLoop {
 
   /** Connects or disconnects the event's block, if it fits. If the index is not at the node's tip afterwards, it is behind. */
   async #follow(event: ChainEvent): Promise<void> {
-    const { writer, blocks } = this.#parts;
+    const { node, writer, blocks, held = SHOWN_AT_ONCE } = this.#parts;
     const { tip } = writer;
     if (this.#isLevel()) {
+      await held.follow();
       this.#release();
       return;
     }
     if (event.type === 'connect' && event.block.height - 1 === tip?.height) {
       const raw = event.rawBlock();
       if (previousHashOf(raw).equals(tip.hash)) {
-        await writer.apply(raw);
-        blocks.next({ type: 'connect', block: event.block });
-        await this.follower?.follow({ type: 'connect', block: event.block, raw });
+        await held.follow(async () => {
+          await writer.apply(raw, node.txidsOf?.(raw));
+          blocks.next({ type: 'connect', block: event.block });
+          await this.follower?.follow({ type: 'connect', block: event.block, raw });
+        });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
-      const block = await writer.undo();
-      blocks.next({ type: 'disconnect', block });
-      await this.follower?.follow({ type: 'disconnect', block });
+      await held.follow(async () => {
+        const block = await writer.undo();
+        blocks.next({ type: 'disconnect', block });
+        await this.follower?.follow({ type: 'disconnect', block });
+      });
     }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
@@ -222,7 +237,8 @@ export class ChainSync extends FollowLoop {
    * so that a reset is followed block by block, but not while blocks are read.
    */
   async #comeCloser(): Promise<void> {
-    const { node, writer } = this.#parts;
+    const { node, writer, held } = this.#parts;
+    held?.end();
     await this.#catchUp.rewind();
     await this.#prepareStore();
     this.signal.throwIfAborted();
@@ -313,3 +329,5 @@ export class ChainSync extends FollowLoop {
     return this.#refusal === undefined ? this.#parts.bootstrap : 'blocks';
   }
 }
+
+const SHOWN_AT_ONCE: HeldMoves = { follow: async (move) => move?.(), end: () => undefined };

@@ -6,6 +6,7 @@ import { filterEntryOf, findFilterSpan } from '../records/filter';
 import { findTip, headerAt } from '../records/chain';
 import { GENESIS_KEY, recordOf } from '../records/layout';
 import { undoKey } from '../records/undo-record';
+import { undoableBlocks } from './undoable';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Store } from '../../store/store';
 
@@ -70,18 +71,9 @@ export class ClosedIndex {
     return common;
   }
 
-  /** How many blocks can be undone: the undo records from the tip down, without a gap. */
+  /** How many blocks can be undone. */
   undoableBlocks(tip: BlockPoint): number {
-    const has = (blocks: number): boolean => blocks <= tip.height && this.#store.get(undoKey(tip.height - blocks + 1)) !== undefined;
-    // Undo records are large: instead of reading all of them, steps double first, then a binary search follows.
-    let [enough, tooMany] = [0, 1];
-    while (has(tooMany)) [enough, tooMany] = [tooMany, tooMany * 2];
-    while (tooMany - enough > 1) {
-      const middle = Math.floor((enough + tooMany) / 2);
-      if (has(middle)) enough = middle;
-      else tooMany = middle;
-    }
-    return enough;
+    return undoableBlocks(this.#store, tip);
   }
 
   /** Height of the lowest undo record, even if some above it are missing. */

@@ -5,11 +5,13 @@ import { IndexUnavailableError, NotYetKnownError } from '../errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
 import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
-import { coinAt, coinKey, coinsOfTransaction, transactionCoins } from '../records/coin-record';
+import { coinAt, coinKey, coinsOfTransaction, transactionCoins, wantedCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { spanOf } from '../records/lengths';
 import { positionOf } from '../records/position';
+import { spentHashOf } from '../records/spent-hash';
 import { TxidHasher } from '../records/txid-hash';
+import { utxoHash, utxoSums } from '../utxo-hash/utxo-hash';
 import { headerRunOf, HeaderTable } from './header-table';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreSnapshot } from '../../store/store';
@@ -22,9 +24,12 @@ import type {
   HeaderRun,
   HoldableReader,
   IndexSnapshot,
+  IsWanted,
   TransactionCoin,
   TransactionLocation,
-  TransactionPosition
+  TransactionPosition,
+  UtxoHash,
+  UtxoSums
 } from '../types';
 
 /** Headers in a run when it is read from the store. */
@@ -153,13 +158,15 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return coins;
   }
 
-  async firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]> {
+  firstCoinsAt(positions: readonly Position[], isWanted: IsWanted): TransactionCoin[][] | Promise<TransactionCoin[][]> {
     const keys = positions.map((position) => coinKey(position, 0));
-    const values = await (keys.length > FEW ? this.#records.load(keys) : this.#records.few(keys));
-    return positions.map((position, i) => {
-      const [key, value] = [keys[i] as Buffer, values[i]]; // one for each
-      return value === undefined ? [] : transactionCoins(key, value, position);
-    });
+    const coinsIn = (values: readonly (Buffer | undefined)[]): TransactionCoin[][] =>
+      positions.map((position, i) => {
+        const [key, value] = [keys[i] as Buffer, values[i]]; // one for each
+        return value === undefined ? [] : wantedCoins(key, value, position, isWanted);
+      });
+    const values = keys.length > FEW ? this.#records.load(keys) : this.#records.few(keys);
+    return values instanceof Promise ? values.then(coinsIn) : coinsIn(values);
   }
 
   location(txid: Buffer): TransactionLocation | undefined {
@@ -208,6 +215,18 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   staleFilter(hash: Buffer): Buffer | undefined {
     return staleFilterOf(this.#records, hash);
+  }
+
+  spentHash(hash: Buffer): Buffer | undefined {
+    return spentHashOf(this.#records, hash);
+  }
+
+  utxoSums(onRecord: () => void): Promise<UtxoSums> {
+    return utxoSums(this.#records, onRecord);
+  }
+
+  utxoHash(txidsOf: (height: number) => Promise<Buffer>, onRecord: () => void): Promise<UtxoHash> {
+    return utxoHash(this.#records, { txidsOf, onRecord });
   }
 
   #storedCoin(txid: Buffer, index: number): Coin | undefined {

@@ -36,6 +36,14 @@ export function baseCoinsOf(txid: Buffer): StoreRange {
   return { gte: baseCoinKey(txid, 0), lt: Buffer.concat([baseCoinKey(txid, 0xffff_ffff), Buffer.alloc(1)]) };
 }
 
+/** All coins of the base. */
+export const BASE_COINS: StoreRange = { gte: Buffer.from('c'), lt: Buffer.from('d') };
+
+/** A view. */
+export function baseCoinTxid(key: Buffer): Buffer {
+  return key.subarray(1, 33);
+}
+
 export function baseCoinIndex(key: Buffer): number {
   return key.readUInt32BE(33);
 }

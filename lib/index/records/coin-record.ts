@@ -18,7 +18,7 @@ import { numberEnd, RecordReader, writeAmount, writeInteger } from './numbers';
 import { POSITION_LENGTH, writePosition } from './position';
 import type { StoreRange } from '../../store/store';
 import type { Position } from '../types';
-import type { Coin, TransactionCoin } from '../types';
+import type { Coin, IsWanted, TransactionCoin } from '../types';
 
 /** Outputs that share a record. */
 export const GROUP_SIZE = 32;
@@ -55,6 +55,14 @@ export function coinsOfBlock(height: number): StoreRange {
   return { gte: startOfBlock(height), lt: startOfBlock(height + 1) };
 }
 
+/** The coins of all blocks. */
+export const ALL_COINS: StoreRange = { gte: Buffer.from('o'), lt: Buffer.from('p') };
+
+/** The position of the transaction whose coins are under a key. */
+export function coinPosition(key: Buffer): Position {
+  return { height: key.readUInt32BE(1), index: key.readUInt16BE(5) };
+}
+
 /** The coin of an output of the transaction at a position; undefined: it was spent, or never existed. @throws DamagedIndexError */
 export function coinAt(records: Records, position: Position, output: number): Coin | undefined {
   const group = Math.floor(output / GROUP_SIZE);
@@ -89,6 +97,24 @@ export function transactionCoins(key: Buffer, value: Buffer, { height, index }: 
     value: satoshis,
     script
   }));
+}
+
+/** The first 32 outputs' coins of the transaction at a position that have a wanted script. @throws DamagedIndexError */
+export function wantedCoins(key: Buffer, value: Buffer, { height, index }: Position, isWanted: IsWanted): TransactionCoin[] {
+  const record = recordOf(key, value);
+  const coins: TransactionCoin[] = [];
+  const script = new CoinScript();
+  for (let at = 0; at < record.length;) {
+    const end = script.read(record, at);
+    if (isWanted(script.bytes, script.start, script.end)) {
+      const reader = new RecordReader(record);
+      reader.skip(at);
+      const { value: satoshis, script: whole } = readOutput(reader);
+      coins.push({ index: slotAt(record, at), height, coinbase: index === 0, value: satoshis, script: whole });
+    }
+    at = end;
+  }
+  return coins;
 }
 
 interface ScriptKind {

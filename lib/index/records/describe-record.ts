@@ -34,6 +34,8 @@ export function describeRecord(key: Buffer, value?: Buffer): string {
       return `hashes of the filter of the block at height ${key.readUInt32BE(1)}`;
     case 'h5':
       return `header at height ${key.readUInt32BE(1)}`;
+    case 'i33':
+      return `hash over what block ${toDisplayHex(key.subarray(1))} spends`;
     case 'l6':
       return `lengths of the transactions at height ${key.readUInt32BE(1)}${key[5] === 0 ? '' : `, from ${key.readUInt8(5) * GROUP_TRANSACTIONS}`}`;
     case 'o7':

@@ -52,13 +52,6 @@ export const filterEntryKey = keyOfHeight('g');
 /** All records of filters except the one under 'F'. */
 export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
 
-/** All records that are not of filters. */
-export const BESIDE_FILTERS: readonly StoreRange[] = [
-  { gte: Buffer.alloc(0), lt: FILTERS_KEY },
-  { gte: Buffer.from('G'), lt: FILTER_RECORDS.gte },
-  { gte: FILTER_RECORDS.lt, lt: Buffer.from([0xff]) }
-];
-
 export const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
 
 /** The record under 'g'. */

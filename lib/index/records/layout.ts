@@ -16,6 +16,7 @@
 //   'f' height 4             filter of the block (filter.ts)
 //   'g' height 4             hash of the filter, and filter header (filter.ts)
 //   'h' height 4             header (chain.ts)
+//   'i' block hash 32        hash over the coins that the block spends (spent-hash.ts)
 //   'l' height 4, group 1    lengths of 256 transactions of the block (lengths.ts)
 //   'o' position 6, group 2  coins of a transaction (coin-record.ts)
 //   'p' hash of txid 12      position of a transaction (position.ts)

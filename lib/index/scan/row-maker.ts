@@ -19,6 +19,7 @@ export interface RowRequest {
   /** The secret of the hashes of txids (txid-hash.ts). */
   readonly secret: Uint8Array;
   readonly forFilter: boolean;
+  readonly txids: Uint8Array | undefined;
   /** Begins with the block, and is large enough for its rows too. */
   readonly memory: SharedArrayBuffer;
   readonly length: number;
@@ -33,6 +34,7 @@ interface Waiting {
   readonly raw: Buffer;
   readonly height: number;
   readonly hasher: TxidHasher;
+  readonly txids: Buffer | undefined;
   readonly resolve: (rows: BlockRows) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -59,21 +61,25 @@ export class RowMaker {
     this.#forFilter = forFilter;
   }
 
-  /** The rows are valid until they are released. @throws as blockRows */
-  async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
-    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher, this.#forFilter);
+  /** The rows are valid until they are released. `txids`: of the block, concatenated, if they are known. @throws as blockRows */
+  async make(raw: Buffer, height: number, hasher: TxidHasher, txids?: Buffer): Promise<BlockRows> {
+    const forFilter = this.#forFilter;
+    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher, { forFilter, txids });
     const worker = (this.#worker ??= this.#start());
-    if (!this.#ready) return blockRows(raw, height, hasher, this.#forFilter);
+    if (!this.#ready) return blockRows(raw, height, hasher, { forFilter, txids });
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const memory = this.#free.take(raw.length + mostRowBytes(raw.length));
-      this.#waiting.set(id, { memory, raw, height, hasher, resolve, reject });
+      // Otherwise a command that has nothing else to wait for would end here.
+      if (this.#waiting.size === 0) worker.ref();
+      this.#waiting.set(id, { memory, raw, height, hasher, txids, resolve, reject });
       new Uint8Array(memory).set(raw);
       worker.postMessage({
         id,
         height,
         secret: hasher.secret,
-        forFilter: this.#forFilter,
+        forFilter,
+        txids,
         memory,
         length: raw.length
       } satisfies RowRequest);
@@ -130,6 +136,7 @@ export class RowMaker {
   #settle(reply: RowReply): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) this.#worker?.unref();
     if (waiting === undefined) return;
     if ('rows' in reply) {
       this.#memories.set(reply.rows, waiting.memory);
@@ -140,9 +147,9 @@ export class RowMaker {
   /** After the end of the thread: makes the rows that it still owed. */
   #goOnAlone(): void {
     this.#alone = true;
-    for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {
+    for (const { raw, height, hasher, txids, resolve, reject } of this.#waiting.values()) {
       try {
-        resolve(blockRows(raw, height, hasher, this.#forFilter));
+        resolve(blockRows(raw, height, hasher, { forFilter: this.#forFilter, txids }));
       } catch (error) {
         reject(error);
       }

@@ -5,9 +5,10 @@ import { blockRows, type Allocate } from './rows';
 import { TxidHasher } from '../records/txid-hash';
 import type { RowReply, RowRequest } from './row-maker';
 
-parentPort?.on('message', ({ id, height, secret, forFilter, memory, length }: RowRequest) => {
+parentPort?.on('message', ({ id, height, secret, forFilter, txids, memory, length }: RowRequest) => {
   try {
-    const rows = blockRows(Buffer.from(memory, 0, length), height, new TxidHasher(secret), forFilter, allocateIn(memory, length));
+    const options = { forFilter, txids, allocate: allocateIn(memory, length) };
+    const rows = blockRows(Buffer.from(memory, 0, length), height, new TxidHasher(secret), options);
     reply({ id, rows });
   } catch (error) {
     reply({ id, error });

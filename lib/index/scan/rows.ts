@@ -45,6 +45,15 @@ export interface BlockRows {
 /** Returns memory of `length` bytes, aligned to words; its content is arbitrary. */
 export type Allocate = (length: number) => Uint8Array;
 
+export interface RowOptions {
+  /** Whether to hash scripts for the filter; false unless given. */
+  readonly forFilter?: boolean;
+  /** The block's txids, concatenated, if they are known. */
+  readonly txids?: Uint8Array | undefined;
+  /** Allocates the rows' memory. */
+  readonly allocate?: Allocate;
+}
+
 const allocateAnew: Allocate = (length) => new Uint8Array(length);
 
 const ENTRIES_MARGIN = 4096;
@@ -60,12 +69,17 @@ const NO_SCRIPTS = new Uint32Array(0);
 const NO_TXID = Buffer.alloc(32);
 
 /**
- * The rows of a serialized block. `hasher`: the hasher of the index; `forFilter`: whether to hash scripts for the filter;
- * `allocate`: allocates the rows' memory.
+ * The rows of a serialized block. `hasher`: the hasher of the index.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
-export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFilter = false, allocate = allocateAnew): BlockRows {
-  const { hash, header, length, transactions } = scanBlock(raw);
+export function blockRows(
+  raw: Buffer,
+  height: number,
+  hasher: TxidHasher,
+  { forFilter = false, txids, allocate = allocateAnew }: RowOptions = {}
+): BlockRows {
+  const known = txids && Buffer.from(txids.buffer, txids.byteOffset, txids.length);
+  const { hash, header, length, transactions } = scanBlock(raw, known);
   const { length: count } = transactions;
   if (count > MAX_TRANSACTIONS) throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${count}`);
   const inputEnds = wordsOf(allocate(count * 4), Uint32Array);

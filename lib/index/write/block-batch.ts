@@ -10,6 +10,7 @@ import { putRecord, WriteBuffer } from '../records/layout';
 import { putLengths } from '../records/lengths';
 import { MAX_TRANSACTIONS, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
+import { putSpentHash, SpentHasher } from '../records/spent-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
@@ -24,6 +25,8 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
+  /** Whether blocks get a hash over the coins that they spend (records/spent-hash.ts). */
+  readonly spentHashes: boolean;
 }
 
 /** Where an index or a batch ends: what the next block builds on. */
@@ -50,12 +53,14 @@ export class BlockBatch {
   /** All writes but those of coins, positions and the tip. */
   readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
+  readonly #hasher: SpentHasher | undefined;
   #end: ChainEnd;
   #otherBytes = 0;
 
   constructor(start: ChainEnd, options: BatchOptions) {
     this.#end = start;
     this.#options = options;
+    this.#hasher = options.spentHashes ? new SpentHasher() : undefined;
   }
 
   /** The end after the last block added. */
@@ -104,9 +109,10 @@ export class BlockBatch {
       const entries = await findSpent(rows, sources);
       if (replaced !== undefined) spendReplaced(replaced, height, cache, spent);
       const replacedEnd = spent?.bytes.length;
-      await spend(rows, entries, this.#options, spent);
+      await spend(rows, entries, this.#options, { undo: spent, hasher: this.#hasher });
       spentOfBase = base?.takeUndo() ?? NO_COINS;
       this.#addRecords(rows);
+      if (this.#hasher !== undefined && rows.inputs.length > 0) this.#write(putSpentHash(rows.hash, this.#hasher.take()));
       // Replaced coins are left out of the filter: no input spent them.
       if (filters !== undefined && spent !== undefined)
         await this.#addFilter(rows, filters, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });

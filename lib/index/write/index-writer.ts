@@ -35,7 +35,7 @@ import {
   type StoredHeader
 } from '../records/chain';
 import { dropOldUndo, requireUndo, requireUndoable } from '../records/chain-steps';
-import { filterTipOf, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
+import { filterTipOf, isFilled, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
 import { damaged, recordOf } from '../records/layout';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
 import { decodeUndo, undoKey } from '../records/undo-record';
@@ -45,6 +45,7 @@ import { undoBaseWrites, undoWrites } from './undo-block';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreUse, StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
+import type { IndexFigures } from '../types';
 
 export interface IndexWriterOptions {
   readonly store: Store;
@@ -57,6 +58,8 @@ export interface IndexWriterOptions {
   readonly catchUpCacheBytes?: number;
   /** Whether blocks get filters (records/filter.ts). */
   readonly filters?: boolean;
+  /** Whether blocks get a hash over the coins that they spend (records/spent-hash.ts); not in an index with a base. */
+  readonly spentHashes?: boolean;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
   /** Called when the thread that scans large blocks is lost; they are scanned on the event loop from then on. */
@@ -130,6 +133,21 @@ export class IndexWriter {
     return isSettled && this.#state === state ? this.#cache : undefined;
   }
 
+  /** What the index reports about its memory, and about work that it does step by step. */
+  get figures(): Omit<IndexFigures, 'scrub' | 'undoable'> {
+    const { hits, misses, size } = this.#cache;
+    const { tip, filters } = this;
+    const base = this.#base;
+    const done = (from: number, of: number): number => (of === 0 ? 1 : 1 - from / of);
+    return {
+      height: tip?.height,
+      coins: { hits, misses, byteLength: size },
+      headers: this.headers.length,
+      backfill: base !== undefined && isBackfilling(base) ? done(base.positionsFrom, base.height) : undefined,
+      filters: filters === undefined || tip === undefined || isFilled(filters) ? undefined : done(filters.from, tip.height)
+    };
+  }
+
   /** A number that changes whenever the tip moves. */
   get state(): number {
     return this.#state;
@@ -157,9 +175,13 @@ export class IndexWriter {
     await this.#loadHeaders();
   }
 
-  /** The rows of a serialized block for this index; valid until they are released (rowMaker). @throws as blockRows */
-  rowsOf(raw: Buffer, height: number): Promise<BlockRows> {
-    return this.rowMaker.make(raw, height, this.hasher);
+  /**
+   * The rows of a serialized block for this index; valid until they are released (rowMaker). `txids`: of the block, concatenated, if they
+   * are known.
+   * @throws as blockRows
+   */
+  rowsOf(raw: Buffer, height: number, txids?: Buffer): Promise<BlockRows> {
+    return this.rowMaker.make(raw, height, this.hasher, txids);
   }
 
   /** Gives the coin cache the size for a use. */
@@ -175,7 +197,7 @@ export class IndexWriter {
 
   /** A batch on top of the tip, or of the batch handed over last; must be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
-    const { store, genesisHash, undoDepth } = this.#options;
+    const { store, genesisHash, undoDepth, spentHashes = false } = this.#options;
     // The changes of an abandoned batch, which are still in the cache, never reach the store.
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
@@ -187,6 +209,7 @@ export class IndexWriter {
       genesisHash,
       undoDepth,
       undoFrom,
+      spentHashes: spentHashes && base === undefined,
       ...base
     });
   }
@@ -225,10 +248,10 @@ export class IndexWriter {
     this.#moveTo(batch.end);
   }
 
-  /** Connects a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
-  async apply(raw: Buffer): Promise<void> {
+  /** Connects a serialized block, durably. `txids`: as in `rowsOf`. @throws IndexError when it does not fit; nothing is changed. */
+  async apply(raw: Buffer, txids?: Buffer): Promise<void> {
     const batch = this.batch();
-    const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1);
+    const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1, txids);
     await batch.add(rows);
     this.rowMaker.release(rows);
     await this.commit(batch, { durable: true }).written;

@@ -44,5 +44,6 @@ export async function findReplaced({ entries, coinbase }: BlockRows, sources: Co
 
 /** Spends the remaining coins of the earlier transaction. Those of the later one are already in the cache, under the same txid. */
 export function spendReplaced({ entries }: Replaced, height: number, cache: CoinCache, undo: SpentCoinList | undefined): void {
-  for (const entry of entries) for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
+  for (const entry of entries)
+    for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, { undo, hasher: undefined });
 }

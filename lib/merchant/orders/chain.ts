@@ -45,4 +45,6 @@ export interface MerchantChain {
    * @param seenIn the block in which it was seen: while that block is in the chain, nothing else is looked up.
    */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
+  /** The address that wallets show for a script, if there is one. Without this method pages and their links have no addresses. */
+  addressOf?(script: Buffer): string | undefined;
 }

@@ -1,11 +1,14 @@
 // A merchant over HTTP (BIP71, BIP72, BIP73), without a server: replies as values, for these routes:
 //
-//   POST /pay        answerCreate   an order in JSON; only the merchant may do this
-//   GET  /pay/<id>   answerGet      the request, its `bitcoin:` URI, a page, or the state in JSON
-//   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
+//   POST /pay               answerCreate     an order in JSON; only the merchant may do this
+//   GET  /pay               answerList       the orders, in JSON or as a page; only the merchant may do this
+//   GET  /pay/<id>          answerGet        the request, its `bitcoin:` URI, a page, or the state in JSON
+//   GET  /pay/<id>/status   answerProgress   how far the order has come, in JSON: what its page asks for again and again
+//   POST /pay/<id>          answerPay        a Payment; the PaymentACK comes back
 
 import { PaymentError, type PaymentErrorCode } from '../../payments/error';
 import {
+  accepts,
   negotiate,
   PAYMENT_ACK_TYPE,
   PAYMENT_REQUEST_TYPE,
@@ -13,10 +16,15 @@ import {
   URI_LIST_TYPE,
   mediaTypeOf
 } from '../../payments/transport/media-types';
-import type { Merchant, PaymentState } from './merchant';
+import type { Merchant } from './merchant';
 import { parseOrder } from './order';
-import { renderPage } from './page';
-import { detailsOf } from './record';
+import { parseQuery } from './order-query';
+import { renderList } from './list-page';
+import { renderNotice } from './notice-page';
+import { renderOrder } from './order-page';
+import type { PageAssets } from './page-document';
+import { progressJson } from './progress';
+import type { PaymentState } from './receipts';
 
 export interface PaymentReply {
   readonly status: number;
@@ -41,9 +49,40 @@ export async function answerCreate(merchant: Merchant, body: Buffer): Promise<Pa
   });
 }
 
-/** @param accept the Accept header. */
-export async function answerGet(merchant: Merchant, id: string, accept: string | undefined): Promise<PaymentReply> {
-  return answering(async () => {
+/**
+ * @param query of the URL: `status`, `before`, `limit`.
+ * @param accept the Accept header: those who name `text/html` get the page.
+ */
+export async function answerList(
+  merchant: Merchant,
+  query: URLSearchParams,
+  accept: string | undefined,
+  assets: PageAssets = {}
+): Promise<PaymentReply> {
+  return answeringPeople(accept, assets, async () => {
+    const asked = parseQuery(query);
+    const list = await merchant.orders(asked);
+    if (accepts(accept, 'text/html')) return page(renderList(list, asked, assets));
+    const orders = list.orders.map((order) => ('error' in order ? order : progressJson(order)));
+    return text(200, 'application/json', `${JSON.stringify({ ...list, orders })}\n`);
+  });
+}
+
+export async function answerProgress(merchant: Merchant, id: string): Promise<PaymentReply> {
+  return answering(async () => text(200, 'application/json', `${JSON.stringify(progressJson(await merchant.progress(id)))}\n`));
+}
+
+/**
+ * @param accept the Accept header.
+ * @param assets of the page.
+ */
+export async function answerGet(
+  merchant: Merchant,
+  id: string,
+  accept: string | undefined,
+  assets: PageAssets = {}
+): Promise<PaymentReply> {
+  return answeringPeople(accept, assets, async () => {
     const stored = await merchant.request(id);
     switch (negotiate(accept)) {
       case 'payment-request':
@@ -53,7 +92,7 @@ export async function answerGet(merchant: Merchant, id: string, accept: string |
       case 'state':
         return text(200, 'application/json', `${stateJson(id, await merchant.state(id))}\n`);
       case 'page':
-        return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
+        return page(renderOrder(await merchant.view(id), assets));
     }
   });
 }
@@ -79,6 +118,18 @@ async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentRe
   }
 }
 
+/** The same; browsers get the error as a page. */
+async function answeringPeople(accept: string | undefined, assets: PageAssets, answer: () => Promise<PaymentReply>): Promise<PaymentReply> {
+  const reply = await answering(answer);
+  return reply.status === 200 || !accepts(accept, 'text/html') ? reply : noticeReply(reply, assets);
+}
+
+/** An error in text as a page for browsers. */
+export function noticeReply({ status, headers, body }: PaymentReply, assets: PageAssets): PaymentReply {
+  const made = page(renderNotice(status, body.toString().trim(), assets));
+  return { status, body: made.body, headers: { ...headers, ...made.headers } };
+}
+
 /** Amounts become numbers: 21 million coins in satoshis fit into a double. */
 function stateJson(id: string, state: PaymentState): string {
   return JSON.stringify({ id, ...state }, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
@@ -86,6 +137,26 @@ function stateJson(id: string, state: PaymentState): string {
 
 function message(type: string, body: Buffer): PaymentReply {
   return reply(200, type, body, { 'Content-Transfer-Encoding': 'binary' });
+}
+
+/** Nothing comes from elsewhere, nothing is in line, no other page may show this one in a frame, and no text can become markup. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'"
+].join('; ');
+
+function page(html: string): PaymentReply {
+  const reply = text(200, 'text/html', html);
+  const more = { 'Content-Security-Policy': PAGE_POLICY, 'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff' };
+  return { ...reply, headers: { ...reply.headers, ...more } };
 }
 
 function text(status: number, type: string, body: string): PaymentReply {

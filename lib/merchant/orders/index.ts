@@ -7,7 +7,12 @@ export type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from
 export { FolderStorage, type PaymentStorage } from './storage';
 export { DamagedRecordError, type PaymentOutcome, type Receipt, type StoredPayment, type StoredRequest } from './record';
 export { PaymentStore } from './store';
-export { Merchant, type CreatedRequest, type MerchantOptions, type PaymentState } from './merchant';
+export { Merchant, type CreatedRequest, type MerchantOptions, type OrderView } from './merchant';
 export type { Order } from './order';
-export type { Received, ReceivedOutput } from './receipts';
-export { answerCreate, answerGet, answerPay, type PaymentReply } from './http';
+export type { PaymentState, Received, ReceivedOutput } from './receipts';
+export type { OrderProgress, OrderStatus } from './progress';
+export type { DamagedOrder, OrderPage, OrderQuery } from './order-list';
+export type { WaysToPay } from './ways-to-pay';
+export type { OrderObserver } from './order-watch';
+export type { PageAssets } from './page-document';
+export { answerCreate, answerGet, answerList, answerPay, answerProgress, noticeReply, type PaymentReply } from './http';

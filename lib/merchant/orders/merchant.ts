@@ -3,7 +3,7 @@
 // parsed is recorded. An acknowledged Payment is looked after until it is deep in the chain.
 
 import { randomBytes } from 'node:crypto';
-import { acknowledgePayment, decodePayment } from '../../payments/messages';
+import { acknowledgePayment, decodePayment, type PaymentDetails } from '../../payments/messages';
 import { PaymentError } from '../../payments/error';
 import { makePaymentRequest } from '../../payments/signature';
 import { answeringTransactions, checkPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
@@ -13,11 +13,14 @@ import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
 import type { Identity } from '../../payments/identity';
 import type { ConfirmingBlock, MerchantChain } from './chain';
 import { checkOrder, type Order } from './order';
-import { OrderWatch } from './order-watch';
-import { receivedNow, withBlocks, withReceipts, type Received } from './receipts';
+import { OrderList, type OrderPage, type OrderQuery } from './order-list';
+import { OrderWatch, type OrderObserver } from './order-watch';
+import { progressOf, type Observed, type OrderProgress } from './progress';
+import { presentOutputs, receivedOf, withBlocks, withReceipts, type PaymentState, type PresentOutput, type Settled } from './receipts';
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
 import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
 import type { PaymentStore } from './store';
+import { waysToPay, type WaysToPay } from './ways-to-pay';
 
 export interface MerchantOptions {
   /** The URL under which customers find the requests, without a slash at the end: `https://shop.example/pay`. */
@@ -27,6 +30,10 @@ export interface MerchantOptions {
   readonly clock: () => Date;
   /** Called with errors for the operator: a damaged record, or an acknowledged payment that the node now refuses. */
   readonly onTrouble?: (error: Error) => void;
+  /** The origins at which orders may have their `notify_url`; by default none. */
+  readonly notifyOrigins?: readonly string[];
+  /** Is told when something may have changed about an order. */
+  readonly observer?: OrderObserver;
 }
 
 export interface CreatedRequest {
@@ -36,20 +43,13 @@ export interface CreatedRequest {
   readonly uri: string;
 }
 
-/** The state of the Payments that were accepted, and what the outputs have received, with or without a Payment. */
-export type PaymentState = Settled & { readonly received?: Received };
-
-type Settled =
-  | { readonly state: 'open' | 'expired' }
-  /** Paid, in the pool. */
-  | { readonly state: 'unconfirmed' }
-  | { readonly state: 'confirmed'; readonly confirmations: number }
-  /** Was paid, but neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
-  | { readonly state: 'missing' }
-  /** Was paid, but another transaction that spends the same coins has taken its place in the pool. `by`: its txid in display order. */
-  | { readonly state: 'replaced'; readonly by: string }
-  /** Was paid, but another transaction that spends the same coins was confirmed. */
-  | { readonly state: 'conflicted' };
+/** What the page of an order shows. */
+export interface OrderView {
+  readonly details: PaymentDetails;
+  readonly progress: OrderProgress;
+  /** Undefined if nothing is to be paid. */
+  readonly ways: WaysToPay | undefined;
+}
 
 /** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
 const ID_SIZE = 16;
@@ -57,7 +57,8 @@ const ID_SIZE = 16;
 export class Merchant {
   /** Changes of records come one after the other: two Payments must not claim one output. */
   #last: Promise<unknown> = Promise.resolve();
-  readonly #watch = new OrderWatch();
+  readonly #watch: OrderWatch;
+  readonly #list: OrderList;
   readonly #chain: MerchantChain;
   readonly #store: PaymentStore;
   readonly #options: MerchantOptions;
@@ -66,6 +67,8 @@ export class Merchant {
     this.#chain = chain;
     this.#store = store;
     this.#options = options;
+    this.#watch = new OrderWatch(options.observer);
+    this.#list = new OrderList(store);
   }
 
   /** Loads the watched orders of the store. To be called before anything else. */
@@ -84,12 +87,13 @@ export class Merchant {
   /** @throws PaymentError `unpayable`, `expired`, `malformed`, `too-large`, or `cannot-sign`. */
   async create(order: Order): Promise<CreatedRequest> {
     const now = this.#options.clock();
-    checkOrder(order, now);
+    checkOrder(order, now, this.#options.notifyOrigins ?? []);
+    const { merchantUrl, notifyUrl, ...requested } = order;
     const merchantData = randomBytes(ID_SIZE);
     const id = merchantData.toString('hex');
     const request = makePaymentRequest(
       {
-        ...order,
+        ...requested,
         network: this.#chain.network,
         time: unixSeconds(now),
         paymentUrl: this.#urlOf(id),
@@ -97,7 +101,16 @@ export class Merchant {
       },
       await this.#options.identity?.()
     );
-    await this.#save({ id, createdAt: now, request, payments: [], received: [] });
+    await this.#save({
+      id,
+      createdAt: now,
+      request,
+      payments: [],
+      received: [],
+      ...(merchantUrl !== undefined && { merchantUrl }),
+      ...(notifyUrl !== undefined && { notifyUrl })
+    });
+    this.#list.add(id);
     return { id, url: this.#urlOf(id), uri: this.uriOf(id) };
   }
 
@@ -122,12 +135,39 @@ export class Merchant {
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
   async state(id: string): Promise<PaymentState> {
+    return (await this.#observe(await this.#store.request(id))).state;
+  }
+
+  /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
+  async progress(id: string): Promise<OrderProgress> {
+    return (await this.view(id)).progress;
+  }
+
+  /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
+  async view(id: string): Promise<OrderView> {
     const stored = await this.#store.request(id);
+    const details = detailsOf(stored);
+    const observed = await this.#observe(stored);
+    const progress = progressOf(stored, observed, this.#urlOf(id));
+    return { details, progress, ways: waysToPay(details, progress, (script) => this.#chain.addressOf?.(script), observed.now) };
+  }
+
+  /**
+   * Orders, the newest first.
+   * @throws PaymentError `malformed` if `before` names no order; `not-yet-known`.
+   */
+  async orders(query: OrderQuery): Promise<OrderPage> {
+    return this.#list.page(query, (id) => this.progress(id));
+  }
+
+  async #observe(stored: StoredRequest): Promise<Observed> {
+    const { id } = stored;
     const traced = await this.#trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
-    const received = await receivedNow(stored, this.#watch.outputsInPool(id), this.#chain, this.#store);
-    return { ...this.#settled(stored, traced), ...(received && { received }) };
+    const present = await this.#present(stored);
+    const received = receivedOf(present);
+    return { state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
   }
 
   // Outputs that pay to the scripts of orders
@@ -279,6 +319,10 @@ export class Merchant {
     return { state: isExpired(detailsOf(stored), this.#options.clock()) ? 'expired' : 'open' };
   }
 
+  async #present(stored: StoredRequest): Promise<PresentOutput[]> {
+    return presentOutputs(stored, this.#watch.outputsInPool(stored.id), this.#chain, this.#store);
+  }
+
   async #trace(stored: StoredRequest): Promise<TracedPayment[]> {
     return Promise.all(settling(stored).map((payment) => tracePayment(payment, this.#chain)));
   }
@@ -350,7 +394,7 @@ export class Merchant {
 
   async #sayExcluded(stored: StoredRequest): Promise<void> {
     const { id } = stored;
-    const received = await receivedNow(stored, this.#watch.outputsInPool(id), this.#chain, this.#store);
+    const received = receivedOf(await this.#present(stored));
     const message =
       `Order ${id}: a payment that was acknowledged cannot be confirmed any more: another transaction in the chain has spent its coins. ` +
       `The order has received ${received?.amount ?? 0n} satoshis.`;

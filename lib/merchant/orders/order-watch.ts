@@ -28,11 +28,26 @@ interface WatchedOrder {
   lastMessage?: string;
 }
 
+/** Is told what happens to watched orders: something about them may have changed. Its methods must not throw. */
+export interface OrderObserver {
+  /** The record was read at start, or written. */
+  followed(stored: StoredRequest): void;
+  /** An output entered or left the pool. */
+  touched(id: string): void;
+  /** The order is watched no longer. */
+  left(id: string): void;
+}
+
 export class OrderWatch {
+  readonly #observer: OrderObserver | undefined;
   readonly #orders = new Map<string, WatchedOrder>();
   readonly #byScript = new Map<string, Set<string>>();
   /** Orders with something in `seen`. */
   readonly #seen = new Set<string>();
+
+  constructor(observer?: OrderObserver) {
+    this.#observer = observer;
+  }
 
   get isEmpty(): boolean {
     return this.#orders.size === 0;
@@ -54,6 +69,7 @@ export class OrderWatch {
       if (ids) ids.add(id);
       else this.#byScript.set(script, new Set([id]));
     }
+    this.#observer?.followed(stored);
   }
 
   leave(id: string): void {
@@ -64,6 +80,7 @@ export class OrderWatch {
     }
     this.#orders.delete(id);
     this.#seen.delete(id);
+    this.#observer?.left(id);
   }
 
   /** The orders that ask for a script. */
@@ -93,6 +110,7 @@ export class OrderWatch {
       if (seen === undefined || seen.size >= MOST_SEEN) continue;
       seen.set(outpointKey(output), output);
       this.#seen.add(id);
+      this.#observer?.touched(id);
     }
   }
 
@@ -100,6 +118,7 @@ export class OrderWatch {
     const seen = this.#orders.get(id)?.seen;
     seen?.delete(outpointKey(output));
     if (seen?.size === 0) this.#seen.delete(id);
+    this.#observer?.touched(id);
   }
 
   outputsInPool(id: string): PayingOutput[] {

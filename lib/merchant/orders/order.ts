@@ -1,6 +1,7 @@
 // An order as JSON, as a shop sends it:
-//   {"outputs": [{"amount": 150000, "script": "0014..."}], "memo": "Two mugs", "expires": 1800000000}
-// Amounts are in satoshis, scripts in hex, `expires` in Unix seconds; `memo` and `expires` are optional. Unknown fields are refused,
+//   {"outputs": [{"amount": 150000, "script": "0014..."}], "memo": "Two mugs", "expires": 1800000000,
+//    "merchant_url": "https://shop.example/cart/7", "notify_url": "https://shop.example/paid"}
+// Amounts are in satoshis, scripts in hex, `expires` in Unix seconds; all but the outputs is optional. Unknown fields are refused,
 // because they may be misspelt.
 
 import { PaymentError, messageOf } from '../../payments/error';
@@ -14,13 +15,24 @@ export interface Order {
   readonly memo?: string;
   /** Unix seconds. */
   readonly expires?: bigint;
+  /** Where the page of the order sends the customer back to: http or https. */
+  readonly merchantUrl?: string;
+  /** Who is told of each change of the order's status: http or https, at an origin that the operator has allowed. */
+  readonly notifyUrl?: string;
 }
 
 /** In the year 5138. The same number in milliseconds is in 1973, so a time in milliseconds is refused. */
 const LATEST_EXPIRY = 100_000_000_000n;
 
-/** @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake. */
-export function checkOrder(order: Order, now: Date): void {
+/** Characters of a URL in an order; ASCII, without blanks. */
+const MOST_URL_CHARACTERS = 2_000;
+const WEB_URL = /^https?:\/\/[!-~]+$/i;
+
+/**
+ * @param notifyOrigins the origins at which an order's `notify_url` may be.
+ * @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake or a URL that may not be used.
+ */
+export function checkOrder(order: Order, now: Date, notifyOrigins: readonly string[]): void {
   payableOutputs(order);
   if (order.outputs.some(({ script }) => isUnspendable(script))) {
     throw new PaymentError('unpayable', 'Outputs that can be spent expected, one came that nobody ever can (OP_RETURN).');
@@ -29,19 +41,40 @@ export function checkOrder(order: Order, now: Date): void {
   if (order.expires !== undefined && order.expires > LATEST_EXPIRY) {
     throw new PaymentError('malformed', `Order: expires: Unix seconds expected, ${order.expires} came (milliseconds?).`);
   }
+  if (order.merchantUrl !== undefined) webUrl('merchant_url', order.merchantUrl);
+  if (order.notifyUrl !== undefined) checkNotifyUrl(order.notifyUrl, notifyOrigins);
+}
+
+/** A request goes out to this URL by itself, so the operator says where to. */
+function checkNotifyUrl(text: string, origins: readonly string[]): void {
+  const { origin, username, password } = webUrl('notify_url', text);
+  if (username !== '' || password !== '') throw malformed('notify_url', 'a URL without user and password');
+  if (origins.includes(origin)) return;
+  const allowed = origins.length === 0 ? 'this merchant notifies nobody' : `a URL at ${origins.join(' or ')} expected`;
+  throw new PaymentError('malformed', `Order: notify_url: ${allowed}, one at ${origin.slice(0, 100)} came.`);
+}
+
+function webUrl(name: string, text: string): URL {
+  const isUrl = text.length <= MOST_URL_CHARACTERS && WEB_URL.test(text) && URL.canParse(text);
+  if (!isUrl) throw malformed(name, `an http or https URL of at most ${MOST_URL_CHARACTERS} characters`);
+  return new URL(text);
 }
 
 /** @throws PaymentError `malformed` naming the field. */
 export function parseOrder(body: Buffer): Order {
   const fields = parseObject(body);
-  refuseUnknown('Order', fields, ['outputs', 'memo', 'expires']);
-  const { outputs, memo, expires } = fields;
+  refuseUnknown('Order', fields, ['outputs', 'memo', 'expires', 'merchant_url', 'notify_url']);
+  const { outputs, memo, expires, merchant_url: merchantUrl, notify_url: notifyUrl } = fields;
   if (!Array.isArray(outputs)) throw malformed('outputs', 'an array');
   if (memo !== undefined && typeof memo !== 'string') throw malformed('memo', 'text');
+  if (merchantUrl !== undefined && typeof merchantUrl !== 'string') throw malformed('merchant_url', 'text');
+  if (notifyUrl !== undefined && typeof notifyUrl !== 'string') throw malformed('notify_url', 'text');
   return {
     outputs: outputs.map(parseOutput),
     ...(memo !== undefined && { memo }),
-    ...(expires !== undefined && { expires: parseInteger('expires', expires) })
+    ...(expires !== undefined && { expires: parseInteger('expires', expires) }),
+    ...(merchantUrl !== undefined && { merchantUrl }),
+    ...(notifyUrl !== undefined && { notifyUrl })
   };
 }
 

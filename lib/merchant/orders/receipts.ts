@@ -5,11 +5,26 @@ import type { PayingOutput } from '../../payments/rules/payment';
 import { displayTxid } from '../../payments/rules/transaction';
 import type { ConfirmingBlock, MerchantChain } from './chain';
 import { outpointKey } from './order-watch';
-import { settling, type Receipt, type StoredRequest } from './record';
+import { settling, type StoredRequest } from './record';
 import type { PaymentStore } from './store';
 
 /** The most receipts in one record; the largest are kept. */
 const MOST_RECEIPTS = 256;
+
+/** The state of the Payments that were accepted, and what the outputs have received, with or without a Payment. */
+export type PaymentState = Settled & { readonly received?: Received };
+
+export type Settled =
+  | { readonly state: 'open' | 'expired' }
+  /** Paid, in the pool. */
+  | { readonly state: 'unconfirmed' }
+  | { readonly state: 'confirmed'; readonly confirmations: number }
+  /** Was paid, but neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
+  | { readonly state: 'missing' }
+  /** Was paid, but another transaction that spends the same coins has taken its place in the pool. `by`: its txid in display order. */
+  | { readonly state: 'replaced'; readonly by: string }
+  /** Was paid, but another transaction that spends the same coins was confirmed. */
+  | { readonly state: 'conflicted' };
 
 export interface ReceivedOutput {
   /** Display order. */
@@ -36,7 +51,7 @@ export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outp
   const news = outputs.filter(isNew);
   if (news.length === 0) return stored;
   const after = new Map(before);
-  for (const { txid, index, amount } of news) after.set(outpointKey({ txid, index }), { txid, index, amount, block });
+  for (const { txid, index, amount, script } of news) after.set(outpointKey({ txid, index }), { txid, index, amount, script, block });
   const received = [...after.values()].sort((a, b) => Number(b.amount - a.amount)).slice(0, MOST_RECEIPTS);
   const paid = new Set(outputs.map(({ txid }) => displayTxid(txid)));
   let request: StoredRequest = { ...stored, received };
@@ -63,31 +78,42 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
   };
 }
 
+/** An output of an order that is in chain or pool now. */
+export interface PresentOutput extends ReceivedOutput {
+  readonly script: Buffer;
+}
+
 /**
- * What an order has received, as far as it is in chain or pool now; undefined if there is nothing. Outputs that have paid another order
- * do not count.
+ * The outputs that have paid an order, as far as they are in chain or pool now. Outputs that have paid another order do not count.
  * @param seen outputs that were seen in the pool.
  * @throws PaymentError `not-yet-known`
  */
-export async function receivedNow(
+export async function presentOutputs(
   stored: StoredRequest,
   seen: readonly PayingOutput[],
   chain: MerchantChain,
   store: PaymentStore
-): Promise<Received | undefined> {
-  const outputs = new Map<string, Pick<Receipt, 'txid' | 'index' | 'amount'> & { readonly block?: ConfirmingBlock }>();
+): Promise<PresentOutput[]> {
+  const outputs = new Map<string, PayingOutput & { readonly block?: ConfirmingBlock }>();
   for (const output of [...seen, ...stored.received]) outputs.set(outpointKey(output), output);
-  const found: ReceivedOutput[] = [];
-  for (const { txid, index, amount, block } of outputs.values()) {
+  const found: PresentOutput[] = [];
+  for (const { txid, index, amount, script, block } of outputs.values()) {
     const standing = await chain.standing({ txid, outpoints: [], outputs: [index] }, block);
     // An output without a recorded block was seen in the pool: it can only be in a block that the index knows.
     if (standing.state === 'unknown' && block !== undefined) throw new PaymentError('not-yet-known', standing.reason);
     if (standing.state !== 'confirmed' && standing.state !== 'pool') continue;
     if ((await store.unclaimed([{ txid, index }], stored.id)).length === 0) continue;
-    found.push({ txid: displayTxid(txid), index, amount, confirmations: standing.state === 'confirmed' ? standing.confirmations : 0 });
+    const confirmations = standing.state === 'confirmed' ? standing.confirmations : 0;
+    found.push({ txid: displayTxid(txid), index, amount, confirmations, script });
   }
-  if (found.length === 0) return undefined;
-  return { amount: sumOf(found), confirmed: sumOf(found.filter(({ confirmations }) => confirmations > 0)), outputs: found };
+  return found;
+}
+
+/** Their sums; undefined if there are none. */
+export function receivedOf(present: readonly PresentOutput[]): Received | undefined {
+  if (present.length === 0) return undefined;
+  const outputs = present.map(({ txid, index, amount, confirmations }) => ({ txid, index, amount, confirmations }));
+  return { amount: sumOf(outputs), confirmed: sumOf(outputs.filter(({ confirmations }) => confirmations > 0)), outputs };
 }
 
 function sumOf(outputs: readonly ReceivedOutput[]): bigint {

@@ -40,6 +40,7 @@ export interface Receipt {
   readonly index: number;
   /** Satoshis. */
   readonly amount: bigint;
+  readonly script: Buffer;
   readonly block: ConfirmingBlock;
 }
 
@@ -51,6 +52,9 @@ export interface StoredRequest {
   /** In the order in which they came. A later one can settle the request only if other transactions spent the coins of those before. */
   readonly payments: readonly StoredPayment[];
   readonly received: readonly Receipt[];
+  /** As in the order. */
+  readonly merchantUrl?: string;
+  readonly notifyUrl?: string;
 }
 
 // A stranger can send any number of Payments that settle nothing. For one request only this many are recorded, with this many bytes
@@ -97,10 +101,12 @@ export function recordedPayments(
   return payments.filter((payment) => payment.outcome === undefined || recorded.has(payment));
 }
 
-export function writeRecord({ createdAt, request, payments, received }: StoredRequest): object {
+export function writeRecord({ createdAt, request, payments, received, merchantUrl, notifyUrl }: StoredRequest): object {
   return {
     createdAt: createdAt.toISOString(),
     request: request.toString('hex'),
+    ...(merchantUrl !== undefined && { merchantUrl }),
+    ...(notifyUrl !== undefined && { notifyUrl }),
     payments: payments.map(({ receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn }) => ({
       receivedAt: receivedAt.toISOString(),
       payment: payment.toString('hex'),
@@ -114,10 +120,11 @@ export function writeRecord({ createdAt, request, payments, received }: StoredRe
       ...(seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) })
     })),
     ...(received.length > 0 && {
-      received: received.map(({ txid, index, amount, block }) => ({
+      received: received.map(({ txid, index, amount, script, block }) => ({
         txid: displayTxid(txid),
         index,
         amount: amount.toString(),
+        script: script.toString('hex'),
         ...writeBlock(block)
       }))
     })
@@ -126,16 +133,17 @@ export function writeRecord({ createdAt, request, payments, received }: StoredRe
 
 /** @throws Error saying what is wrong with the JSON. */
 export function readRecord(id: string, json: unknown): StoredRequest {
-  const { createdAt, request, payments, received = [] } = objectOf(json);
-  const stored = {
+  const { createdAt, request, payments, received = [], merchantUrl, notifyUrl } = objectOf(json);
+  const { outputs } = detailsOf({ request: bytesOf(request) });
+  return {
     id,
     createdAt: dateOf(createdAt),
     request: bytesOf(request),
     payments: listOf(payments).map(paymentOf),
-    received: listOf(received).map(receiptOf)
+    received: listOf(received).map((receipt) => receiptOf(receipt, outputs)),
+    ...(merchantUrl !== undefined && { merchantUrl: textOf(merchantUrl) }),
+    ...(notifyUrl !== undefined && { notifyUrl: textOf(notifyUrl) })
   };
-  detailsOf(stored);
-  return stored;
 }
 
 /**
@@ -183,9 +191,16 @@ function outcomeOf(value: unknown): PaymentOutcome {
   }
 }
 
-function receiptOf(value: unknown): Receipt {
-  const { txid, index, amount } = objectOf(value);
-  return { txid: hashOf(txid), index: numberOf(index), amount: BigInt(textOf(amount)), block: readBlock(value) };
+/** Records of earlier versions do not say the script: it is the first that was asked for, in most orders the only one. */
+function receiptOf(value: unknown, [first]: readonly Output[]): Receipt {
+  const { txid, index, amount, script = first?.script.toString('hex') } = objectOf(value);
+  return {
+    txid: hashOf(txid),
+    index: numberOf(index),
+    amount: BigInt(textOf(amount)),
+    script: bytesOf(script),
+    block: readBlock(value)
+  };
 }
 
 /** A block as fields of a record of something in it. */

@@ -55,10 +55,12 @@ export class PaymentStore {
   async watched(): Promise<string[]> {
     const names = await this.#storage.names();
     const ending = names.includes(POSITION) ? '.watched' : '.json';
-    return names
-      .filter((name) => name.endsWith(ending))
-      .map((name) => name.slice(0, -ending.length))
-      .filter((id) => ID.test(id));
+    return idsAmong(names, ending);
+  }
+
+  /** The ids of all requests, in no order. */
+  async ids(): Promise<string[]> {
+    return idsAmong(await this.#storage.names(), '.json');
   }
 
   /** The block up to which the chain was searched. @throws DamagedRecordError */
@@ -97,6 +99,14 @@ export class PaymentStore {
     const bytes = await this.#storage.read(name);
     return bytes ? undamaged(name, bytes, readClaims) : {};
   }
+}
+
+/** The ids in names of files that end so. */
+function idsAmong(names: readonly string[], ending: string): string[] {
+  return names
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length))
+    .filter((id) => ID.test(id));
 }
 
 function watchedName(id: string): string {

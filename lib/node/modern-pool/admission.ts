@@ -135,7 +135,7 @@ export class Admission {
     if (settings.requireStandard) {
       checkSpentScripts(candidate);
       checkWitnesses(candidate);
-      checkDustPaysNothing(candidate, candidate.fee);
+      checkDustPaysNothing(candidate);
     }
     checkSigopCost(candidate);
     if (terms.isFromBlock !== true && terms.isPackage !== true) checkFee(candidate.fee, candidate.size, this.#rates());

@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal } from '../../policy/refusal';
+import { messageOf } from '../../turns/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
 import { countAllFees } from './fee-statistics';
@@ -57,6 +58,11 @@ export class ModernPool {
     });
     mempool.insertTX = (transaction, peer) => this.#insert(transaction, peer);
     new Reorganizations({ mempool, chain, entries, admission: this.#admission, logger: host.logger, toHost }).follow();
+    const close = mempool.close.bind(mempool);
+    mempool.close = async () => {
+      await this.#save(host.logger);
+      await close();
+    };
     host.sendTX = async (transaction) => {
       await this.add(transaction);
       if (host.pool.options.selfish) await host.broadcast(transaction);
@@ -90,6 +96,16 @@ export class ModernPool {
   /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   async submit(transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> {
     return this.#locked(() => new PackageSubmission(this.entries, this.#admission, transactions, mostRate).submit());
+  }
+
+  /** bcoin writes to the pool on the disk (`--persistent-mempool`) at blocks and every ten seconds, and loses what has entered since. */
+  async #save(logger: HostNode['logger']): Promise<void> {
+    try {
+      await this.#mempool.cache.flush();
+    } catch (error) {
+      // The node has more to close.
+      logger.error('The pool on the disk lacks the last transactions: %s.', messageOf(error));
+    }
   }
 
   async #locked<T>(work: () => Promise<T>): Promise<T> {

@@ -74,7 +74,7 @@ export function checkPaid(outputs: readonly PayingOutput[], request: Pick<Payabl
 }
 
 /** Satoshis by script in hex: the amounts of outputs with the same script are added up. */
-function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
+export function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { amount, script } of outputs) {
     const key = script.toString('hex');

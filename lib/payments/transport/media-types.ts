@@ -33,6 +33,11 @@ export function negotiate(accept: string | undefined): PaymentRepresentation {
   return best;
 }
 
+/** Whether an Accept header names a type; wildcards do not. */
+export function accepts(accept: string | undefined, type: string): boolean {
+  return (weightsOf(accept ?? '').get(type) ?? 0) > 0;
+}
+
 /** Media types with their `q`, by default 1; a `q` that is not a number counts as 0. */
 function weightsOf(accept: string): Map<string, number> {
   return new Map(

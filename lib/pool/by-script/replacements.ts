@@ -9,6 +9,10 @@ export class Replacements {
   /** Txids of replacements, by those of the replaced as keys; the oldest first. */
   readonly #replacements = new Map<string, Buffer>();
 
+  get size(): number {
+    return this.#replacements.size;
+  }
+
   add(replaced: string, replacement: Buffer): void {
     this.#replacements.delete(replaced);
     this.#replacements.set(replaced, replacement);

@@ -86,6 +86,11 @@ export class ScriptPool {
     return this.#transactions.size;
   }
 
+  /** Transactions of which it is known what has replaced them. */
+  get replaced(): number {
+    return this.#replacements.size;
+  }
+
   has(txid: Buffer): boolean {
     return this.#transactions.has(keyOf(txid));
   }

@@ -73,6 +73,18 @@ export class PoolGraph {
     return { touched: [...touched], removed };
   }
 
+  /** The ancestors or the descendants of a transaction, without itself. @throws RangeError for an entry that the last update did not see */
+  relativesOf(entry: PoolEntry, direction: 'parents' | 'children'): PoolEntry[] {
+    const start = this.#nodes.get(entry);
+    if (start === undefined) throw new RangeError('expected a transaction of the pool');
+    const found: PoolEntry[] = [];
+    this.#walks++;
+    this.#walkFrom(start, direction, (node) => {
+      if (node !== start) found.push(node.entry);
+    });
+    return found;
+  }
+
   *#look(entries: readonly PoolEntry[]): Generator<void, { readonly added: PoolNode[]; readonly changed: PoolNode[] }> {
     const added: PoolNode[] = [];
     const changed: PoolNode[] = [];
@@ -90,6 +102,11 @@ export class PoolGraph {
       yield;
     }
     return { added, changed };
+  }
+
+  /** As of the last update. */
+  find(txid: Buffer): PoolNode | undefined {
+    return this.#byTxid.get(keyOf(txid));
   }
 
   #add(node: PoolNode): void {

@@ -52,6 +52,7 @@ export class PoolOrder {
    * before the next update.
    */
   *update({ touched, removed }: PoolChange): Generator<void, readonly PoolNode[]> {
+    if (touched.length === 0 && removed.length === 0) return [];
     for (const node of [...touched, ...removed]) {
       const chunk = this.#chunkOf.get(node);
       if (chunk !== undefined) chunk.cluster.isCurrent = false;

@@ -2,11 +2,14 @@
 
 import { findActiveBlock } from '../../answers/blocks/known-block';
 import { CONTENT_TYPES } from '../../server/http/reply';
+import { blockSchema, blockSummarySchema } from '../../views/block';
 import { formatNotFound } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
+import { inFormats, OF_BLOCK, UNKNOWN_BLOCK } from '../operations';
 import { otherBlock, refuseBlock } from './known-block';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 /** `form`: what the JSON has of the transactions. */
 export function blockEndpoint(answers: Answers, form: 'json' | 'summary'): Endpoint {
@@ -30,4 +33,25 @@ export function blockEndpoint(answers: Answers, form: 'json' | 'summary'): Endpo
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     return { contentType: CONTENT_TYPES.bin, body, isImmutable: isActive };
   };
+}
+
+/** `form`: as of the endpoint. */
+export function blockOperations({ profile: { fields } }: Pick<Answers, 'profile'>, form: 'json' | 'summary'): PlacedOperation[] {
+  const common = { parameters: [OF_BLOCK], errors: UNKNOWN_BLOCK };
+  const bin = 'The serialized block.';
+  if (form === 'summary')
+    return inFormats({
+      ...common,
+      id: 'getBlockSummary',
+      path: '/block/notxdetails/{hash}',
+      summary: 'A block, in JSON with the txids of its transactions.',
+      formats: { bin, json: { description: 'The block.', schema: blockSummarySchema(fields) } }
+    });
+  return inFormats({
+    ...common,
+    id: 'getBlock',
+    path: '/block/{hash}',
+    summary: 'A block with its transactions.',
+    formats: { bin, json: { description: 'The block.', schema: blockSchema(fields) } }
+  });
 }

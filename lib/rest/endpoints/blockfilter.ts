@@ -3,14 +3,17 @@
 // chain from a block upwards.
 
 import { runAtOnce, runInSlices } from '../../turns/slices';
-import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
+import { inPath, refused } from '../../describe/open-api';
+import { FILTER, FILTER_HEADERS, filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
 import { PROFILES } from '../../views/profile';
 import { badUri, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
-import { DEFAULT_COUNT, parseHeaderCount } from './headers';
+import { inFormats, OF_BLOCK } from '../operations';
+import { countInPath, countInQuery, DEFAULT_COUNT, parseHeaderCount } from './headers';
 import type { Answers } from '../../answers/answers';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, RestRequest } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 /** Up to this many filter headers are read in one go. */
 const FEW = 64;
@@ -78,4 +81,52 @@ function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot
 function requireBasic(type: string, filters: boolean): void {
   if (type !== 'basic') throw unknownFilterType(type);
   if (!filters) throw noFilters();
+}
+
+const TYPE = inPath('type', 'The type of the filter. There is one.', { const: 'basic' });
+
+const SWITCHED_OFF = 'This node makes no filters: --rest-filters is not set.';
+
+export function blockFilterOperations({ filters }: Pick<Answers, 'filters'>): PlacedOperation[] {
+  const operations = inFormats({
+    id: 'getBlockFilter',
+    path: '/blockfilter/{type}/{hash}',
+    summary: 'The compact filter of a block (BIP158) that is or was in the active chain.',
+    parameters: [TYPE, OF_BLOCK],
+    formats: {
+      bin: 'The type (one byte), the hash of the block (32 bytes), and the filter after its length.',
+      json: { description: 'The filter.', schema: FILTER }
+    },
+    errors: { 400: 'The hash is not 64 hex digits, or there is no such type.', 404: 'There is no such block, or no filter of it yet.' }
+  });
+  return filters ? operations : operations.map((operation) => refused(operation, 400, SWITCHED_OFF));
+}
+
+export function blockFilterHeadersOperations({ filters, limits }: Pick<Answers, 'filters' | 'limits'>): PlacedOperation[] {
+  const common = {
+    summary: 'Headers of filters (BIP157) of the active chain, from a block upwards. None for a block off the chain.',
+    formats: {
+      bin: 'The headers, 32 bytes each.',
+      json: { description: 'The headers.', schema: FILTER_HEADERS }
+    },
+    errors: {
+      400: 'The hash is not 64 hex digits, there is no such type, or the count is out of its range.',
+      404: 'Filters are still being made.'
+    }
+  };
+  const operations = [
+    ...inFormats({
+      ...common,
+      id: 'getBlockFilterHeaders',
+      path: '/blockfilterheaders/{type}/{hash}',
+      parameters: [TYPE, OF_BLOCK, countInQuery(limits)]
+    }),
+    ...inFormats({
+      ...common,
+      id: 'getCountedBlockFilterHeaders',
+      path: '/blockfilterheaders/{type}/{count}/{hash}',
+      parameters: [TYPE, countInPath(limits), OF_BLOCK]
+    })
+  ];
+  return filters ? operations : operations.map((operation) => refused(operation, 400, SWITCHED_OFF));
 }

@@ -2,11 +2,16 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { CONTENT_TYPES, type Format, type Reply } from '../../server/http/reply';
+import { inPath } from '../../describe/open-api';
+import { object } from '../../describe/schema';
+import { BLOCK_HASH, HEIGHT } from '../../describe/values';
 import { JsonWriter } from '../../views/json-writer';
 import { badHeight, formatNotFound, heightOutOfRange } from '../errors';
 import { ALL_FORMATS, splitSuffix } from '../format';
+import { inFormats } from '../operations';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 /** Bitcoin Core's heights have 32 bits. */
 const HIGHEST = 0x7fff_ffff;
@@ -44,3 +49,17 @@ function parseHeight(text: string): number {
   if (height >= 0 && height <= HIGHEST) return height;
   throw badHeight(text);
 }
+
+export const blockHashOperations = (): PlacedOperation[] =>
+  inFormats({
+    id: 'getBlockHash',
+    path: '/blockhashbyheight/{height}',
+    summary: 'The hash of the block of the active chain at a height.',
+    parameters: [inPath('height', 'The height.', { ...HEIGHT, maximum: HIGHEST })],
+    formats: {
+      bin: 'The hash, 32 bytes, not reversed.',
+      hex: { description: 'The hash and a line feed.', schema: { ...BLOCK_HASH, pattern: '^[0-9a-f]{64}\\n$' } },
+      json: { description: 'The hash.', schema: object({ blockhash: BLOCK_HASH }) }
+    },
+    errors: { 400: 'The height is not a number.', 404: 'The chain is not that high.' }
+  });

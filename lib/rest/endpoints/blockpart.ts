@@ -1,12 +1,15 @@
 // /rest/blockpart/<hash>.<bin|hex>?offset=<n>&size=<n>: some bytes of a block that the node knows, witnesses included.
 
 import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
+import { inQuery, type OperationParameter } from '../../describe/open-api';
 import { UnreadableBlockError } from '../../node/errors';
 import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
+import { inFormats, OF_BLOCK, UNKNOWN_BLOCK } from '../operations';
 import { otherBlock, refuseBlock } from './known-block';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint, RestRequest } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 /** Bitcoin Core's offsets and sizes have 64 bits. */
 const GREATEST = 0xffff_ffff_ffff_ffffn;
@@ -88,5 +91,20 @@ function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: An
     const header = snapshot.headerAt(height);
     if (header?.hash.equals(hash) !== true) return undefined;
     return header.chainBytes - (snapshot.headerAt(height - 1)?.chainBytes ?? 0);
+  });
+}
+
+export function blockPartOperations(): PlacedOperation[] {
+  const required = (name: 'offset' | 'size', description: string, minimum: number): OperationParameter => ({
+    ...inQuery(name, description, { type: 'integer', minimum }),
+    isRequired: true
+  });
+  return inFormats({
+    id: 'getBlockPart',
+    path: '/blockpart/{hash}',
+    summary: 'Some bytes of a block, witnesses included.',
+    parameters: [OF_BLOCK, required('offset', 'Of the first byte.', 0), required('size', 'How many bytes.', 1)],
+    formats: { bin: 'The bytes.' },
+    errors: { ...UNKNOWN_BLOCK, 400: 'The hash is not 64 hex digits, or the block does not have these bytes.' }
   });
 }

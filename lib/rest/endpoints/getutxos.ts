@@ -1,9 +1,12 @@
 // /rest/getutxos: which outpoints are unspent, and their outputs. Outpoints come in the path or, for bin and hex, in the body.
 
 import { styleOf, type Answers } from '../../answers/answers';
-import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
+import { bytes, inPath, text, type PlacedOperation } from '../../describe/open-api';
+import { ASKED_HEX } from '../../describe/values';
+import { coinsBinary, coinsJson, coinsSchema, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix } from '../format';
+import { inFormats, LINE } from '../operations';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
@@ -71,4 +74,60 @@ function unspentCoin(txid: Buffer, index: number, snapshot: IndexSnapshot, pool:
   if (coin !== undefined) return coin;
   const pooled = pool.coin(txid, index);
   return pooled && { ...pooled, height: POOL_HEIGHT };
+}
+
+/** What a success has in bin. */
+const BYTES =
+  'The height (4 bytes, little-endian) and the hash (32 bytes) of the tip, the bitmap after its length, and the unspent outputs after their ' +
+  'number: a placeholder (4 bytes), the height (4 bytes; 2147483647 for one of the pool), the value in satoshis (8 bytes), the script after its length.';
+
+export function coinsOperations({ profile: { fields }, limits }: Pick<Answers, 'profile' | 'limits'>): PlacedOperation[] {
+  const { maxOutpoints } = limits;
+  const refusals = { 400: `There are no outpoints, one is malformed, or there are more than ${maxOutpoints}.` };
+  const outpoint = '[0-9a-fA-F]{64}-\\d+';
+  const outpoints = inPath(
+    'outpoints',
+    `Up to ${maxOutpoints} outpoints, each a txid, a dash and the index of the output, with slashes (which are not encoded) between them.`,
+    { type: 'string', pattern: `^${outpoint}(/${outpoint}){0,${maxOutpoints - 1}}$` }
+  );
+  const common = {
+    parameters: [outpoints],
+    formats: { bin: BYTES, json: { description: 'The unspent outputs.', schema: coinsSchema(fields) } },
+    errors: refusals
+  };
+  const posted = {
+    method: 'POST',
+    summary: 'Which outputs are unspent, and what they are, with the outpoints in the body.',
+    errors: { ...refusals, 413: 'The body is too large.' }
+  } as const;
+  const form =
+    'One byte (1: as the pool leaves the chain; 0: of the chain alone), the number of outpoints (a compact size), and for each the txid (32 bytes, not reversed) and the index (4 bytes, little-endian).';
+  return [
+    ...inFormats({
+      ...common,
+      id: 'getUnspent',
+      path: '/getutxos/{outpoints}',
+      summary: 'Which outputs of the active chain are unspent, and what they are.'
+    }),
+    ...inFormats({
+      ...common,
+      id: 'getUnspentWithPool',
+      path: '/getutxos/checkmempool/{outpoints}',
+      summary: 'Which outputs of chain and pool are unspent, also by the pool, and what they are.'
+    }),
+    {
+      ...posted,
+      id: 'postUnspentBin',
+      path: '/getutxos.bin',
+      body: bytes(form),
+      answer: bytes(BYTES)
+    },
+    {
+      ...posted,
+      id: 'postUnspentHex',
+      path: '/getutxos.hex',
+      body: text(`${form} In hex.`, ASKED_HEX),
+      answer: text(`${BYTES} In hex, and a line feed.`, LINE)
+    }
+  ];
 }

@@ -3,11 +3,17 @@
 
 import { FEW_HEADERS } from '../../answers/chain/headers';
 import { CONTENT_TYPES, type Format } from '../../server/http/reply';
+import { listOf } from '../../describe/schema';
+import { headerSchema } from '../../views/header';
 import { badHeaderRequest } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
+import { inFormats, OF_BLOCK } from '../operations';
 import type { Answers } from '../../answers/answers';
+import type { Limits } from '../../server/limits';
 import type { Profile } from '../../views/profile';
 import type { Endpoint, RestRequest } from '../endpoint';
+import { inPath, inQuery, type OperationParameter, type PlacedOperation } from '../../describe/open-api';
+import type { PlainSchema } from '../../describe/schema';
 
 /** The count when the request has none. */
 export const DEFAULT_COUNT = '5';
@@ -66,4 +72,28 @@ export function parseHeaderCount(text: string, most: number, { parsing: { isStri
   const count = Number((isStrict ? /^(\d+)$/ : /^[\t-\r ]*([+-]?\d+)/).exec(text)?.[1] ?? 0);
   if (count < 1 || count > most) throw badHeaderRequest(texts.headerCountOutOfRange(text, most));
   return count;
+}
+
+const countSchema = ({ maxHeaders }: Pick<Limits, 'maxHeaders'>): PlainSchema => ({ type: 'integer', minimum: 1, maximum: maxHeaders });
+
+export const countInPath = (limits: Pick<Limits, 'maxHeaders'>): OperationParameter =>
+  inPath('count', 'The most headers.', countSchema(limits));
+
+export const countInQuery = (limits: Pick<Limits, 'maxHeaders'>): OperationParameter =>
+  inQuery('count', 'The most headers.', { ...countSchema(limits), default: Number(DEFAULT_COUNT) });
+
+export function headersOperations({ profile: { fields, parsing }, limits }: Pick<Answers, 'profile' | 'limits'>): PlacedOperation[] {
+  const common = {
+    summary: 'Headers of the active chain, from a block upwards. None for a block off the chain.',
+    formats: { bin: 'The headers, 80 bytes each.', json: { description: 'The headers.', schema: listOf(headerSchema(fields)) } },
+    errors: { 400: 'The hash is not 64 hex digits, or the count is out of its range.' }
+  };
+  const counted = inFormats({
+    ...common,
+    id: 'getCountedHeaders',
+    path: '/headers/{count}/{hash}',
+    parameters: [countInPath(limits), OF_BLOCK]
+  });
+  if (!parsing.countInQuery) return counted;
+  return [...inFormats({ ...common, id: 'getHeaders', path: '/headers/{hash}', parameters: [OF_BLOCK, countInQuery(limits)] }), ...counted];
 }

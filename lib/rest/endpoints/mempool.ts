@@ -2,10 +2,16 @@
 // since 24 it has one for both, and the contents take parameters.
 
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
+import { inQuery } from '../../describe/open-api';
+import { FLAG } from '../../describe/values';
+import { entriesSchema, poolContentsSchema } from '../../pool/contents';
+import { mempoolInfoSchema } from '../../pool/info';
 import { jsonReply, requireJson, splitSuffix } from '../format';
+import { inFormats, NO_SUCH_FORMAT } from '../operations';
 import type { Answers } from '../../answers/answers';
 import type { PoolForm } from '../../answers/pool/texts';
 import type { Endpoint, RestRequest } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 export function mempoolInfoEndpoint(context: Answers): Endpoint {
   return ({ path }) => {
@@ -50,4 +56,33 @@ function flagOf(request: RestRequest, name: string, otherwise: boolean): boolean
   if (value === undefined) return otherwise;
   if (value !== 'true' && value !== 'false') throw badPoolParameter(name);
   return value === 'true';
+}
+
+export const mempoolInfoOperations = ({ profile: { fields } }: Pick<Answers, 'profile'>): PlacedOperation[] =>
+  inFormats({
+    id: 'getMempoolInfo',
+    path: '/mempool/info',
+    summary: 'The pool in figures.',
+    formats: { json: { description: 'The figures.', schema: mempoolInfoSchema(fields) } },
+    errors: { 404: NO_SUCH_FORMAT }
+  });
+
+export function mempoolContentsOperations({ profile: { fields, parsing } }: Pick<Answers, 'profile'>): PlacedOperation[] {
+  const common = { id: 'getMempoolContents', path: '/mempool/contents', errors: { 404: NO_SUCH_FORMAT } };
+  if (!parsing.poolParameters)
+    return inFormats({
+      ...common,
+      summary: 'The transactions of the pool.',
+      formats: { json: { description: 'The transactions by txid.', schema: entriesSchema(fields) } }
+    });
+  return inFormats({
+    ...common,
+    summary: 'The transactions of the pool, or their txids.',
+    parameters: [
+      inQuery('verbose', 'false: only the txids.', { ...FLAG, default: true }),
+      inQuery('mempool_sequence', 'true: with the number of the last change. Only with verbose=false.', { ...FLAG, default: false })
+    ],
+    formats: { json: { description: 'The transactions by txid, or their txids.', schema: poolContentsSchema(fields) } },
+    errors: { ...common.errors, 400: 'A parameter is neither true nor false, or both are true.' }
+  });
 }

@@ -5,12 +5,14 @@ import { keyOf } from '../../bitcoin/hash';
 import { CONTENT_TYPES } from '../../server/http/reply';
 import { hexLine } from '../../views/hex';
 import { PROFILES } from '../../views/profile';
-import { spentOutputsJson } from '../../views/spent-outputs';
+import { spentOutputsJson, spentOutputsSchema } from '../../views/spent-outputs';
 import { badUri, formatNotFound, undoNotAvailable } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
+import { inFormats, OF_BLOCK } from '../operations';
 import { otherBlock } from './known-block';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 export function spentOutputsEndpoint(context: Answers): Endpoint {
   const { node, texts, spentBytes } = context;
@@ -36,3 +38,16 @@ export function spentOutputsEndpoint(context: Answers): Endpoint {
     return { contentType, body: text, isImmutable: isActive, release };
   };
 }
+
+export const spentOutputsOperations = (): PlacedOperation[] =>
+  inFormats({
+    id: 'getSpentOutputs',
+    path: '/spenttxouts/{hash}',
+    summary: 'The outputs that a block spends.',
+    parameters: [OF_BLOCK],
+    formats: {
+      bin: 'The number of lists, one for each transaction; of each the number of outputs; of each output the value in satoshis (8 bytes) and the script after its length.',
+      json: { description: 'The outputs.', schema: spentOutputsSchema(PROFILES.modern.fields) }
+    },
+    errors: { 400: 'The hash is not 64 hex digits.', 404: 'The node does not know the block, or what it spends.' }
+  });

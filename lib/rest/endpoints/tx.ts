@@ -3,12 +3,16 @@
 import { styleOf, type Answers } from '../../answers/answers';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
-import { transactionJson } from '../../views/transaction';
+import { described } from '../../describe/schema';
+import { BLOCK_HASH } from '../../describe/values';
+import { transactionJson, transactionSchema } from '../../views/transaction';
 import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
+import { hashInPath, inFormats } from '../operations';
 import type { FoundTransaction } from '../../answers/blocks/raw-blocks';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint } from '../endpoint';
+import type { PlacedOperation } from '../../describe/open-api';
 
 export function transactionEndpoint(context: Answers): Endpoint {
   const { node, reader, witness, blocks } = context;
@@ -45,4 +49,19 @@ export function transactionEndpoint(context: Answers): Endpoint {
     };
     return await replyIn(format, forms, ALL_FORMATS, request, confirmed === undefined || node.pruned ? undefined : tip);
   };
+}
+
+export function transactionOperations({ profile: { fields } }: Pick<Answers, 'profile'>): PlacedOperation[] {
+  const blockhash = described('The block that holds it; lacking for a transaction of the pool.', BLOCK_HASH);
+  return inFormats({
+    id: 'getTransaction',
+    path: '/tx/{txid}',
+    summary: 'A transaction of the active chain or the pool.',
+    parameters: [hashInPath('txid', 'The txid.')],
+    formats: {
+      bin: 'The serialized transaction.',
+      json: { description: 'The transaction.', schema: transactionSchema('Transaction', fields, false, { blockhash }) }
+    },
+    errors: { 400: 'The txid is not 64 hex digits.', 404: 'Neither the chain nor the pool has it.' }
+  });
 }

@@ -5,7 +5,10 @@ import { blockNotFound, misc, notFound, type CallError } from '../../answers/err
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
-import { writeHeaderEnd, writeHeaderStart } from '../../views/header';
+import { anyOf, object } from '../../describe/schema';
+import { ASKED_HASH, FLAG, HASH, HEX } from '../../describe/values';
+import { blockSchema, blockSummarySchema, blockWithFeesSchema } from '../../views/block';
+import { headerSchema, writeHeaderEnd, writeHeaderStart } from '../../views/header';
 import { JsonWriter } from '../../views/json-writer';
 import {
   hexAnswer,
@@ -18,16 +21,26 @@ import {
   type CallDefinition,
   type RpcClient
 } from '../call';
+import { verbosity } from '../parameters';
 
 /** By verbosity. */
 const FORMS = ['hex', 'summary', 'fees', 'json'] as const;
 
+const BLOCK = { name: 'blockhash', type: 'string', schema: ASKED_HASH } as const;
+
 export const blockCalls = {
   getblock: {
+    summary: 'A block that the node knows.',
     parameters: [
-      { name: 'blockhash', type: 'string' },
-      { name: 'verbosity|verbose', type: 'any', isOptional: true }
+      BLOCK,
+      {
+        name: 'verbosity|verbose',
+        type: 'any',
+        isOptional: true,
+        schema: verbosity('0: hex; 1: with txids; 2: with transactions; 3: with what these spend.', 1)
+      }
     ],
+    result: (fields) => anyOf(HEX, blockSummarySchema(fields), blockWithFeesSchema(fields), blockSchema(fields)),
     isHeavy: () => true,
     answer: async (parameters, context, client) => {
       const hash = parameters.hash(0, 'blockhash');
@@ -43,20 +56,21 @@ export const blockCalls = {
     }
   },
   getblockheader: {
+    summary: 'The header of a block that the node knows.',
     parameters: [
-      { name: 'blockhash', type: 'string' },
-      { name: 'verbose', type: 'bool', isOptional: true }
+      BLOCK,
+      { name: 'verbose', type: 'bool', isOptional: true, schema: { ...FLAG, default: true, description: 'false: hex.' } }
     ],
+    result: (fields) => anyOf(HEX, headerSchema(fields)),
     answer: async (parameters, context) => {
       const hash = parameters.hash(0, 'hash');
       return parameters.flag(1, true) ? headerJson(hash, context) : hexAnswer(await headerBytes(hash, context));
     }
   },
   getblockfilter: {
-    parameters: [
-      { name: 'blockhash', type: 'string' },
-      { name: 'filtertype', type: 'string', isOptional: true }
-    ],
+    summary: 'The compact filter of a block (BIP158) and its filter header; only with --rest-filters.',
+    parameters: [BLOCK, { name: 'filtertype', type: 'string', isOptional: true, schema: { const: 'basic' } }],
+    result: () => object({ filter: HEX, header: HASH }),
     answer: async (parameters, context, client) => {
       const hash = parameters.hash(0, 'blockhash');
       const type = parameters.optionalText(1) ?? 'basic';

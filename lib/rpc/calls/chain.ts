@@ -1,24 +1,52 @@
-// Calls about the chain: its state, its tips, hashes by height, and waiting for the next block.
+// Calls about the chain: its state, its tips, hashes by height.
 
-import { filter, firstValueFrom, merge, timer } from 'rxjs';
-import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
+import { blockNotFound, invalidParameter } from '../../answers/errors';
 import { toDisplayHex } from '../../bitcoin/hash';
+import { bitsOf } from '../../bitcoin/header';
 import { chainMoving } from '../../server/errors';
-import { deploymentInfoJson } from '../../views/deployment-info';
-import { lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
+import { described, listOf, named, object } from '../../describe/schema';
+import { ASKED_HASH, BLOCK_HASH, COUNT, HEIGHT } from '../../describe/values';
+import { chainInfoSchema } from '../../views/chain-info';
+import { deploymentInfoJson, deploymentInfoSchema } from '../../views/deployment-info';
+import { DIFFICULTY, textsOfBits } from '../../views/header';
+import { jsonAnswer, lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
 
 const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);
 
+const CHAIN_TIP = named(
+  'ChainTip',
+  object({
+    height: HEIGHT,
+    hash: BLOCK_HASH,
+    branchlen: described('Blocks since the fork from the active chain; 0 for that chain.', COUNT),
+    status: { enum: ['active', 'valid-fork', 'valid-headers', 'headers-only', 'invalid'] }
+  })
+);
+
 export const chainCalls = {
   getblockchaininfo: {
+    summary: 'The state of the chain.',
     parameters: [],
+    result: chainInfoSchema,
     answer: async (_, { chainInfo }) => lineAnswer((await chainInfo.get()).text)
   },
-  getblockcount: { parameters: [], answer: (_, context) => plainAnswer(tipOf(context).height) },
-  getbestblockhash: { parameters: [], answer: (_, context) => plainAnswer(toDisplayHex(tipOf(context).hash)) },
+  getblockcount: {
+    summary: 'The height of the chain.',
+    parameters: [],
+    result: () => HEIGHT,
+    answer: (_, context) => plainAnswer(tipOf(context).height)
+  },
+  getbestblockhash: {
+    summary: 'The last block of the chain.',
+    parameters: [],
+    result: () => BLOCK_HASH,
+    answer: (_, context) => plainAnswer(toDisplayHex(tipOf(context).hash))
+  },
   getblockhash: {
-    parameters: [{ name: 'height', type: 'number' }],
+    summary: 'The block at a height.',
+    parameters: [{ name: 'height', type: 'number', schema: HEIGHT }],
+    result: () => BLOCK_HASH,
     answer: (parameters, { reader }) => {
       const height = parameters.integer(0);
       const run = reader.read((snapshot) => (height < 0 ? undefined : snapshot.headerRun(height, 1)));
@@ -27,7 +55,9 @@ export const chainCalls = {
     }
   },
   getchaintips: {
+    summary: 'The ends of all branches that the node knows.',
     parameters: [],
+    result: () => listOf(CHAIN_TIP),
     answer: async (_, { node }) => {
       const tips = await node.chainTips();
       return plainAnswer(
@@ -36,7 +66,11 @@ export const chainCalls = {
     }
   },
   getdeploymentinfo: {
-    parameters: [{ name: 'blockhash', type: 'string', isOptional: true }],
+    summary: 'The soft forks as a block sees them.',
+    parameters: [
+      { name: 'blockhash', type: 'string', isOptional: true, schema: described('The tip of the chain unless it is given.', ASKED_HASH) }
+    ],
+    result: deploymentInfoSchema,
     answer: async (parameters, { node, reader }) => {
       const hash = parameters.optionalText(0) === undefined ? reader.read(({ tip }) => tip.hash) : parameters.hash(0, 'blockhash');
       const info = await node.deploymentInfo(hash);
@@ -44,21 +78,10 @@ export const chainCalls = {
       return lineAnswer(deploymentInfoJson(info));
     }
   },
-  waitfornewblock: {
-    parameters: [
-      { name: 'timeout', type: 'number', isOptional: true },
-      { name: 'current_tip', type: 'string', isOptional: true }
-    ],
-    waits: true,
-    answer: async (parameters, context, { gone$ }) => {
-      const timeoutMs = parameters.integer(0);
-      if (timeoutMs < 0) throw misc('Negative timeout');
-      const current = parameters.optionalText(1) === undefined ? tipOf(context).hash : parameters.hash(1, 'current_tip');
-      const isOther = ({ hash }: BlockPoint): boolean => !hash.equals(current);
-      const ends = [gone$, context.closing$, ...(timeoutMs > 0 ? [timer(timeoutMs)] : [])];
-      await firstValueFrom(merge(context.index.tip$.pipe(filter(isOther)), ...ends));
-      const { hash, height } = tipOf(context);
-      return plainAnswer({ hash: toDisplayHex(hash), height });
-    }
+  getdifficulty: {
+    summary: 'How many times as hard the last block was as with the easiest target of the main network.',
+    parameters: [],
+    result: () => DIFFICULTY,
+    answer: (_, { reader }) => jsonAnswer(Buffer.from(textsOfBits(bitsOf(reader.read(({ tip }) => tip.header))).difficulty))
   }
 } satisfies Readonly<Record<string, CallDefinition>>;

@@ -2,9 +2,12 @@
 
 import { styleOf } from '../../answers/answers';
 import { JsonWriter } from '../../views/json-writer';
-import { writeScriptPubKey } from '../../views/script';
+import { described, named, nullable, object, type Schema } from '../../describe/schema';
+import { ASKED_HASH, BLOCK_HASH, COINS, COUNT, FLAG } from '../../describe/values';
+import { scriptPubKeySchema, writeScriptPubKey } from '../../views/script';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
+import type { ProfileFields } from '../../views/profile';
 
 interface FoundCoin {
   readonly tip: BlockPoint;
@@ -16,11 +19,18 @@ interface FoundCoin {
 
 export const coinCalls = {
   gettxout: {
+    summary: 'An unspent output of the chain, or of the pool.',
     parameters: [
-      { name: 'txid', type: 'string' },
-      { name: 'n', type: 'number' },
-      { name: 'include_mempool', type: 'bool', isOptional: true }
+      { name: 'txid', type: 'string', schema: ASKED_HASH },
+      { name: 'n', type: 'number', schema: { ...COUNT, maximum: 0xffff_ffff, description: 'The index of the output.' } },
+      {
+        name: 'include_mempool',
+        type: 'bool',
+        isOptional: true,
+        schema: { ...FLAG, default: true, description: 'Whether the pool spends and creates outputs.' }
+      }
     ],
+    result: (fields) => described('null for an output that is spent or unknown.', nullable(coinSchema(fields))),
     answer: (parameters, context) => {
       const txid = parameters.hash(0, 'txid');
       const index = parameters.integer(1, 0, 0, 0xffff_ffff);
@@ -55,3 +65,16 @@ function coinJson({ tip, confirmations, value, script, coinbase }: FoundCoin, co
   writer.ascii(`,"coinbase":${coinbase}}`);
   return writer.toBuffer();
 }
+
+/** What `coinJson` writes. */
+const coinSchema = (fields: ProfileFields): Schema =>
+  named(
+    'UnspentOutput',
+    object({
+      bestblock: BLOCK_HASH,
+      confirmations: described('0 in the pool.', COUNT),
+      value: COINS,
+      scriptPubKey: scriptPubKeySchema(fields),
+      coinbase: FLAG
+    })
+  );

@@ -1,6 +1,8 @@
 // Fee estimates.
 
 import { invalidParameter } from '../../answers/errors';
+import { described, listOf, named, object } from '../../describe/schema';
+import { CORE_FEE_RATE, COUNT, TEXT } from '../../describe/values';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, type CallDefinition } from '../call';
 
@@ -15,10 +17,18 @@ const MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'];
 
 export const feeCalls = {
   estimatesmartfee: {
+    summary: 'An estimate of the fee rate for confirmation within some blocks.',
     parameters: [
-      { name: 'conf_target', type: 'number' },
-      { name: 'estimate_mode', type: 'string', isOptional: true }
+      { name: 'conf_target', type: 'number', schema: { type: 'integer', minimum: 1, maximum: MOST_BLOCKS } },
+      {
+        name: 'estimate_mode',
+        type: 'string',
+        isOptional: true,
+        schema: { type: 'string', description: `One of ${MODES.join(', ')}, in any case; there is one kind of estimate.` }
+      }
     ],
+    result: () =>
+      named('FeeEstimate', object({ blocks: COUNT }, { feerate: CORE_FEE_RATE, errors: described('Why there is none.', listOf(TEXT)) })),
     answer: (parameters, { node }) => {
       const asked = parameters.integer(0);
       if (asked < 1 || asked > MOST_BLOCKS) throw invalidParameter(`Invalid conf_target, must be between 1 and ${MOST_BLOCKS}`);
@@ -30,7 +40,7 @@ export const feeCalls = {
       // A transaction below the relay fee would not reach a miner.
       if (estimate !== undefined) writer.amountField('{"feerate":', Math.max(estimate.rate, node.pool.info().minRelayFeeRate));
       else writer.ascii('{"errors":["Insufficient data or no feerate found"]');
-      writer.integerField(',"blocks":', estimate?.blocks ?? target);
+      writer.integerField(',"blocks":', estimate?.blocks ?? 0);
       writer.ascii('}');
       return jsonAnswer(writer.toBuffer());
     }

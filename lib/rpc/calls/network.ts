@@ -1,10 +1,13 @@
 // Calls about the node itself: what it is, and how it is connected.
 
 import { INCREMENTAL_FEE_RATE } from '../../pool/info';
-import { writeWarnings } from '../../views/chain-info';
+import { described, listOf, mapOf, named, object, type Schema } from '../../describe/schema';
+import { CORE_FEE_RATE, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../../describe/values';
+import { warningsSchema, writeWarnings } from '../../views/chain-info';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { NetworkStatus } from '../../node/types';
+import type { ProfileFields } from '../../views/profile';
 
 /** The edition of Bitcoin Core's interface: 10000 * major + 100 * minor; 99 is a development branch. */
 const INTERFACE_VERSION = 319_900;
@@ -23,11 +26,30 @@ const SERVICE_BITS = 32;
 const NETWORKS = ['ipv4', 'ipv6', 'onion', 'i2p', 'cjdns'] as const;
 
 export const networkCalls = {
-  getnetworkinfo: { parameters: [], answer: (_, context) => jsonAnswer(networkInfoJson(context)) },
-  getzmqnotifications: { parameters: [], answer: () => plainAnswer([]) },
-  uptime: { parameters: [], answer: (_, { host }) => plainAnswer(host.uptime) },
+  getnetworkinfo: {
+    summary: 'The node, and how it is connected.',
+    parameters: [],
+    result: networkInfoSchema,
+    answer: (_, context) => jsonAnswer(networkInfoJson(context))
+  },
+  getzmqnotifications: {
+    summary: 'What is published over ZeroMQ, and where.',
+    parameters: [],
+    result: () => listOf(object({ type: TEXT, address: TEXT, hwm: { ...COUNT, description: 'Messages that wait for one subscriber.' } })),
+    answer: (_, { notifiers }) => plainAnswer(notifiers.map(({ topic, address, hwm }) => ({ type: `pub${topic}`, address, hwm })))
+  },
+  uptime: {
+    summary: 'Since when the node runs.',
+    parameters: [],
+    result: () => ({ ...COUNT, description: 'Seconds.' }),
+    answer: (_, { host }) => plainAnswer(host.uptime)
+  },
   getindexinfo: {
-    parameters: [{ name: 'index_name', type: 'string', isOptional: true }],
+    summary: 'The indexes, and how far each is.',
+    parameters: [
+      { name: 'index_name', type: 'string', isOptional: true, schema: { ...TEXT, description: 'Only the index of this name.' } }
+    ],
+    result: () => mapOf(TEXT, named('IndexInfo', object({ synced: FLAG, best_block_height: HEIGHT }))),
     answer: (parameters, context) => {
       const wanted = parameters.optionalText(0) ?? '';
       return plainAnswer(Object.fromEntries(indexesOf(context).filter(([name]) => wanted === '' || name === wanted)));
@@ -58,7 +80,41 @@ function networkInfoJson({ node, version, profile, warnings }: CallContext): Buf
   return writer.toBuffer();
 }
 
-function serviceNames(services: number): string[] {
+/** What `networkInfoJson` writes. */
+function networkInfoSchema(fields: ProfileFields): Schema {
+  const network = object({
+    name: { enum: [...NETWORKS] },
+    limited: FLAG,
+    reachable: FLAG,
+    proxy: described('host:port, or empty.', TEXT),
+    proxy_randomize_credentials: FLAG
+  });
+  const address = object({ address: TEXT, port: COUNT, score: COUNT });
+  return named(
+    'NetworkInfo',
+    object({
+      version: described('The edition: 10000 * major + 100 * minor.', COUNT),
+      subversion: described('What the node tells its peers of itself.', TEXT),
+      protocolversion: COUNT,
+      localservices: { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'The service bits in hex.' },
+      localservicesnames: listOf(TEXT),
+      localrelay: FLAG,
+      timeoffset: described('Seconds.', INTEGER),
+      networkactive: FLAG,
+      connections: COUNT,
+      connections_in: COUNT,
+      connections_out: COUNT,
+      networks: listOf(named('Network', network)),
+      relayfee: CORE_FEE_RATE,
+      incrementalfee: CORE_FEE_RATE,
+      localaddresses: listOf(named('LocalAddress', address)),
+      warnings: warningsSchema(fields)
+    })
+  );
+}
+
+/** Bitcoin Core's names of service bits. */
+export function serviceNames(services: number): string[] {
   const bits = Array.from({ length: SERVICE_BITS }, (_, bit) => bit).filter((bit) => (services >>> bit) % 2 === 1);
   return bits.map((bit) => SERVICES[bit] ?? `UNKNOWN[2^${bit}]`);
 }

@@ -1,31 +1,54 @@
 // Transactions for the pool: sending one or a package, or only testing whether they would be taken.
 
-import { decodeTransaction, decodeTransactions, DEFAULT_MOST_FEE_RATE, requireNotBurnt } from '../../answers/transactions/sending';
+import {
+  decodeTransaction,
+  decodeTransactions,
+  DEFAULT_MOST_FEE_RATE,
+  requireNotBurnt,
+  seenFrom
+} from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { packageJson, trialsJson } from '../../views/sending';
+import { described, listOf } from '../../describe/schema';
+import { ASKED_HEX, TXID } from '../../describe/values';
+import { PACKAGE, packageJson, TRIALS, trialsJson } from '../../views/sending';
 import { jsonAnswer, plainAnswer, type CallDefinition } from '../call';
 import { requireText } from '../parameters';
 
+const AMOUNT = { type: ['number', 'string'] } as const;
+
+const MOST_RATE = {
+  name: 'maxfeerate',
+  type: 'any',
+  isOptional: true,
+  schema: { ...AMOUNT, description: 'The most BTC for each 1,000 virtual bytes that a transaction may pay; 0: any.' }
+} as const;
+
+const MOST_BURNT = {
+  name: 'maxburnamount',
+  type: 'any',
+  isOptional: true,
+  schema: { ...AMOUNT, description: 'The most BTC in an output that can never be spent; 0 by default.' }
+} as const;
+
+const RAW_TRANSACTIONS = described('The serialized transactions in hex, parents first.', listOf(ASKED_HEX));
+
 export const sendingCalls = {
   sendrawtransaction: {
-    parameters: [
-      { name: 'hexstring', type: 'string' },
-      { name: 'maxfeerate', type: 'any', isOptional: true },
-      { name: 'maxburnamount', type: 'any', isOptional: true }
-    ],
-    answer: async (parameters, { sending }) => {
+    summary: 'Brings a transaction into the pool.',
+    parameters: [{ name: 'hexstring', type: 'string', schema: ASKED_HEX }, MOST_RATE, MOST_BURNT],
+    result: () => TXID,
+    answer: async (parameters, { node, sending }) => {
       const mostBurnt = parameters.amount(2, 0);
       const transaction = decodeTransaction(parameters.text(0));
       requireNotBurnt(transaction, mostBurnt);
       await sending.send(transaction, parameters.feeRate(1, DEFAULT_MOST_FEE_RATE));
-      return plainAnswer(toDisplayHex(transaction.txid));
+      return { ...plainAnswer(toDisplayHex(transaction.txid)), change: seenFrom([transaction], node) };
     }
   },
   testmempoolaccept: {
-    parameters: [
-      { name: 'rawtxs', type: 'array' },
-      { name: 'maxfeerate', type: 'any', isOptional: true }
-    ],
+    summary: 'Whether the pool would take transactions, without sending them.',
+    parameters: [{ name: 'rawtxs', type: 'array', schema: RAW_TRANSACTIONS }, MOST_RATE],
+    result: () => TRIALS,
     isHeavy: (parameters) => parameters.list(0).length > 1,
     answer: async (parameters, { sending }) => {
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
@@ -34,18 +57,22 @@ export const sendingCalls = {
     }
   },
   submitpackage: {
-    parameters: [
-      { name: 'package', type: 'array' },
-      { name: 'maxfeerate', type: 'any', isOptional: true },
-      { name: 'maxburnamount', type: 'any', isOptional: true }
-    ],
+    summary: 'Brings transactions that depend on each other into the pool.',
+    parameters: [{ name: 'package', type: 'array', schema: RAW_TRANSACTIONS }, MOST_RATE, MOST_BURNT],
+    result: () => PACKAGE,
     isHeavy: () => true,
-    answer: async (parameters, { sending }) => {
+    answer: async (parameters, { node, sending }) => {
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const mostBurnt = parameters.amount(2, 0);
       const transactions = decodeTransactions(parameters.list(0), requireText);
       const { message, list, replaced } = await sending.sendPackage(transactions, { mostRate, mostBurnt });
-      return jsonAnswer(packageJson(message, list, replaced));
+      return {
+        ...jsonAnswer(packageJson(message, list, replaced)),
+        change: seenFrom(
+          list.map(({ transaction }) => transaction),
+          node
+        )
+      };
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;

@@ -1,38 +1,64 @@
-// Who may call: anyone with the node's API key as password, under any user name; the user of `--rest-rpc-user`; anyone who can read the
-// cookie file. The node's own calls always need the key. If the node requires no key, no credentials are needed here either.
+// Who may make which calls: anyone with the node's API key as password, under any user name, all of them; the user of `--rest-rpc-user` and
+// anyone who can read the cookie file those that are answered here, or those of `--rest-rpc-whitelist`. If the node requires no key, no
+// credentials are needed here either.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { credentialsOf, hasApiKey } from '../../server/http/auth';
+import { CALLS } from '../call-table';
+import { isOwnCall } from '../own-calls';
 import type { IncomingMessage } from 'node:http';
-import type { HttpHost } from '../../node/types';
+import type { HttpHost, NodeSource } from '../../node/types';
 
-/** `node`: may also use the node's own calls. `own`: only the calls answered here. `missing`: the request has no credentials. */
-export type Grant = 'node' | 'own' | 'missing' | 'wrong';
+/** Whether a client has the right to a call. A call that nobody knows is allowed: it is answered with an error. */
+export type Rights = (method: string) => boolean;
+
+/** `missing`: the request has no credentials. */
+export type Grant = Rights | 'missing' | 'wrong';
+
+/** The calls that each user may make, as Bitcoin Core's `rpcwhitelist` has them. */
+export type Whitelists = ReadonlyMap<string, ReadonlySet<string>>;
+
+export interface AccessParts {
+  readonly host: Pick<HttpHost, 'isApiKey' | 'needsApiKey'>;
+  readonly node: Pick<NodeSource, 'ownCalls'>;
+  readonly whitelists?: Whitelists | undefined;
+}
+
+interface User {
+  readonly digest: Buffer;
+  readonly rights: Rights;
+}
+
+const ALL: Rights = () => true;
 
 export class Access {
-  readonly #host: Pick<HttpHost, 'isApiKey' | 'needsApiKey'>;
-  readonly #digests: Buffer[] = [];
+  readonly #parts: AccessParts;
+  readonly #users: User[] = [];
 
-  constructor(host: Pick<HttpHost, 'isApiKey' | 'needsApiKey'>) {
-    this.#host = host;
+  constructor(parts: AccessParts) {
+    this.#parts = parts;
   }
 
   /** `credentials`: `user:password`. */
   allow(credentials: string): void {
-    this.#digests.push(digestOf(credentials));
+    const { node, whitelists } = this.#parts;
+    const whitelist = whitelists?.get(credentials.slice(0, credentials.indexOf(':')));
+    const rights: Rights = (method) => whitelist?.has(method) ?? (CALLS.has(method) || !isOwnCall(method, node));
+    this.#users.push({ digest: digestOf(credentials), rights });
   }
 
   /** Takes the same time for all credentials of the same length. */
   grant(request: Pick<IncomingMessage, 'headers'>): Grant {
-    if (!this.#host.needsApiKey) return 'node';
+    const { host } = this.#parts;
+    if (!host.needsApiKey) return ALL;
     if (request.headers.authorization === undefined) return 'missing';
     const credentials = credentialsOf(request);
     if (credentials === undefined) return 'wrong';
-    if (hasApiKey(credentials, this.#host)) return 'node';
+    if (hasApiKey(credentials, host)) return ALL;
     const digest = digestOf(credentials);
     // Compares with all of them, so that the time does not show which one matched.
-    const matches = this.#digests.map((known) => timingSafeEqual(known, digest));
-    return matches.includes(true) ? 'own' : 'wrong';
+    const [user] = this.#users.filter((known) => timingSafeEqual(known.digest, digest));
+    return user?.rights ?? 'wrong';
   }
 }
 

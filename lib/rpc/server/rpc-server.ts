@@ -1,21 +1,24 @@
-// Takes calls over HTTP and replies to them: access, which calls are the node's own, slots of the work queue, and the forms of replies
-// and errors (httprpc.cpp of Bitcoin Core). A request without any call that is answered here is passed on to the node unchanged.
+// Takes calls over HTTP and replies to them: access, slots of the work queue, and the forms of replies and errors (httprpc.cpp of Bitcoin
+// Core). Calls that are the node's own are passed on to it one by one.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { brokenDown, CODES, inWarmup, misc, CallError } from '../../answers/errors';
+import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
+import { minimumOf, sequenceHeaders } from '../../server/consistency/minimum';
 import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
-import { NO_BODY, readBody, replayed } from '../../server/http/body';
+import { NO_BODY, readBody } from '../../server/http/body';
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
 import { refusalOf } from '../../server/refusal';
 import { ClientGoneError } from '../../turns/client';
 import { Slice, nextTurn } from '../../turns/slices';
-import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
+import { RpcClient, type ActiveCall, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
+import { isOwnCall, ownAnswer, ownCallWaits } from '../own-calls';
 import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handler } from '../../server/http/mount';
+import type { HeaderRecord } from '../../index/types';
+import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
 import type { Access, Grant } from './access';
 
@@ -36,7 +39,12 @@ export interface RpcServerParts {
   readonly serving: HttpServing;
   readonly context: CallContext;
   readonly access: Access;
+  /** Counts calls; undefined: nobody does. */
+  readonly times?: InterfaceTimes | undefined;
 }
+
+/** Under this name the node's own calls are counted. */
+const OWN_CALLS = 'of the node';
 
 /** The result of a call. */
 type Outcome = { readonly answer: Answer } | { readonly error: CallError };
@@ -52,22 +60,28 @@ interface Job {
 export class RpcServer {
   readonly #parts: RpcServerParts;
   readonly #closing = new AbortController();
+  readonly #active = new Set<ActiveCall>();
 
   constructor(parts: RpcServerParts) {
     this.#parts = parts;
   }
 
-  readonly handle: Handler = async (request, response, passOn) => {
+  /** The calls that are being answered. */
+  get active(): readonly ActiveCall[] {
+    return [...this.#active];
+  }
+
+  readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const grant = this.#parts.access.grant(request);
       const body = await this.#bodyOf(request, grant);
       const { calls, isBatch } = parseCalls(body);
-      const [ours, theirs] = [calls.filter((call) => definitionOf(call) !== undefined), calls.filter(isTheirs)];
-      // A malformed call belongs to neither side: if there are only such calls, their errors are sent here.
-      if (ours.length === 0 && (theirs.length > 0 || calls.length === 0)) passOn(replayed(request, body), response);
-      else if (grant === 'missing' || grant === 'wrong') await this.#refuse(response, grant);
-      else if (grant === 'own' && theirs.length > 0) this.#send(response, 403, [], [NO_BODY]);
-      else await this.#serve(calls, isBatch, response);
+      if (grant === 'missing' || grant === 'wrong') await this.#refuse(response, grant);
+      else if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
+      else {
+        await this.#untilShown(request);
+        await this.#serve(calls, isBatch, response);
+      }
     } catch (error) {
       await this.#fail(response, error);
     }
@@ -84,7 +98,7 @@ export class RpcServer {
       unfinished,
       options: { limits }
     } = this.#parts.serving;
-    const mayCall = grant === 'node' || grant === 'own';
+    const mayCall = typeof grant === 'function';
     try {
       const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
       return await readBody(request, { ...limits, maxBodyBytes, unfinished, isTrusted: mayCall });
@@ -95,10 +109,18 @@ export class RpcServer {
 
   async #refuse(response: ServerResponse, grant: 'missing' | 'wrong'): Promise<void> {
     if (grant === 'wrong') {
-      this.#parts.serving.logger.debug(`incorrect password attempt from ${response.req.socket.remoteAddress ?? 'a client that has gone'}`);
+      const { logger, proxies } = this.#parts.serving;
+      logger.debug(`incorrect password attempt from ${proxies.clientOf(response.req) ?? 'a client that has gone'}`);
       await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
     this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
+  }
+
+  /** Waits for the state that the request asks for. @throws HttpError 400, 503; ClientGoneError */
+  async #untilShown(request: IncomingMessage): Promise<void> {
+    const { waitingReads, shown } = this.#parts.serving;
+    const minimum = minimumOf(request, waitingReads.log);
+    if (minimum !== undefined) await waitingReads.until(minimum, shown, request.socket);
   }
 
   /** Answers the calls and sends the reply. */
@@ -108,13 +130,14 @@ export class RpcServer {
     const slice = new Slice();
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
+    let tip: HeaderRecord | undefined;
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
         if (slice.isOver()) await nextTurn();
         jobs.push(this.#jobFor(call));
       }
-      await this.#run(jobs, client, slice, outcomes);
+      tip = await this.#run(jobs, client, slice, outcomes);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
       releaseAll(outcomes);
@@ -123,14 +146,31 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    if (replies.length === 0) this.#send(response, 204, [], []);
-    else if (isBatch) this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flat(), ']\n']));
-    else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
+    const state = this.#stateHeaders(tip, outcomes);
+    // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
+    if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
+    else if (isBatch) this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']));
+    else {
+      const status = statusFor(calls[0] as Call, outcomes[0] as Outcome);
+      this.#send(response, status, [...JSON_TYPE, ...state], joined([...(replies[0] ?? []), '\n']));
+    }
   }
 
-  /** Calls that wait run first, without a slot; then the others in order, in one slot. `outcomes` gets the result of each. */
-  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<void> {
-    const { queue, responses } = this.#parts.serving;
+  /** Name the block of the answers, and what shows the last change that they made. */
+  #stateHeaders(tip: HeaderRecord | undefined, outcomes: readonly Outcome[]): HeaderList {
+    const [change] = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : [])).slice(-1);
+    return [
+      ...(tip === undefined ? [] : this.#parts.serving.shown.headersOf(tip)),
+      ...(change === undefined ? [] : sequenceHeaders(change))
+    ];
+  }
+
+  /**
+   * Calls that wait run first, without a slot; then the others in order, in one slot. `outcomes` gets the result of each. Gives the tip of the
+   * one state that all others were answered from; undefined: the chain has moved between them.
+   */
+  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<HeaderRecord | undefined> {
+    const { queue, responses, shown } = this.#parts.serving;
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
       outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
@@ -139,29 +179,37 @@ export class RpcServer {
     const entries = [...jobs.entries()];
     await Promise.all(entries.filter(([, { waits }]) => waits).map(([i, job]) => settle(job, i)));
     const rest = entries.filter(([, { waits }]) => !waits);
-    if (rest.length === 0) return;
+    if (rest.length === 0) return undefined;
     const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
     // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
-    await queue.run(
+    return queue.run(
       client,
       async () => {
+        const before = shown.now;
         for (const [n, [i, job]] of rest.entries()) {
           // Most calls never wait, so a long batch would hold the event loop.
           if (n > 0 && slice.isOver()) await nextTurn();
           await settle(job, i);
         }
+        return shown.now === before ? before : undefined;
       },
       lane
     );
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
+    const active = isBad(job.call) ? undefined : { method: job.call.method, begin: performance.now() };
     try {
-      return { answer: await job.run(client) };
+      if (active !== undefined) this.#active.add(active);
+      const { times } = this.#parts;
+      const run = (): Promise<Answer> => job.run(client);
+      return { answer: await (times === undefined || isBad(job.call) ? run() : times.during(nameOf(job.call), run)) };
     } catch (error) {
       if (error instanceof ClientGoneError) throw error;
       return { error: this.#asRpcError(error) };
+    } finally {
+      if (active !== undefined) this.#active.delete(active);
     }
   }
 
@@ -173,7 +221,10 @@ export class RpcServer {
       serving: { gate }
     } = this.#parts;
     const definition = definitionOf(call);
-    if (definition === undefined) return { ...light, run: async () => ownAnswer(await context.node.ownCall(call.method, call.params)) };
+    if (definition === undefined) {
+      if (!isOwnCall(call.method, context.node)) return { ...light, run: () => Promise.reject(methodNotFound()) };
+      return { ...light, waits: ownCallWaits(call.method), run: () => ownAnswer(call, context.node) };
+    }
     const read = parametersOf(call, definition);
     return {
       call,
@@ -219,7 +270,7 @@ function definitionOf(call: Call | BadCall): CallDefinition | undefined {
   return isBad(call) ? undefined : CALLS.get(call.method);
 }
 
-const isTheirs = (call: Call | BadCall): boolean => !isBad(call) && !CALLS.has(call.method);
+const nameOf = ({ method }: Call): string => (CALLS.has(method) ? method : OWN_CALLS);
 
 function parametersOf({ method, params }: Call, { parameters }: CallDefinition): Parameters | CallError {
   try {
@@ -228,18 +279,6 @@ function parametersOf({ method, params }: Call, { parameters }: CallDefinition):
     if (error instanceof CallError) return error;
     throw error;
   }
-}
-
-/** The node's answer to one of its own calls. @throws CallError */
-function ownAnswer({
-  error,
-  result
-}: {
-  readonly error: { readonly code: number; readonly message: string } | null;
-  readonly result: unknown;
-}): Answer {
-  if (error !== null) throw new CallError(error.code, error.message);
-  return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
 }
 
 /** For answers that will not be sent. */

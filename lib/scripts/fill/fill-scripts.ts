@@ -20,7 +20,7 @@ const RETRY_MS = 200;
 
 type FillingState = Extract<ScriptsState, { readonly phase: 'partitioning' | 'sorting' }>;
 
-export type FillNode = Pick<NodeSource, 'network' | 'resetting' | 'activeHash' | 'rawBlock' | 'spentOutputs' | 'hasAllBlocks'>;
+export type FillNode = Pick<NodeSource, 'network' | 'resetting' | 'activeHash' | 'rawBlock' | 'txidsOf' | 'spentOutputs' | 'hasAllBlocks'>;
 
 export interface FillParts {
   /** Folder of the store, which must not be open meanwhile. */

@@ -27,11 +27,13 @@ export type FillRequest = { readonly id: number } & (
       readonly type: 'take';
       readonly height: number;
       readonly hash: Uint8Array;
-      /** Begins with the block; the outputs that it spends follow. */
+      /** Begins with the block; the outputs that it spends follow, then its txids. */
       readonly memory: SharedArrayBuffer;
       readonly rawLength: number;
       /** undefined: the block spends nothing. */
       readonly spentLength: number | undefined;
+      /** 0: they are not known. */
+      readonly txidsLength: number;
     }
   | { readonly type: 'sort' | 'finish' | 'close' }
 );
@@ -58,6 +60,8 @@ export class UselessFillingError extends Error {
 
 /** Blocks in the thread at a time: the current one, and others so that the thread does not wait. */
 const MOST_BLOCKS = 4;
+
+const NO_TXIDS = Buffer.alloc(0);
 
 /** The id under which `opened` waits for its reply; no request has it. */
 const OPENED = -1;
@@ -106,13 +110,16 @@ export class FillThread {
   }
 
   /** Hands over the next block. Resolves when there is space for another one. */
-  async take({ point, raw, spent }: ScriptBlock): Promise<void> {
-    const memory = this.#memory.take(raw.length + (spent?.length ?? 0));
+  async take({ point, raw, spent, txids = NO_TXIDS }: ScriptBlock): Promise<void> {
+    const [rawLength, spentLength, txidsLength] = [raw.length, spent?.length, txids.length];
+    const spentEnd = rawLength + (spentLength ?? 0);
+    const memory = this.#memory.take(spentEnd + txidsLength);
     const bytes = new Uint8Array(memory);
     bytes.set(raw);
-    if (spent !== undefined) bytes.set(spent, raw.length);
+    if (spent !== undefined) bytes.set(spent, rawLength);
+    bytes.set(txids, spentEnd);
     const { height, hash } = point;
-    const taken = this.#ask((id) => ({ id, type: 'take', height, hash, memory, rawLength: raw.length, spentLength: spent?.length }));
+    const taken = this.#ask((id) => ({ id, type: 'take', height, hash, memory, rawLength, spentLength, txidsLength }));
     const settled = taken.then(() => {
       this.#blocks.delete(settled);
       this.#memory.giveBack(memory);

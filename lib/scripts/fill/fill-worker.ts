@@ -33,11 +33,14 @@ async function answer(request: Exclude<FillRequest, { readonly type: 'close' }>)
   const filling = await opened;
   switch (request.type) {
     case 'take': {
-      const { height, hash, memory, rawLength, spentLength } = request;
+      const { height, hash, memory, rawLength, spentLength, txidsLength } = request;
+      const spentEnd = rawLength + (spentLength ?? 0);
       await filling.take({
         point: { height, hash: Buffer.from(hash) },
         raw: Buffer.from(memory, 0, rawLength),
-        spent: spentLength === undefined ? undefined : Buffer.from(memory, rawLength, spentLength)
+        spent: spentLength === undefined ? undefined : Buffer.from(memory, rawLength, spentLength),
+        // A copy: it is kept for a page when the memory has another block.
+        txids: txidsLength === 0 ? undefined : Buffer.from(Buffer.from(memory, spentEnd, txidsLength))
       });
       break;
     }

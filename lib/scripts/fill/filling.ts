@@ -15,6 +15,7 @@ import { PrivateFolder } from '../../store/private-folder';
 import { runAtOnce } from '../../turns/slices';
 import { findFilling, putFilling, type FillingProgress } from '../records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
+import { LooseScripts } from '../records/loose-scripts';
 import { ScriptHasher } from '../records/script-hasher';
 import { scriptRows, type ScriptBlock } from '../scan/rows';
 import { TxidTable } from '../txids/txid-table';
@@ -172,7 +173,9 @@ export class ScriptFilling {
   async finish(): Promise<void> {
     if (this.#at === undefined || this.#loaded < this.#files.lengths.length)
       throw new Error('expected a filling whose files are in the store');
-    await this.#store.batch([putTip(this.#at), { type: 'del', key: FILLING_KEY }], { durable: true });
+    // No script has loose rows.
+    const loose = LooseScripts.forChain(this.#txids.transactions).writes(this.#at.height + 1);
+    await this.#store.batch([...loose, putTip(this.#at), { type: 'del', key: FILLING_KEY }], { durable: true });
     removeFillingFiles(this.#options.filesPath);
   }
 

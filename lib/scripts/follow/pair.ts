@@ -13,7 +13,7 @@ export interface PairParts {
   /** The store of the index by script. */
   readonly store: Pick<Store, 'snapshot'>;
   /** Of the store. */
-  readonly writer: Pick<ScriptWriter, 'changes' | 'txids'>;
+  readonly writer: Pick<ScriptWriter, 'changes' | 'txids' | 'loose'>;
   readonly index: HoldableReader;
   /** Called when a reader meets a damaged record of the index by script, or cannot read its store. */
   readonly onDamage: (error: Error) => void;
@@ -69,8 +69,9 @@ export class PairReader implements ScriptReader {
       const taken = (records = store.snapshot());
       const tip = StoredScriptSnapshot.tipOf(taken);
       // While a batch is being written, the store may be one block ahead of what the writer knows of it, or behind.
-      if (tip?.hash.equals(held.snapshot.tip.hash) === true && writer.txids?.blocks === tip.height + 1) {
-        const written = { changes: writer.changes, txids: writer.txids.view };
+      const { changes, txids, loose } = writer;
+      if (tip?.hash.equals(held.snapshot.tip.hash) === true && txids?.blocks === tip.height + 1 && loose !== undefined) {
+        const written = { changes, txids: txids.view, loose };
         return new SharedSnapshot((during) => new StoredScriptSnapshot(taken, held.snapshot, written, during), close);
       }
     } catch (error) {

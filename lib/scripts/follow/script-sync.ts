@@ -39,7 +39,7 @@ export interface ScriptSyncParts {
   readonly store: Store;
   readonly writer: ScriptWriter;
   readonly node: NodeSource;
-  readonly index: Pick<ChainIndex, 'reader' | 'state' | 'state$' | 'tip$'>;
+  readonly index: Pick<ChainIndex, 'latest' | 'state' | 'state$' | 'tip$'>;
   readonly reader: PairReader;
   readonly undoDepth: number;
   /** undefined: the store is in memory. */
@@ -196,7 +196,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     for (;;) {
       this.signal.throwIfAborted();
       const { tip } = writer;
-      const isShared = tip === undefined || index.reader.read((main) => main.headerAt(tip.height)?.hash.equals(tip.hash) === true);
+      const isShared = tip === undefined || index.latest.read((main) => main.headerAt(tip.height)?.hash.equals(tip.hash) === true);
       if (isShared) return;
       this.#sayCatchingUp();
       await writer.disconnect();
@@ -233,7 +233,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   }
 
   async #txidsOf(height: number): Promise<Buffer> {
-    const hash = this.#parts.index.reader.read((main) => main.headerAt(height)?.hash);
+    const hash = this.#parts.index.latest.read((main) => main.headerAt(height)?.hash);
     if (hash === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
     const raw = await this.#parts.node.rawBlock(hash);
     if (raw === undefined) throw await this.#missing('block', { hash, height });
@@ -242,7 +242,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
 
   /** Adds the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
   async #pull(): Promise<void> {
-    const { writer, undoDepth } = this.#parts;
+    const { writer } = this.#parts;
     for (;;) {
       this.signal.throwIfAborted();
       const { height: target } = this.#indexTip();
@@ -251,7 +251,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
       this.#sayCatchingUp();
       const blocks = await this.#nextBlocks(from, target);
       if (blocks.length === 0) return;
-      await writer.connect(blocks, target - 2 * undoDepth + 1);
+      await writer.connect(blocks);
     }
   }
 
@@ -262,7 +262,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     let bytes = 0;
     let last = writer.tip?.hash;
     const fetch = async (height: number): Promise<ScriptBlock | undefined> => {
-      const hash = index.reader.read((main) => main.headerAt(height)?.hash);
+      const hash = index.latest.read((main) => main.headerAt(height)?.hash);
       return hash && (await this.#read({ hash, height }));
     };
     for await (const { block } of prefetch(from, Math.min(BATCH_BLOCKS, target - from + 1), 1, fetch)) {
@@ -301,7 +301,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   }
 
   #indexTip(): BlockPoint {
-    return this.#parts.index.reader.read(({ tip }) => tip);
+    return this.#parts.index.latest.read(({ tip }) => tip);
   }
 
   #isLevel(): boolean {

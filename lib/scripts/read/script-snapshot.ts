@@ -1,19 +1,24 @@
-// Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
-// which must not wait while LevelDB installs large tables.
+// Answers by script from one state of the store. A script with one record is read at once, within the allowance of the turn; everything else
+// off the event loop, which must not wait while LevelDB installs large tables.
 
 import { scriptHashOf } from '../../bitcoin/hash';
 import { decodeTip, TIP_KEY } from '../../index/records/chain';
+import { GROUP_SIZE } from '../../index/records/coin-record';
 import { DamagedIndexError } from '../../follow/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
 import { ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed, unpacked } from '../records/positions';
-import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
-import type { Position, IndexSnapshot, TransactionCoin } from '../../index/types';
+import { exact, RunningTotals } from './running-totals';
+import { rowsDownwards, UpwardWalk, type RowColumns, type TakeRow } from './row-walk';
+import { shortRows, type ShortRows } from './short-rows';
+import { UnspentOutputs, type UnspentOutput } from './unspent-outputs';
+import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
 import type { LastChanges } from '../records/last-changes';
+import type { LooseScripts } from '../records/loose-scripts';
 import type { TxidView } from '../txids/txid-view';
 import type {
   FoundCoins,
@@ -25,23 +30,25 @@ import type {
   ScriptCoin,
   ScriptSnapshot,
   ScriptTotals,
+  WalkedPage,
   WalkOptions
 } from '../types';
-import type { RowCursor } from '../records/row';
 
 /** Transactions whose coins are looked up together. */
 const COINS_AT_ONCE = 256;
 /** Transactions whose coins are looked up at the same time, each with a separate read. */
 const SCANS_AT_ONCE = 16;
-/** A history with fewer rows is read at once. In a longer one the coins are counted first. */
+/** In a history with fewer rows, these are asked first which outputs are unspent. In a longer one the coins are counted first. */
 const SHORT_HISTORY = 512;
 /** Most rows that are read to find coins; most transactions that are looked up for that, each with a separate read. */
 const MOST_ROWS_FOR_COINS = 1_000_000;
 const MOST_SCANS = 20_000;
+
 /** What a writer knows of its store. */
 export interface WrittenState {
   readonly changes: LastChanges;
   readonly txids: TxidView;
+  readonly loose: LooseScripts;
 }
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
@@ -52,6 +59,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly #hasher: ScriptHasher;
   readonly #changes: LastChanges;
   readonly #txids: TxidView;
+  readonly #loose: LooseScripts;
   readonly during: ScriptSnapshot['during'];
 
   /**
@@ -59,7 +67,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
    * was given. `written`: of the writer of the store, in this turn.
    * @throws ScriptsUnavailableError for an index without blocks, DamagedIndexError
    */
-  constructor(records: StoreSnapshot, index: IndexSnapshot, { changes, txids }: WrittenState, during: ScriptSnapshot['during']) {
+  constructor(records: StoreSnapshot, index: IndexSnapshot, { changes, txids, loose }: WrittenState, during: ScriptSnapshot['during']) {
     const tip = StoredScriptSnapshot.tipOf(records);
     if (tip === undefined) throw new ScriptsUnavailableError('the index by script is empty');
     this.#tip = tip;
@@ -67,6 +75,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     this.stamp = changes.now;
     this.#changes = changes;
     this.#txids = txids;
+    this.#loose = loose;
     this.#records = records;
     this.during = during;
     this.#hasher = ScriptHasher.of(records);
@@ -83,15 +92,9 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   walk(script: Buffer, above?: Position): HistoryWalk {
-    const walk = new UpwardWalk(this.#records, this.#hasher.hash(script), above);
-    return {
-      next: async (most) => {
-        const positions: number[] = [];
-        const count = await walk.take(most, (row) => positions.push(packed(row.height, row.index)));
-        return { ...this.#lastOnly(positions, await this.#txids.of(positions)), isLast: count < most };
-      },
-      close: () => walk.close()
-    };
+    const hash = this.#hasher.hash(script);
+    const short = this.#shortRows(hash, above);
+    return short === undefined ? this.#longWalk(hash, above) : this.#shortWalk(short);
   }
 
   async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<RowTransaction[]> {
@@ -113,7 +116,11 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         await walk.close();
       }
     } else {
-      for await (const { positions } of rowsDownwards(this.#records, this.#hasher.hash(script), { beyond, wanted: limit })) {
+      const hash = this.#hasher.hash(script);
+      const short = beyond === undefined ? this.#shortRows(hash) : undefined;
+      for await (const { positions } of short === undefined
+        ? rowsDownwards(this.#records, hash, { beyond, wanted: limit })
+        : [downwards(short)]) {
         for (let from = 0; found.length < limit && from < positions.length;) {
           const to = from + limit - found.length;
           const some = positions.slice(from, to);
@@ -127,43 +134,30 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /** A txid that is in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`, and as `exact` */
-  async totals(
+  totals(
     script: Buffer,
     most: number,
     { beyond, goOn = GO_ON }: Parameters<ScriptSnapshot['totals']>[2] = {}
-  ): Promise<ScriptTotals> {
-    const sums = new RunningTotals();
-    const walk = new UpwardWalk(this.#records, this.#hasher.hash(script), beyond);
-    try {
-      while (await walk.takeSome(sums.add)) {
-        if (sums.transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
-        goOn();
-      }
-    } finally {
-      await walk.close();
-    }
-    return exact(sums.totals());
+  ): ScriptTotals | Promise<ScriptTotals> {
+    const hash = this.#hasher.hash(script);
+    const short = this.#shortRows(hash, beyond);
+    if (short === undefined) return this.#longTotals(hash, most, beyond, goOn);
+    if (short.sums.transactions > most) throw tooLong(most);
+    return exact(short.sums.totals());
   }
 
-  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<FoundCoins> {
-    const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
+  coins(
+    script: Buffer,
+    most: number,
+    { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}
+  ): FoundCoins | Promise<FoundCoins> {
     const hash = this.#hasher.hash(script);
-    const sums = new RunningTotals();
-    const newest: RowColumns[] = [];
-    for await (const rows of rowsDownwards(this.#records, hash, { take: sums.add })) {
-      newest.push(rows);
-      if (sums.transactions >= SHORT_HISTORY) break;
-    }
-    const isShort = sums.transactions < SHORT_HISTORY;
-    const { funded, spent } = isShort ? sums.totals() : await counted();
-    const unspent = funded.count - spent.count;
-    const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
-    if (!isShort && unspent > most) throw tooMany();
-    const rows = (): Rows => (isShort ? newest : rowsDownwards(this.#records, hash));
-    const found = await this.#firstCoins(rows(), script, unspent, goOn);
-    const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
-    if (coins.length > most) throw tooMany();
-    return { coins: coins.reverse(), others: unspent - coins.length };
+    const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
+    const outputs = new UnspentOutputs();
+    const short = this.#shortRows(hash, undefined, outputs.add);
+    if (short === undefined) return this.#longCoins(script, hash, most, counted, goOn);
+    const searched = (): FoundCoins | Promise<FoundCoins> => this.#shortCoins(script, short, most, goOn);
+    return this.#coinsAmong(outputs, script, most, searched);
   }
 
   async *spenders(
@@ -202,6 +196,142 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return this.#txids.at(position);
   }
 
+  #shortRows(hash: Buffer, above?: Position, take?: TakeRow): ShortRows | undefined {
+    return shortRows(this.#records, this.#loose, hash, { above, take });
+  }
+
+  #shortWalk({ positions }: ShortRows): HistoryWalk {
+    let from = 0;
+    return {
+      next: (most) => {
+        const some = positions.slice(from, from + most);
+        from += some.length;
+        const page = (txids: Buffer): WalkedPage => ({ ...this.#lastOnly(some, txids), isLast: some.length < most });
+        const txids = this.#txids.of(some);
+        return txids instanceof Promise ? txids.then(page) : page(txids);
+      },
+      close: () => undefined
+    };
+  }
+
+  #longWalk(hash: Buffer, above?: Position): HistoryWalk {
+    const walk = new UpwardWalk(this.#records, hash, above);
+    return {
+      next: async (most) => {
+        const positions: number[] = [];
+        const count = await walk.take(most, (row) => positions.push(packed(row.height, row.index)));
+        return { ...this.#lastOnly(positions, await this.#txids.of(positions)), isLast: count < most };
+      },
+      close: () => walk.close()
+    };
+  }
+
+  async #longTotals(hash: Buffer, most: number, beyond: Position | undefined, goOn: () => void): Promise<ScriptTotals> {
+    const sums = new RunningTotals();
+    const walk = new UpwardWalk(this.#records, hash, beyond);
+    try {
+      while (await walk.takeSome(sums.add)) {
+        if (sums.transactions > most) throw tooLong(most);
+        goOn();
+      }
+    } finally {
+      await walk.close();
+    }
+    return exact(sums.totals());
+  }
+
+  #shortCoins(script: Buffer, rows: ShortRows, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
+    const { unspent } = rows.sums;
+    if (unspent === 0) return { coins: [], others: 0 };
+    const all = downwards(rows);
+    const paying = all.positions.filter((_, i) => all.fundedCounts[i] !== 0);
+    const checked = (coins: ScriptCoin[]): FoundCoins => {
+      if (coins.length > most) throw tooManyCoins(most);
+      return { coins: coins.reverse(), others: unspent - coins.length };
+    };
+    const completed = (coins: ScriptCoin[]): FoundCoins | Promise<FoundCoins> =>
+      coins.length >= unspent ? checked(coins) : this.#scannedCoins([all], script, unspent, goOn).then(checked);
+    const found = this.#firstCoinsAt(paying, script);
+    return found instanceof Promise ? found.then(completed) : completed(found);
+  }
+
+  async #longCoins(
+    script: Buffer,
+    hash: Buffer,
+    most: number,
+    counted: () => ScriptTotals | Promise<ScriptTotals>,
+    goOn: () => void
+  ): Promise<FoundCoins> {
+    const outputs = new UnspentOutputs();
+    const walk = new UpwardWalk(this.#records, hash);
+    const rowsOfShort = await walk.take(SHORT_HISTORY, outputs.add).finally(() => walk.close());
+    const searched = (): Promise<FoundCoins> => this.#searchedCoins(script, hash, most, counted, goOn);
+    return rowsOfShort < SHORT_HISTORY ? this.#coinsAmong(outputs, script, most, searched) : searched();
+  }
+
+  async #searchedCoins(
+    script: Buffer,
+    hash: Buffer,
+    most: number,
+    counted: () => ScriptTotals | Promise<ScriptTotals>,
+    goOn: () => void
+  ): Promise<FoundCoins> {
+    const { transactions, funded, spent } = await counted();
+    const unspent = funded.count - spent.count;
+    if (transactions >= SHORT_HISTORY && unspent > most) throw tooManyCoins(most);
+    const rows = (): Rows => rowsDownwards(this.#records, hash);
+    const found = await this.#firstCoins(rows(), script, unspent, goOn);
+    const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
+    if (coins.length > most) throw tooManyCoins(most);
+    return { coins: coins.reverse(), others: unspent - coins.length };
+  }
+
+  /** `searched`: finds the coins if the rows do not say enough of them. */
+  #coinsAmong(
+    unspent: UnspentOutputs,
+    script: Buffer,
+    most: number,
+    searched: () => FoundCoins | Promise<FoundCoins>
+  ): FoundCoins | Promise<FoundCoins> {
+    const { found } = unspent;
+    if (found === undefined) return searched();
+    const { outputs, unspentDoubtful } = found;
+    if (unspentDoubtful === 0) return this.#coinsOf(outputs, most);
+    const doubtful = outputs.filter(({ isDoubtful }) => isDoubtful);
+    if (doubtful.some(({ index }) => index >= GROUP_SIZE)) return searched();
+    const positions = [...new Set(doubtful.map(({ position }) => position))];
+    const known = (ofRows: readonly (readonly TransactionCoin[])[]): FoundCoins | Promise<FoundCoins> => {
+      const there = new Set(ofRows.flatMap((coins, i) => coins.map(({ index }) => (positions[i] as number) * GROUP_SIZE + index))); // one for each
+      const left = outputs.filter(({ isDoubtful, position, index }) => !isDoubtful || there.has(position * GROUP_SIZE + index));
+      // Others have a txid that is in the chain twice.
+      return left.length === outputs.length - doubtful.length + unspentDoubtful ? this.#coinsOf(left, most) : searched();
+    };
+    const looked = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
+    return looked instanceof Promise ? looked.then(known) : known(looked);
+  }
+
+  /** The coins that outputs in the order of the chain are. */
+  #coinsOf(outputs: readonly UnspentOutput[], most: number): FoundCoins | Promise<FoundCoins> {
+    const positions: number[] = [];
+    for (const { position } of outputs) if (position !== positions.at(-1)) positions.push(position);
+    const coinsOf = (all: Buffer): FoundCoins => {
+      const { positions: last, txids } = this.#lastOnly(positions, all);
+      const coins: ScriptCoin[] = [];
+      let [row, txid] = [-1, txids];
+      for (const { position, index, value } of outputs) {
+        if (position !== last[row]) {
+          if (position !== last[row + 1]) continue;
+          txid = txidIn(txids, ++row);
+        }
+        coins.push({ txid, index, value, height: heightIn(position), coinbase: indexIn(position) === 0 });
+      }
+      if (coins.length > most) throw tooManyCoins(most);
+      return { coins, others: outputs.length - coins.length };
+    };
+    const txids = this.#txids.of(positions);
+    return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
+  }
+
   /** Without transactions whose txid is in the chain again later (before BIP30). */
   #lastOnly(positions: readonly number[], txids: Buffer): RowTransactions {
     // Only a coinbase can have the txid of another transaction.
@@ -215,12 +345,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /** The txids of transactions at descending positions, in this order, concatenated. @throws DamagedIndexError */
-  async #txidsBelow(positions: readonly number[]): Promise<Buffer> {
-    const ascending = await this.#txids.of([...positions].reverse());
-    const found = Buffer.allocUnsafe(ascending.length);
-    for (let from = 0; from < ascending.length; from += TXID_LENGTH)
-      ascending.copy(found, ascending.length - from - TXID_LENGTH, from, from + TXID_LENGTH);
-    return found;
+  #txidsBelow(positions: readonly number[]): Buffer | Promise<Buffer> {
+    if (positions.length === 1) return this.#txids.of(positions);
+    const ascending = this.#txids.of([...positions].reverse());
+    return ascending instanceof Promise ? ascending.then(reversedTxids) : reversedTxids(ascending);
   }
 
   /**
@@ -232,17 +360,33 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     if (count === 0) return coins;
     for await (const positions of funding(rows, COINS_AT_ONCE)) {
       goOn();
-      const ofRows = await this.index.firstCoinsAt(positions.map(unpacked));
-      const found = ofRows.map((all) => all.filter(isOf(script)).reverse());
-      const paying = positions.filter((_, i) => found[i]?.length !== 0);
-      const txids = await this.#txidsBelow(paying);
-      for (const [i, ofRow] of found.filter(({ length }) => length > 0).entries()) {
-        const [txid, position] = [txidIn(txids, i), unpacked(paying[i] as number)]; // one for each
-        for (const coin of ofRow) coins.push({ ...coin, txid, position });
-      }
+      for (const coin of await this.#firstCoinsAt(positions, script)) coins.push(coin);
       if (coins.length >= count) return coins;
     }
     return undefined;
+  }
+
+  /** Those among the first 32 outputs of transactions at descending positions, in this order. */
+  #firstCoinsAt(positions: readonly number[], script: Buffer): ScriptCoin[] | Promise<ScriptCoin[]> {
+    const ofRows = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
+    return ofRows instanceof Promise ? ofRows.then((found) => this.#withTxids(positions, found)) : this.#withTxids(positions, ofRows);
+  }
+
+  /** `ofRows`: for each position, coins in their order. Gives them from the last to the first. */
+  #withTxids(positions: readonly number[], ofRows: readonly (readonly TransactionCoin[])[]): ScriptCoin[] | Promise<ScriptCoin[]> {
+    const paying = positions.filter((_, i) => ofRows[i]?.length !== 0);
+    const coinsOf = (txids: Buffer): ScriptCoin[] => {
+      const coins: ScriptCoin[] = [];
+      let row = 0;
+      for (const ofRow of ofRows) {
+        if (ofRow.length === 0) continue;
+        const txid = txidIn(txids, row++);
+        for (let i = ofRow.length - 1; i >= 0; i--) coins.push(scriptCoin(ofRow[i] as TransactionCoin, txid)); // within the list
+      }
+      return coins;
+    };
+    const txids = this.#txidsBelow(paying);
+    return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
   }
 
   /**
@@ -251,6 +395,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
    */
   async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
     const coins: ScriptCoin[] = [];
+    const isOurs = isOf(script);
     let scanned = 0;
     for await (const positions of funding(rows, SCANS_AT_ONCE)) {
       goOn();
@@ -263,8 +408,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
           const all = await this.index.coinsOf(txid, position);
           // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
           return all
-            .filter((coin) => coin.height === position.height && isOf(script)(coin))
-            .map((coin): ScriptCoin => ({ ...coin, txid, position }))
+            .filter((coin) => coin.height === position.height && isOurs(coin.script, 0, coin.script.length))
+            .map((coin) => scriptCoin(coin, txid))
             .reverse();
         })
       );
@@ -285,35 +430,15 @@ const GO_ON = (): void => undefined;
 
 type Rows = AsyncIterable<RowColumns> | Iterable<RowColumns>;
 
-class RunningTotals {
-  transactions = 0;
-  #fundedCount = 0;
-  #fundedValue = 0;
-  #spentCount = 0;
-  #spentValue = 0;
+/** From the newest row down. */
+const downwards = ({ positions, fundedCounts }: ShortRows): RowColumns => ({
+  positions: positions.reverse(),
+  fundedCounts: fundedCounts.reverse()
+});
 
-  readonly add = ({ fundedCount, fundedValue, spentCount, spentValue }: RowCursor): void => {
-    this.transactions++;
-    this.#fundedCount += fundedCount;
-    this.#fundedValue += fundedValue;
-    this.#spentCount += spentCount;
-    this.#spentValue += spentValue;
-  };
+const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 
-  totals(): ScriptTotals {
-    return {
-      transactions: this.transactions,
-      funded: { count: this.#fundedCount, value: this.#fundedValue },
-      spent: { count: this.#spentCount, value: this.#spentValue }
-    };
-  }
-}
-
-/** @throws HistoryTooLongError for sums that a number does not hold exactly: 2^53 satoshis and above */
-export function exact(totals: ScriptTotals): ScriptTotals {
-  if (Number.isSafeInteger(totals.funded.value) && Number.isSafeInteger(totals.spent.value)) return totals;
-  throw new HistoryTooLongError('the script has got more satoshis than can be counted exactly');
-}
+const tooManyCoins = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
 
 /** Positions of transactions that paid to the script, in the order of the rows, `size` at a time. */
 async function* funding(rows: Rows, size: number): AsyncGenerator<readonly number[], void> {
@@ -327,7 +452,30 @@ async function* funding(rows: Rows, size: number): AsyncGenerator<readonly numbe
   if (some.length > 0) yield some;
 }
 
-const isOf =
-  (script: Buffer) =>
-  (coin: TransactionCoin): boolean =>
-    scriptHashOf(coin.script).equals(script);
+/** Txids in the opposite order. */
+function reversedTxids(txids: Buffer): Buffer {
+  const found = Buffer.allocUnsafe(txids.length);
+  for (let from = 0; from < txids.length; from += TXID_LENGTH)
+    txids.copy(found, txids.length - from - TXID_LENGTH, from, from + TXID_LENGTH);
+  return found;
+}
+
+const scriptCoin = ({ index, height, coinbase, value }: TransactionCoin, txid: Buffer): ScriptCoin => ({
+  txid,
+  index,
+  value,
+  height,
+  coinbase
+});
+
+/** For scripts with this hash: one of them is hashed, then bytes are compared. */
+function isOf(hash: Buffer): IsWanted {
+  let ours: Buffer | undefined;
+  return (bytes, start, end) => {
+    if (ours !== undefined) return end - start === ours.length && ours.compare(bytes, start, end) === 0;
+    const script = Buffer.from(bytes.subarray(start, end));
+    const isOurs = scriptHashOf(script).equals(hash);
+    if (isOurs) ours = script;
+    return isOurs;
+  };
+}

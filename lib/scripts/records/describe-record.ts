@@ -2,7 +2,7 @@
 
 import { GROUP_BLOCKS } from './block-txids';
 
-export type ScriptRecordKind = 'single' | 'undo' | 'transactions' | 'rows' | 'unknown';
+export type ScriptRecordKind = 'single' | 'undo' | 'loose' | 'transactions' | 'rows' | 'unknown';
 
 /** `single`: there is at most one record of the kind. */
 export function kindOfRecord(key: Buffer): ScriptRecordKind {
@@ -10,6 +10,7 @@ export function kindOfRecord(key: Buffer): ScriptRecordKind {
     case '\x001':
     case 'F1':
     case 'G1':
+    case 'L1':
     case 'M1':
     case 'P1':
     case 'S1':
@@ -17,8 +18,11 @@ export function kindOfRecord(key: Buffer): ScriptRecordKind {
       return 'single';
     case 'd5':
       return 'undo';
+    case 'l5':
+      return 'loose';
     case 'n5':
       return 'transactions';
+    case 's11':
     case 's17':
       return 'rows';
     default:
@@ -35,6 +39,8 @@ export function describeScriptRecord(key: Buffer): string {
       return 'how far the filling is';
     case 'G1':
       return 'hash of the genesis block';
+    case 'L1':
+      return 'size of the filter of scripts with rows of their own';
     case 'M1':
       return 'how many blocks have their txids on the disk';
     case 'P1':
@@ -45,8 +51,12 @@ export function describeScriptRecord(key: Buffer): string {
       return 'tip';
     case 'd5':
       return `undo record of height ${key.readUInt32BE(1)}`;
+    case 'l5':
+      return `part ${key.readUInt32BE(1)} of the filter of scripts with rows of their own`;
     case 'n5':
       return `transactions of the blocks from height ${key.readUInt32BE(1)} to ${key.readUInt32BE(1) + GROUP_BLOCKS - 1}`;
+    case 's11':
+      return `first rows of the script with the hash ${key.toString('hex', 1, 11)}`;
     case 's17':
       return (
         `row of transaction ${key.readUInt16BE(15)} of the block at height ${key.readUInt32BE(11)}, ` +

@@ -1,17 +1,28 @@
 // What transactions did with scripts.
 //
-//   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first is of the transaction at the position;
-//                              each further one follows a prefix: how many blocks it is after the previous one, and the index in its block
+//   's' hash 10                the script's first rows, in an index that was filled: twice the height of the first one, plus 1 if there were
+//                              further records when it was filled, as an integer; the index in its block, as an integer; rows
+//   's' hash 10, position 6    rows; the first is of the transaction at the position
+//
+// Rows are in the order of the chain, up to 128 in a record. Each row but the first follows a prefix: how many blocks it is after the previous
+// one, and the index in its block.
 //
 // A row has, as integers of variable length (lib/index/records/numbers.ts) unless a length is given:
 //
-//   number of outputs that pay to the script + 8 * number of inputs that spend from it 1; 7 stands for 7 or more
-//   the number of outputs, if it is 7 or more; the number of inputs, likewise
-//   sum of the outputs, unless there are none (lib/index/records/numbers.ts)
+//   number of outputs that pay to the script + 8 * number of inputs that spend from it + 64 * output 1; 7 stands for 7 or more inputs, and
+//   for 7 or more outputs, or outputs that are not listed; `output` is the index of an only output, 3 for 3 or more
+//   the number of outputs, if it is not in the first byte; the number of inputs, likewise
+//   an only output: its index less 3, if it is not in the first byte, and its amount (lib/index/records/numbers.ts)
+//   2 to 6 outputs: for each one how many outputs lie between it and the one before, and its amount
+//   outputs that are not listed: their sum
 //   sum of the inputs, unless there are none
 //   for each input, the hint of the outpoint that it spends 2 (script-hasher.ts)
 //
-// Blocks that can be undone have a record for each row. Below them rows share records, since LevelDB adds 11 bytes to each record.
+// Outputs are not listed when there are many, so that the length of a row is bounded by its inputs, nor when nobody can spend them.
+//
+// Blocks that can be undone have a record for each row, with its position in the key. Below them rows share records, since LevelDB adds 11
+// bytes to each record. The first of these can be found by the hash alone: so a script whose later rows are known to be none
+// (loose-scripts.ts) is read without an iterator.
 
 import { damaged, recordOf } from '../../index/records/layout';
 import { LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
@@ -23,25 +34,44 @@ import type { StoreRange } from '../../store/store';
 const LETTER = 's'.charCodeAt(0);
 const POSITION_AT = 1 + SCRIPT_HASH_LENGTH;
 export const ROW_KEY_LENGTH = POSITION_AT + POSITION_LENGTH;
+export const FIRST_KEY_LENGTH = POSITION_AT;
 
 /** The most rows that share a record. */
-export const MOST_ROWS = 64;
+export const MOST_ROWS = 128;
 
 /** In the first byte of a row: the actual number follows as an integer. */
 const MANY = 7;
+/** The most outputs that are listed in a row. */
+export const MOST_LISTED = MANY - 1;
+
+/** In the first byte of a row: the index of its only output is at least that. */
+const FAR_OUTPUT = 3;
+const OUTPUT_SHIFT = 6;
 
 export const HINT_LENGTH = 2;
 
 /** The most bytes of a row without its hints. */
-export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + 2 * LONGEST_AMOUNT;
-/** The most bytes of the prefix of a further row. */
+export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + MOST_LISTED * (LONGEST_INTEGER + LONGEST_AMOUNT) + LONGEST_AMOUNT;
+/** The most bytes of the prefix of a row, or of the head of a first record. */
 export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
+
+/** Writes the key of a script's first record and returns where it ends. `hash` has the script's hash at `hashAt`. */
+export function writeFirstKey(bytes: Uint8Array, at: number, hash: Uint8Array, hashAt: number): number {
+  bytes[at] = LETTER;
+  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // a hash has 10 bytes
+  return at + FIRST_KEY_LENGTH;
+}
 
 /** Writes the key of a record of rows and returns where it ends. `hash` has the script's hash at `hashAt`. */
 export function writeRowKey(bytes: Buffer, at: number, hash: Uint8Array, hashAt: number, height: number, index: number): number {
-  bytes[at] = LETTER;
-  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // a hash has 10 bytes
-  return writePosition(bytes, at + POSITION_AT, height, index);
+  return writePosition(bytes, writeFirstKey(bytes, at, hash, hashAt), height, index);
+}
+
+/** The key of a script's first record. */
+export function firstKey(hash: Uint8Array): Buffer {
+  const key = Buffer.allocUnsafe(FIRST_KEY_LENGTH);
+  writeFirstKey(key, 0, hash, 0);
+  return key;
 }
 
 /** The key of a record whose first row is of the transaction at a position. */
@@ -56,39 +86,65 @@ export function hashInRowKey(key: Buffer): Buffer {
   return key.subarray(1, POSITION_AT);
 }
 
-/** The position in a key. @throws DamagedIndexError */
-export function positionInKey(key: Buffer): Position {
-  if (key.length !== ROW_KEY_LENGTH) throw damaged(key, `a key of ${ROW_KEY_LENGTH} bytes`, `${key.length}`);
-  return { height: key.readUInt32BE(POSITION_AT), index: key.readUInt16BE(POSITION_AT + 4) };
+/** All records of a script; or those with a position in their keys that is not below `position`. */
+export function rowsFrom(hash: Uint8Array, position?: Position): StoreRange {
+  return {
+    gte: position === undefined ? firstKey(hash) : rowKey(hash, position),
+    lt: rowKey(hash, { height: 0xffff_ffff, index: 0xffff })
+  };
 }
 
-const START: Position = { height: 0, index: 0 };
-
-/** Records of a script that begin at a position or above it. */
-export function rowsFrom(hash: Uint8Array, position = START): StoreRange {
-  return { gte: rowKey(hash, position), lt: rowKey(hash, { height: 0xffff_ffff, index: 0xffff }) };
-}
-
-/** Records of a script that begin below a position. */
+/** Records of a script with a position in their keys that is below `position`, and its first record, wherever its rows are. */
 export function rowsBelow(hash: Uint8Array, position: Position): StoreRange {
-  return { gte: rowKey(hash, START), lt: rowKey(hash, position) };
+  return { gte: firstKey(hash), lt: rowKey(hash, position) };
+}
+
+/** Whether there were further records when a first record was made. `value`: of the first record. */
+export const hasFurther = (value: Buffer): boolean => ((value[0] ?? 0) & 1) === 1; // of an integer of variable length
+
+/** Writes the head of a first record, and returns where its rows begin. `isWhole`: there are no further records. */
+export function writeFirstHead(bytes: Uint8Array, at: number, { height, index }: Position, isWhole: boolean): number {
+  return writeInteger(bytes, writeInteger(bytes, at, height * 2 + (isWhole ? 0 : 1)), index);
+}
+
+/** What a transaction does with a script. */
+export interface RowContent {
+  readonly fundedCount: number;
+  readonly fundedValue: number;
+  /** Index and value of each output that pays to the script, in this order; fewer of them: they are not listed. */
+  readonly outputs: readonly number[];
+  readonly spentCount: number;
+  readonly spentValue: number;
 }
 
 /** Writes a row without its hints, and returns where these begin: HINT_LENGTH bytes for each input. */
-export function writeRow(
-  bytes: Buffer,
-  at: number,
-  fundedCount: number,
-  fundedValue: number,
-  spentCount: number,
-  spentValue: number
-): number {
-  bytes[at] = Math.min(fundedCount, MANY) | (Math.min(spentCount, MANY) << 3);
+export function writeRow(bytes: Buffer, at: number, { fundedCount, fundedValue, outputs, spentCount, spentValue }: RowContent): number {
+  const isListed = fundedCount <= MOST_LISTED && outputs.length === 2 * fundedCount;
+  const only = isListed && fundedCount === 1 ? (outputs[0] as number) : 0; // there is one
+  const funded = isListed ? fundedCount : MANY;
+  bytes[at] = funded | (Math.min(spentCount, MANY) << 3) | (Math.min(only, FAR_OUTPUT) << OUTPUT_SHIFT);
   let end = at + 1;
-  if (fundedCount >= MANY) end = writeInteger(bytes, end, fundedCount);
+  if (!isListed) end = writeInteger(bytes, end, fundedCount);
   if (spentCount >= MANY) end = writeInteger(bytes, end, spentCount);
-  if (fundedCount > 0) end = writeAmount(bytes, end, fundedValue);
+  if (!isListed) end = writeAmount(bytes, end, fundedValue);
+  else if (fundedCount > 1) end = writeOutputs(bytes, end, outputs);
+  else if (fundedCount === 1) {
+    if (only >= FAR_OUTPUT) end = writeInteger(bytes, end, only - FAR_OUTPUT);
+    end = writeAmount(bytes, end, fundedValue);
+  }
   if (spentCount > 0) end = writeAmount(bytes, end, spentValue);
+  return end;
+}
+
+function writeOutputs(bytes: Buffer, at: number, outputs: readonly number[]): number {
+  let end = at;
+  let before = -1;
+  for (let i = 0; i < outputs.length; i += 2) {
+    const index = outputs[i] as number; // i < length; likewise below
+    end = writeInteger(bytes, end, index - before - 1);
+    end = writeAmount(bytes, end, outputs[i + 1] as number);
+    before = index;
+  }
   return end;
 }
 
@@ -96,7 +152,7 @@ export function writeRow(
 export function rowEnd(bytes: Uint8Array, at: number): number {
   const head = bytes[at] as number;
   const funded = head & 7;
-  let spent = head >> 3;
+  let spent = (head >> 3) & 7;
   let end = at + 1;
   if (funded === MANY) end = numberEnd(bytes, end);
   if (spent === MANY) {
@@ -107,12 +163,14 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
       more = byte >= 0x80;
     }
   }
-  if (funded > 0) end = numberEnd(bytes, end);
+  if (head >> OUTPUT_SHIFT === FAR_OUTPUT) end = numberEnd(bytes, end);
+  if (funded === 1 || funded === MANY) end = numberEnd(bytes, end);
+  else for (let left = 2 * funded; left > 0; left--) end = numberEnd(bytes, end);
   if (spent > 0) end = numberEnd(bytes, end);
   return end + spent * HINT_LENGTH;
 }
 
-/** Writes the prefix of a further row of a record, `blocks` after the previous row; returns where the prefix ends. */
+/** Writes the prefix of a row that is not the first of its record, `blocks` after the previous row; returns where the prefix ends. */
 export function writeFurther(bytes: Uint8Array, at: number, blocks: number, index: number): number {
   return writeInteger(bytes, writeInteger(bytes, at, blocks), index);
 }
@@ -125,31 +183,57 @@ export class RowCursor implements Position {
   fundedValue = 0;
   spentCount = 0;
   spentValue = 0;
+  /** Whether `takeOutputs` gives the outputs. */
+  isListed = false;
   readonly #key: Buffer;
   readonly #reader: RecordReader;
+  /** Where the first row begins. */
+  readonly #start: number;
   #rowAt = 0;
   #hintsAt = 0;
+  /** The index of an only output. */
+  #only = 0;
+  /** Where several outputs begin. */
+  #outputsAt = 0;
 
   /** @throws DamagedIndexError */
   constructor(key: Buffer, value: Buffer) {
-    ({ height: this.height, index: this.index } = positionInKey(key));
+    const reader = new RecordReader(recordOf(key, value));
+    if (key.length === ROW_KEY_LENGTH) {
+      this.height = key.readUInt32BE(POSITION_AT);
+      this.index = key.readUInt16BE(POSITION_AT + 4);
+    } else if (key.length === FIRST_KEY_LENGTH) {
+      this.height = Math.floor(reader.integer() / 2);
+      this.index = reader.integer();
+    } else throw damaged(key, `a key of ${FIRST_KEY_LENGTH} or ${ROW_KEY_LENGTH} bytes`, `${key.length}`);
     this.#key = key;
-    this.#reader = new RecordReader(recordOf(key, value));
-    if (this.#reader.atEnd) throw damaged(key, 'rows', 'none');
+    this.#reader = reader;
+    this.#start = reader.offset;
+    if (reader.atEnd) throw damaged(key, 'rows', 'none');
   }
 
   /** Moves to the next row. False: there is none. @throws DamagedIndexError */
   next(): boolean {
     const reader = this.#reader;
     if (reader.atEnd) return false;
-    if (reader.offset > 0) this.#readPosition();
+    if (reader.offset > this.#start) this.#readPosition();
     this.#rowAt = reader.offset;
     const head = reader.byte();
-    if (head === 0 || head >= 0x40) throw damaged(this.#key, 'the first byte of a row', head.toString(16));
-    const [funded, spent] = [head & 7, head >> 3];
+    const [funded, spent, only] = [head & 7, (head >> 3) & 7, head >> OUTPUT_SHIFT];
+    if (head === 0 || (only !== 0 && funded !== 1)) throw damaged(this.#key, 'the first byte of a row', head.toString(16));
     this.fundedCount = funded === MANY ? reader.integer() : funded;
     this.spentCount = spent === MANY ? reader.integer() : spent;
-    this.fundedValue = funded === 0 ? 0 : reader.amount();
+    this.isListed = funded !== MANY;
+    this.#only = only === FAR_OUTPUT ? FAR_OUTPUT + reader.integer() : only;
+    this.#outputsAt = reader.offset;
+    if (funded === 1 || funded === MANY) this.fundedValue = reader.amount();
+    else {
+      this.fundedValue = 0;
+      for (let left = funded; left > 0; left--) {
+        reader.integer();
+        this.fundedValue += reader.amount();
+      }
+    }
     this.spentValue = spent === 0 ? 0 : reader.amount();
     this.#hintsAt = reader.skip(this.spentCount * HINT_LENGTH);
     return true;
@@ -158,6 +242,20 @@ export class RowCursor implements Position {
   /** The row as it is in the record: a view. */
   get bytes(): Buffer {
     return this.#reader.bytes.subarray(this.#rowAt, this.#hintsAt + this.spentCount * HINT_LENGTH);
+  }
+
+  /** Calls `take` with each output that pays to the script, in their order; not to be called unless they are listed. */
+  takeOutputs(take: (index: number, value: number) => void): void {
+    if (this.fundedCount === 1) {
+      take(this.#only, this.fundedValue);
+      return;
+    }
+    const reader = new RecordReader(this.#reader.bytes);
+    reader.skip(this.#outputsAt);
+    for (let left = this.fundedCount, index = -1; left > 0; left--) {
+      index += 1 + reader.integer();
+      take(index, reader.amount());
+    }
   }
 
   /** Whether an input has one of these hints. */

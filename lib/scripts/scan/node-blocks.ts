@@ -18,15 +18,16 @@ export type Lacking = 'block' | 'undo data';
  */
 export async function scriptBlock(
   point: BlockPoint,
-  node: Pick<NodeSource, 'rawBlock' | 'spentOutputs'>,
+  node: Pick<NodeSource, 'rawBlock' | 'spentOutputs' | 'txidsOf'>,
   known?: Buffer
 ): Promise<ScriptBlock | Lacking> {
   const raw = known ?? (await node.rawBlock(point.hash));
   if (raw === undefined) return 'block';
   const counts = countsOf(point, raw);
-  if (counts.every((count) => count === 0)) return { point, raw, spent: undefined };
+  const txids = node.txidsOf?.(raw);
+  if (counts.every((count) => count === 0)) return { point, raw, spent: undefined, txids };
   const spent = await node.spentOutputs(point.hash, counts);
-  return spent === undefined ? 'undo data' : { point, raw, spent };
+  return spent === undefined ? 'undo data' : { point, raw, spent, txids };
 }
 
 /** `what`: a clause that says what is missing. */

@@ -5,12 +5,12 @@ import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
-import { OP_RETURN } from '../../bitcoin/script';
+import { isUnspendable, OP_RETURN } from '../../bitcoin/script';
 import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { IndexError } from '../../follow/errors';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { Slice } from '../../turns/slices';
-import { HINT_LENGTH, ROW_OVERHEAD, writeRow } from '../records/row';
+import { HINT_LENGTH, MOST_LISTED, ROW_OVERHEAD, writeRow, type RowContent } from '../records/row';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
 import type { BlockPoint } from '../../node/types';
@@ -22,6 +22,8 @@ export interface ScriptBlock {
   readonly raw: Buffer;
   /** The outputs that it spends, in the form of `NodeSource.spentOutputs`; undefined: it spends nothing. */
   readonly spent: Buffer | undefined;
+  /** Its txids, concatenated, if they are known; they become part of the rows. */
+  readonly txids?: Buffer | undefined;
 }
 
 /** The rows of a block, in the order of its transactions: one for each script that a transaction pays to or spends from. */
@@ -49,17 +51,17 @@ const SEQUENCE_LENGTH = 4;
  * @throws IndexError when the spent outputs are not those of the block's inputs, and for more transactions than a key can count;
  * MalformedBytesError for a block that cannot be read
  */
-export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHasher): Generator<void, ScriptRows> {
+export function* scriptRows({ point, raw, spent, txids: known }: ScriptBlock, hasher: ScriptHasher): Generator<void, ScriptRows> {
   const block = new ByteReader(raw, HEADER_LENGTH);
   const count = block.compactSize();
   if (count > MAX_TRANSACTIONS) throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${count}`);
   const outputs = new SpentOutputs(point, spent, count);
   const rows = new RowList(hasher);
-  const txids = Buffer.allocUnsafeSlow(count * TXID_LENGTH);
+  const txids = known ?? Buffer.allocUnsafeSlow(count * TXID_LENGTH);
   const slice = new Slice();
   for (let index = 0; index < count; index++) {
     const transaction = readTransaction(block);
-    transaction.txid.copy(txids, index * TXID_LENGTH);
+    if (known === undefined) transaction.txid.copy(txids, index * TXID_LENGTH);
     const inputs = transaction.isCoinbase ? 0 : transaction.inputCount;
     outputs.expect(inputs);
     if (point.height > 0) {
@@ -83,11 +85,11 @@ export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHa
 
 function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, slice: Slice): Generator<void, void> {
   const reader = new ByteReader(bytes, outputsOffset);
-  for (let left = reader.compactSize(); left > 0; left--) {
+  for (let index = 0, count = reader.compactSize(); index < count; index++) {
     const value = reader.u64();
     const length = reader.compactSize();
     const start = reader.skip(length);
-    rows.fund(bytes, start, start + length, value);
+    rows.fund(bytes, start, start + length, value, index);
     if (slice.isOverAfterStep()) yield;
   }
 }
@@ -154,11 +156,12 @@ class SpentOutputs {
 }
 
 /** A script that a transaction pays to or spends from. */
-interface TouchedScript {
+interface TouchedScript extends RowContent {
   /** Its SHA-256, a character for each byte. */
   readonly digest: string;
   fundedCount: number;
   fundedValue: number;
+  readonly outputs: number[];
   spentCount: number;
   spentValue: number;
   /** Where the hint of the next input goes. */
@@ -194,22 +197,23 @@ class RowList {
     this.#hints.push(this.#hasher.hintAt(raw, outpoint));
   }
 
-  fund(bytes: Buffer, start: number, end: number, value: number): void {
+  /** `index`: of the output. */
+  fund(bytes: Buffer, start: number, end: number, value: number, index: number): void {
     const script = this.#touch(bytes, start, end);
     if (script === undefined) return;
     script.fundedCount++;
     script.fundedValue += value;
+    if (script.fundedCount <= MOST_LISTED && !isUnspendable(bytes, start, end)) script.outputs.push(index, value);
   }
 
   /** Makes the rows of the transaction with this index. */
   *endTransaction(index: number, slice: Slice): Generator<void, void> {
     this.#reserve(this.#touched.size, this.#spends.length);
     for (const script of this.#touched.values()) {
-      const { digest, fundedCount, fundedValue, spentCount, spentValue } = script;
       const row = this.#count++;
-      this.#hasher.writeHash(digest, this.#hashes, row * SCRIPT_HASH_LENGTH);
-      script.hintsAt = writeRow(this.#rows, this.#end, fundedCount, fundedValue, spentCount, spentValue);
-      this.#end = script.hintsAt + spentCount * HINT_LENGTH;
+      this.#hasher.writeHash(script.digest, this.#hashes, row * SCRIPT_HASH_LENGTH);
+      script.hintsAt = writeRow(this.#rows, this.#end, script);
+      this.#end = script.hintsAt + script.spentCount * HINT_LENGTH;
       this.#indexes[row] = index;
       this.#ends[row] = this.#end;
       if (slice.isOverAfterStep()) yield;
@@ -239,7 +243,7 @@ class RowList {
     const digest = hash('sha256', bytes.subarray(start, end), 'binary');
     const known = this.#touched.get(digest);
     if (known !== undefined) return known;
-    const script = { digest, fundedCount: 0, fundedValue: 0, spentCount: 0, spentValue: 0, hintsAt: 0 };
+    const script = { digest, fundedCount: 0, fundedValue: 0, outputs: [], spentCount: 0, spentValue: 0, hintsAt: 0 };
     this.#touched.set(digest, script);
     return script;
   }

@@ -11,6 +11,7 @@ import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { runAhead } from '../../turns/slices';
+import { LooseScripts } from '../records/loose-scripts';
 import { LastChanges } from '../records/last-changes';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
@@ -36,6 +37,9 @@ export interface ScriptWriterOptions {
 /** Records that are checked together, before they are deleted. */
 const LOOKUPS = 500;
 
+/** The filter of scripts with loose rows is stored after so many blocks, or fewer if fewer can be undone. */
+const LOOSE_BLOCKS = 144;
+
 export class ScriptWriter {
   /** For snapshots of the store. */
   readonly changes = new LastChanges();
@@ -43,6 +47,7 @@ export class ScriptWriter {
   #tip: BlockPoint | undefined;
   #hasher: ScriptHasher | undefined;
   #txids: TxidTable | undefined;
+  #loose: LooseScripts | undefined;
 
   constructor(options: ScriptWriterOptions) {
     this.#options = options;
@@ -63,6 +68,11 @@ export class ScriptWriter {
     return this.#txids;
   }
 
+  /** Which scripts may have loose rows; undefined as `txids`. */
+  get loose(): LooseScripts | undefined {
+    return this.#loose;
+  }
+
   /**
    * Reads the state of the index from an open store; an empty store gets a layout, a network and a secret.
    * @throws DamagedIndexError, also for another layout or network: this index can always be filled again from the node's blocks.
@@ -73,7 +83,10 @@ export class ScriptWriter {
       throw error instanceof StoreError && error.reason === 'corrupt' ? new DamagedIndexError(error.message, { cause: error }) : error;
     });
     if (version === undefined)
-      await store.batch([versionRecord(LAYOUT_VERSION), putRecord(GENESIS_KEY, genesisHash), newSecret()], { durable: true });
+      await store.batch(
+        [versionRecord(LAYOUT_VERSION), putRecord(GENESIS_KEY, genesisHash), newSecret(), ...LooseScripts.forChain(0).writes(0)],
+        { durable: true }
+      );
     else if (version !== LAYOUT_VERSION)
       throw new DamagedIndexError(`the index by script has layout ${version}, expected ${LAYOUT_VERSION}`);
     const genesis = store.get(GENESIS_KEY);
@@ -86,6 +99,7 @@ export class ScriptWriter {
     this.#hasher = ScriptHasher.of(store);
     const isFilling = store.get(FILLING_KEY) !== undefined && store.get(TIP_KEY) === undefined;
     const tip = isFilling ? undefined : await findTip(store);
+    this.#loose = isFilling ? undefined : await this.#loadLoose(tip);
     await dropOldUndo(store, tip, this.#options.undoDepth, [undoKey]);
     this.#txids = isFilling ? undefined : await TxidTable.load(store, tip === undefined ? 0 : tip.height + 1);
     await this.#txids?.cut();
@@ -95,23 +109,32 @@ export class ScriptWriter {
   }
 
   /**
-   * Connects consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be undone.
+   * Connects consecutive blocks on top of the tip, all or none of them. The last of them can be undone.
    * @throws IndexError when they do not fit, as scriptRows; nothing is changed.
    */
-  async connect(blocks: readonly ScriptBlock[], undoFrom = 0): Promise<void> {
+  async connect(blocks: readonly ScriptBlock[]): Promise<void> {
     const last = blocks.at(-1)?.point;
     if (last === undefined) return;
     this.#checkExtend(blocks);
     const rows: ScriptRows[] = [];
     for (const block of blocks) rows.push(await runAhead(scriptRows(block, this.hasher)));
     const { store, watch } = this.#options;
-    const table = this.#loadedTxids();
+    const table = this.#requireLoaded(this.#txids);
     const txids = table.add();
     for (const ofBlock of rows) txids.take(ofBlock.txids);
     await txids.write();
-    for (const { hashes } of rows) this.changes.begin(hashes);
+    const loose = this.#requireLoaded(this.#loose);
+    for (const { hashes } of rows) {
+      this.changes.begin(hashes);
+      loose.add(hashes);
+    }
+    const count = last.height + 1;
+    // Scripts of blocks without an undo record must be stored with them.
+    const isLooseDue = count - loose.storedBlocks > Math.min(LOOSE_BLOCKS, this.#options.undoDepth);
     const atEnd = [...txids.writes(), ...table.noteSynced(), putTip(last)];
-    await store.batch(concatenated(this.#writes(blocks, rows, last, undoFrom, table.lastPage), atEnd), { durable: false });
+    const writes = concatenated(this.#writes(blocks, rows, last, table.lastPage), isLooseDue ? loose.writes(count) : [], atEnd);
+    await store.batch(writes, { durable: false });
+    if (isLooseDue) loose.stored(count);
     this.changes.end();
     txids.commit();
     this.#tip = last;
@@ -134,9 +157,10 @@ export class ScriptWriter {
     for await (const some of this.#singleRows(rowKeys)) found.push(...some);
     const hashes = Buffer.concat(found.map(hashInRowKey));
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
-    const txids = this.#loadedTxids().remove(Buffer.from(lastPage));
+    const txids = this.#requireLoaded(this.#txids).remove(Buffer.from(lastPage));
     this.changes.begin(hashes);
-    await store.batch(concatenated(deletions([key, ...found]), [...txids.writes, putTip(previous)]), { durable: txids.durable });
+    const loose = this.#requireLoaded(this.#loose).undone(tip.height);
+    await store.batch(concatenated(deletions([key, ...found]), [...txids.writes, ...loose, putTip(previous)]), { durable: txids.durable });
     this.changes.end();
     txids.commit();
     this.#tip = previous;
@@ -149,13 +173,26 @@ export class ScriptWriter {
     this.#hasher = undefined;
     this.#tip = undefined;
     this.#txids = undefined;
+    this.#loose = undefined;
     this.changes.all();
   }
 
   /** @throws IndexError */
-  #loadedTxids(): TxidTable {
-    if (this.#txids === undefined) throw new IndexError('the index by script is not loaded');
-    return this.#txids;
+  #requireLoaded<T>(part: T | undefined): T {
+    if (part === undefined) throw new IndexError('the index by script is not loaded');
+    return part;
+  }
+
+  /** What old undo records say of it is stored before they are dropped. @throws DamagedIndexError */
+  async #loadLoose(tip: BlockPoint | undefined): Promise<LooseScripts> {
+    const { store, undoDepth } = this.#options;
+    const blocks = tip === undefined ? 0 : tip.height + 1;
+    const loose = await LooseScripts.load(store, blocks);
+    if (loose.storedBlocks < blocks - undoDepth) {
+      await store.batch(loose.writes(blocks), { durable: false });
+      loose.stored(blocks);
+    }
+    return loose;
   }
 
   #checkExtend(blocks: readonly ScriptBlock[]): void {
@@ -171,13 +208,7 @@ export class ScriptWriter {
   }
 
   /** The writes of the blocks' rows and undo records. Must be iterated over once; a write is valid until the next. */
-  *#writes(
-    blocks: readonly ScriptBlock[],
-    rowsOfBlocks: readonly ScriptRows[],
-    last: BlockPoint,
-    undoFrom: number,
-    lastPage: Buffer
-  ): Generator<StoreWrite> {
+  *#writes(blocks: readonly ScriptBlock[], rowsOfBlocks: readonly ScriptRows[], last: BlockPoint, lastPage: Buffer): Generator<StoreWrite> {
     const { undoDepth } = this.#options;
     const buffer = new WriteBuffer();
     let lastTxids = lastPage;
@@ -185,7 +216,7 @@ export class ScriptWriter {
       const { point, hashes, indexes, txids } = rows;
       const { height } = point;
       yield* rowWrites(rows, buffer);
-      if (height > 0 && height >= undoFrom && height > last.height - undoDepth) {
+      if (height > 0 && height > last.height - undoDepth) {
         const { raw } = blocks[i] as ScriptBlock; // one for each
         const undo = encodeUndo(point.hash, previousHashOf(raw), lastTxids, txids.length / TXID_LENGTH, indexes, hashes);
         yield putRecord(undoKey(height), undo);
@@ -247,7 +278,6 @@ function* deletions(keys: readonly Buffer[]): Generator<StoreWrite> {
   for (const key of keys) yield { type: 'del', key };
 }
 
-function* concatenated(first: Iterable<StoreWrite>, then: Iterable<StoreWrite>): Generator<StoreWrite> {
-  yield* first;
-  yield* then;
+function* concatenated(...lists: readonly Iterable<StoreWrite>[]): Generator<StoreWrite> {
+  for (const writes of lists) yield* writes;
 }

@@ -2,7 +2,7 @@
 
 import { isIPv6 } from 'node:net';
 
-/** Whether an address is of the node's machine, where proxies connect from for many clients. */
+/** Whether an address is of the node's machine. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }

@@ -24,31 +24,44 @@ const FREE: Account = { charge: () => undefined, delayMs: 0, isOverdrawn: false 
 
 class PointAccount implements Account {
   readonly #hard: number;
-  #points = 0;
+  readonly #soft: number;
+  /** Those that were there at `#at`, and those that were charged since. */
+  #before = 0;
+  #charged = 0;
   #at = performance.now();
 
   constructor(hard: number) {
     this.#hard = hard;
+    this.#soft = hard * SOFT_SHARE;
   }
 
   charge(points: number): void {
-    this.#points = this.points + points;
-    this.#at = performance.now();
+    this.#charged += points;
   }
 
+  /** To be called every few seconds: points that were charged drain away only from then on. */
   get points(): number {
-    const drained = ((performance.now() - this.#at) / 1_000) * this.#hard * DRAIN_SHARE;
-    return Math.max(0, this.#points - drained);
+    const now = performance.now();
+    const drained = ((now - this.#at) / 1_000) * this.#hard * DRAIN_SHARE;
+    this.#before = Math.max(0, this.#before - drained) + this.#charged;
+    this.#charged = 0;
+    this.#at = now;
+    return this.#before;
   }
 
   get delayMs(): number {
-    const soft = this.#hard * SOFT_SHARE;
-    const share = (this.points - soft) / (this.#hard - soft);
+    if (this.#isAtMost(this.#soft)) return 0;
+    const share = (this.points - this.#soft) / (this.#hard - this.#soft);
     return share <= 0 ? 0 : Math.min(1, share) * MOST_DELAY_MS;
   }
 
   get isOverdrawn(): boolean {
-    return this.points >= this.#hard;
+    return !this.#isAtMost(this.#soft) && this.points >= this.#hard;
+  }
+
+  /** Whether that is so without a look at the clock, as it is for nearly all clients. */
+  #isAtMost(points: number): boolean {
+    return this.#before + this.#charged <= points;
   }
 }
 

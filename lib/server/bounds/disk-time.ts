@@ -5,7 +5,7 @@
 const FREE_MS = 10;
 
 /** A point is about a tenth of a millisecond. */
-const POINTS_PER_MS = 10;
+export const POINTS_PER_MS = 10;
 
 export class DiskTime {
   readonly #idleMs: () => number;

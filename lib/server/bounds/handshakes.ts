@@ -2,6 +2,7 @@
 
 import { Unfinished, type UnfinishedMessage } from './unfinished';
 import type { Socket } from 'node:net';
+import type { Proxies } from './proxies';
 
 /** At a time. Beyond it the one that has been under way for longest ends; one address may have a quarter. */
 const MOST_HANDSHAKES = 200;
@@ -9,26 +10,44 @@ const MOST_HANDSHAKES = 200;
 /** What a connection and its TLS socket have in common. */
 type Peer = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress'>;
 
-export class Handshakes {
-  readonly #account = new Unfinished({ smallBytes: MOST_HANDSHAKES, largeBytes: 0 });
-  readonly #underWay = new Map<string, UnfinishedMessage>();
+interface Handshake {
+  readonly message: UnfinishedMessage;
+  readonly address: string | undefined;
+}
 
-  begin(socket: Socket): void {
-    const key = keyOf(socket);
-    const handshake = this.#account.open(socket.remoteAddress, () => socket.destroy());
-    this.#underWay.set(key, handshake);
-    socket.once('close', () => {
-      handshake.set(0);
-      if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
-    });
-    handshake.set(1);
+export class Handshakes {
+  readonly #account: Unfinished;
+  readonly #underWay = new Map<string, Handshake>();
+
+  constructor(proxies?: Proxies) {
+    this.#account = new Unfinished({ smallBytes: MOST_HANDSHAKES, largeBytes: 0 }, proxies);
   }
 
-  /** The connection is secure. */
-  end(socket: Peer): void {
+  /** Connections that were cut off to make room. */
+  get cutOff(): number {
+    return this.#account.cutOff;
+  }
+
+  /** `address`: the client's, if not that of its socket. */
+  begin(socket: Socket, address = socket.remoteAddress): void {
     const key = keyOf(socket);
-    this.#underWay.get(key)?.set(0);
+    const message = this.#account.open(address, () => socket.destroy());
+    const handshake = { message, address };
+    this.#underWay.set(key, handshake);
+    socket.once('close', () => {
+      message.set(0);
+      if (this.#underWay.get(key) === handshake) this.#underWay.delete(key);
+    });
+    message.set(1);
+  }
+
+  /** The connection is secure. Gives the client's address. */
+  end(socket: Peer): string | undefined {
+    const key = keyOf(socket);
+    const handshake = this.#underWay.get(key);
+    handshake?.message.set(0);
     this.#underWay.delete(key);
+    return handshake?.address;
   }
 }
 

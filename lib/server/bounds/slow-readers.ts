@@ -26,6 +26,8 @@ interface Reader {
 }
 
 export class SlowReaders {
+  /** Clients that were cut off. */
+  cutOff = 0;
   readonly #bytesPerMs: number;
   readonly #mostAhead: number;
   readonly #lookMs: number;
@@ -37,6 +39,11 @@ export class SlowReaders {
     this.#bytesPerMs = bytesPerSecond / 1_000;
     this.#mostAhead = this.#bytesPerMs * windowMs;
     this.#lookMs = Math.max(LEAST_LOOK_MS, Math.min(MOST_LOOK_MS, windowMs / LOOKS));
+  }
+
+  /** Clients with something to read. */
+  get size(): number {
+    return this.#readers.size;
   }
 
   /** A reply waits to be read. */
@@ -71,6 +78,7 @@ export class SlowReaders {
       reader.taken = taken;
       if (reader.ahead >= 0) continue;
       this.#readers.delete(socket);
+      this.cutOff++;
       socket.destroy();
     }
   };

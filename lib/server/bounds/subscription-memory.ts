@@ -16,17 +16,24 @@ export class TooManySubscriptionsError extends Error {
 
 export class SubscriptionMemory {
   readonly #most: number;
+  readonly #isOwn: (address: string) => boolean;
   #count = 0;
   readonly #ofGroup = new Map<string, number>();
 
-  /** `bytes`: for all together. */
-  constructor(bytes: number) {
+  /** `bytes`: for all together. `isOwn`: whether an address is of the node's machine. */
+  constructor(bytes: number, isOwn = isLoopback) {
+    this.#isOwn = isOwn;
     this.#most = Math.floor(bytes / SUBSCRIPTION_BYTES);
   }
 
-  /** For one client. Clients of the node's machine have no share, since proxies connect from there. */
+  /** Subscriptions of all clients. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** For one client. Clients of the node's machine have no share. */
   open(address: string): ClientSubscriptionMemory {
-    return new ClientSubscriptionMemory(this, isLoopback(address) ? undefined : groupOf(address));
+    return new ClientSubscriptionMemory(this, this.#isOwn(address) ? undefined : groupOf(address));
   }
 
   /** @throws TooManySubscriptionsError; nothing is taken then */

@@ -2,7 +2,8 @@
 // that wait. It is one account for all interfaces. Nothing in it is refused: what has been unfinished for longest makes room, since honest
 // clients send a message within seconds.
 
-import { groupOf, isLoopback } from './address-group';
+import { groupOf } from './address-group';
+import { NO_PROXIES, type Forwarded, type Proxies } from './proxies';
 
 /** Messages up to this size have a reserve of their own. */
 const SMALL_BYTES = 65_536;
@@ -67,6 +68,10 @@ class MessageClass {
     this.#most = most;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   count(message: UnfinishedMessage, by: number): void {
     this.#bytes += by;
     const { group } = message;
@@ -96,12 +101,26 @@ class MessageClass {
 }
 
 export class Unfinished {
+  /** Connections that were cut off to make room. */
+  cutOff = 0;
+  /** Those that were cut off because nothing more of a body came, or only tiny pieces of it. */
+  stalled = 0;
   readonly #small: MessageClass;
   readonly #large: MessageClass;
+  readonly #proxies: Proxies;
 
-  constructor({ largeBytes, smallBytes }: UnfinishedLimits = { largeBytes: LARGE_TOTAL_BYTES, smallBytes: SMALL_TOTAL_BYTES }) {
+  constructor(
+    { largeBytes, smallBytes }: UnfinishedLimits = { largeBytes: LARGE_TOTAL_BYTES, smallBytes: SMALL_TOTAL_BYTES },
+    proxies = NO_PROXIES
+  ) {
+    this.#proxies = proxies;
     this.#small = new MessageClass(smallBytes);
     this.#large = new MessageClass(largeBytes);
+  }
+
+  /** Bytes of all messages. */
+  get bytes(): number {
+    return this.#small.bytes + this.#large.bytes;
   }
 
   /**
@@ -109,8 +128,13 @@ export class Unfinished {
    * and those that it trusts have no share, only the limit of all.
    */
   open(address: string | undefined, drop: () => void, isTrusted = false): UnfinishedMessage {
-    const group = address === undefined || isTrusted || isLoopback(address) ? undefined : groupOf(address);
+    const group = address === undefined || isTrusted || this.#proxies.isOwn(address) ? undefined : groupOf(address);
     return new UnfinishedMessage(this, group, drop);
+  }
+
+  /** As `open`, for the client that makes a request. */
+  openFor(request: Forwarded, drop: () => void, isTrusted?: boolean): UnfinishedMessage {
+    return this.open(this.#proxies.clientOf(request), drop, isTrusted);
   }
 
   /** To be called by a message. `before`: its bytes before the change. */
@@ -125,6 +149,7 @@ export class Unfinished {
     if (to === undefined || bytes < before) return;
     for (let victim = to.victim(group); victim !== undefined; victim = to.victim(group)) {
       to.delete(victim, victim.bytes);
+      this.cutOff++;
       victim.makeRoom();
     }
   }

@@ -16,6 +16,12 @@ export interface Cached {
   readonly byteLength: number;
 }
 
+/** How often a cache was asked for something that it had, and that it had not. */
+export interface CacheUse {
+  hits: number;
+  misses: number;
+}
+
 /** The part of the cache that holds one kind of value. */
 export interface CacheSection<T extends Cached> {
   get(key: string): T | undefined;
@@ -30,9 +36,15 @@ export class AnswerCache {
   readonly #entries: LRUCache<string, Cached>;
   /** Fingerprints of keys that were offered, each in the slot that it selects. On a collision a key is cached one request too early. */
   readonly #offered = new Uint32Array(FINGERPRINTS);
+  /** By the names of the sections. */
+  readonly uses = new Map<string, CacheUse>();
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES });
+  }
+
+  get entries(): number {
+    return this.#entries.size;
   }
 
   /** Bytes that are cached. */
@@ -42,8 +54,15 @@ export class AnswerCache {
 
   /** `name`: one for each kind. */
   section<T extends Cached>(name: string): CacheSection<T> {
+    const use = this.uses.get(name) ?? { hits: 0, misses: 0 };
+    this.uses.set(name, use);
     return {
-      get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
+      get: (key) => {
+        const found = this.#entries.get(`${name}/${key}`) as T | undefined; // nobody else writes under this name
+        if (found === undefined) use.misses++;
+        else use.hits++;
+        return found;
+      },
       setIfAskedBefore: (key, value) => {
         const fingerprint = fingerprintOf(key);
         const slot = fingerprint % FINGERPRINTS;

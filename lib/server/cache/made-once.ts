@@ -11,8 +11,10 @@ interface UnderWay<T> {
 export class MadeOnce<T> {
   readonly #underWay = new Map<string, UnderWay<T>>();
 
-  /** `make` gets one client that stands for all clients that wait. */
-  get(key: string, client: Client, make: (client: Client) => Promise<T>): Promise<T> {
+  /** `make` gets one client that stands for all clients that wait. If it needs no promise, nobody has to wait. */
+  get(key: string, client: Client, make: (client: Client) => Promise<T>): Promise<T>;
+  get(key: string, client: Client, make: (client: Client) => T | Promise<T>): T | Promise<T>;
+  get(key: string, client: Client, make: (client: Client) => T | Promise<T>): T | Promise<T> {
     const before = this.#underWay.get(key);
     // If all clients have left, the work may have been given up already.
     if (before?.clients.some(({ isGone }) => !isGone) === true) {
@@ -25,7 +27,9 @@ export class MadeOnce<T> {
         return clients.every(({ isGone }) => isGone);
       }
     };
-    const result = make(everybody).finally(() => {
+    const made = make(everybody);
+    if (!(made instanceof Promise)) return made;
+    const result = made.finally(() => {
       if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
     });
     const begun: UnderWay<T> = { clients, result };

@@ -33,8 +33,8 @@ export class ReplyCache {
     return cached?.pruned === this.#node.pruned && cached.basis.isSame() ? cached.reply : undefined;
   }
 
-  /** The reply that `make` makes. It is cached if its basis is known and the question was asked before. */
-  async make<R extends Reply>(question: string, make: () => Promise<R>): Promise<R> {
+  /** The reply that `make` makes. It is cached if its basis is known and the question was asked before. `route`: the name of what makes it. */
+  async make<R extends Reply>(question: string, route: string | undefined, make: () => Promise<R>): Promise<R> {
     const { pruned } = this.#node;
     const made = await make();
     const { tip, contentType, body, isImmutable } = made;
@@ -44,7 +44,8 @@ export class ReplyCache {
       const own = ownCopy(body);
       const basis = 'isSame' in known ? known : new StateBasis(known, this.#reader);
       return {
-        reply: { contentType, body: own, isImmutable },
+        // A reply that is right for more than one state is of the state at which it is given.
+        reply: { contentType, body: own, isImmutable, route, tip: 'isSame' in known ? undefined : known },
         basis,
         pruned,
         byteLength: question.length + own.length + basis.byteLength

@@ -1,7 +1,7 @@
-// Reads request bodies within limits of size, time and memory, and restores a request whose body was read so that the node can handle it.
+// Reads request bodies within limits of size, time and memory.
 // Why this is not raw-body: docs/decisions/bodies.md.
 
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ClientGoneError } from '../../turns/client';
 import { Collected } from '../bounds/collected';
 import { bodyTooLarge, encodedBody } from '../errors';
@@ -73,9 +73,13 @@ class BodyReader {
       this.#reject(gone());
       return;
     }
-    const message = unfinished.open(socket.remoteAddress, () => socket.destroy(), isTrusted);
+    const message = unfinished.openFor(request, () => socket.destroy(), isTrusted);
+    const cutOff = (): void => {
+      unfinished.stalled++;
+      socket.destroy();
+    };
     // The socket's own timeout may be in use for a reply that waits to be read.
-    const patience = setTimeout(() => socket.destroy(), timeoutMs);
+    const patience = setTimeout(cutOff, timeoutMs);
     // The rest of a body that is too long has to be taken off the connection: some clients read no reply before they have sent everything.
     let isTooLong = this.#announced > maxBodyBytes;
     if (isTooLong) this.#reject(bodyTooLarge(maxBodyBytes));
@@ -83,7 +87,7 @@ class BodyReader {
       patience.refresh();
       this.#bytes += piece.length;
       if (++this.#pieces > MOST_PIECES && this.#bytes < this.#pieces * SHORT_BYTES) {
-        socket.destroy();
+        cutOff();
         return;
       }
       if (isTooLong) return;
@@ -109,13 +113,3 @@ class BodyReader {
 }
 
 const gone = (): ClientGoneError => new ClientGoneError('the client left before the end of its request');
-
-/** A copy of the request on the same connection, from which the body can be read again. */
-export function replayed(request: IncomingMessage, body: Buffer): IncomingMessage {
-  const again = new IncomingMessage(request.socket);
-  const { method, url, httpVersion, httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
-  Object.assign(again, { method, url, httpVersion, httpVersionMajor, httpVersionMinor, rawHeaders, headers, complete: true });
-  if (body.length > 0) again.push(body);
-  again.push(null);
-  return again;
-}

@@ -52,6 +52,10 @@ export class Connections {
   readonly #timeoutMs: number;
   readonly #closingMs: number;
   readonly #most: number;
+  /** Connections that were ended to make room for others. */
+  madeRoom = 0;
+  /** Connections that were refused because nobody could make room. */
+  refused = 0;
   /** Emits when the server has begun to close. */
   readonly closing$: Observable<void>;
   readonly #closing = new ReplaySubject<void>(1);
@@ -84,6 +88,15 @@ export class Connections {
     this.#most = most;
     this.#handshakes = connectionEvent(server) === 'connection' ? undefined : new Handshakes();
     this.closing$ = this.#closing.asObservable();
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** TLS handshakes that were cut off to make room. */
+  get cutOffHandshakes(): number {
+    return this.#handshakes?.cutOff ?? 0;
   }
 
   open(): void {
@@ -172,6 +185,7 @@ export class Connections {
   readonly #begin = (socket: Socket): void => {
     this.#handshakes?.end(socket);
     if (this.#clients.size >= this.#most && !this.#makeRoom()) {
+      this.refused++;
       socket.destroy();
       return;
     }
@@ -190,6 +204,7 @@ export class Connections {
     const client = this.#idlest.next();
     if (client === undefined) return false;
     this.#clients.delete(client);
+    this.madeRoom++;
     client.destroy();
     return true;
   }

@@ -11,14 +11,17 @@ const DAY_SECONDS = 86_400;
 /** Headers of the reply to a preflight request. */
 export const PREFLIGHT: HeaderList = [
   ...['Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS'],
-  ...['Access-Control-Allow-Headers', 'Authorization, Content-Type'],
+  ...['Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Rest-Min-Tip, X-Rest-Min-Seq'],
   ...['Access-Control-Max-Age', String(DAY_SECONDS)]
 ];
+
+/** The headers beyond those that every page may read. */
+const EXPOSED: HeaderList = ['Access-Control-Expose-Headers', 'X-Rest-Tip, X-Rest-Min-Seq'];
 
 /** Headers for every reply, including errors. */
 export function originHeaders(origins: Origins, { headers: { origin } }: Pick<IncomingMessage, 'headers'>): HeaderList {
   if (origins === undefined) return [];
-  if (origins === '*') return ['Access-Control-Allow-Origin', '*'];
-  const allowed = origin !== undefined && origins.includes(origin) ? ['Access-Control-Allow-Origin', origin] : [];
+  if (origins === '*') return ['Access-Control-Allow-Origin', '*', ...EXPOSED];
+  const allowed = origin !== undefined && origins.includes(origin) ? ['Access-Control-Allow-Origin', origin, ...EXPOSED] : [];
   return [...allowed, 'Vary', 'Origin'];
 }

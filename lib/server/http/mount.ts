@@ -9,14 +9,11 @@ import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Hands a request to the node's own listeners. */
-export type PassOn = (request: IncomingMessage, response: ServerResponse) => void;
+/** Serves a request that was taken. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
-/** Serves a request that was taken, or passes it on to the node after all. */
-export type Handler = (request: IncomingMessage, response: ServerResponse, passOn: PassOn) => Promise<unknown>;
-
-/** Whether a request is taken, by its method and target. */
-export type Takes = (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
+/** Whether a request is taken, by its method, target and headers. */
+export type Takes = (request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>) => boolean;
 
 /** Continues with a connection in another protocol. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -131,16 +128,17 @@ export class Mount {
 
   /** Whether the request is taken. If so, its target becomes a path. */
   #takes(request: IncomingMessage): boolean {
-    const { method, url = '' } = request;
+    const { method, url = '', headers } = request;
     const path = pathOf(url);
-    const isTaken = this.#parts.takes({ method, url: path });
+    const isTaken = this.#parts.takes({ method, url: path, headers });
     if (isTaken) request.url = path;
     return isTaken;
   }
 
-  readonly #passOn: PassOn = (request, response) => {
+  /** Hands a request to the node's own listeners. */
+  #passOn(request: IncomingMessage, response: ServerResponse): void {
     for (const other of this.#others) other.call(this.#parts.server, request, response);
-  };
+  }
 
   /** No error of a request may end the node's process. */
   #serve(request: IncomingMessage, response: ServerResponse): void {
@@ -150,7 +148,7 @@ export class Mount {
       request.socket.destroy();
     };
     try {
-      handler(request, response, this.#passOn).catch(breakOff);
+      handler(request, response).catch(breakOff);
     } catch (error) {
       breakOff(error);
     }

@@ -1,6 +1,7 @@
 // A reply that interfaces over HTTP give for a success.
 
 import type { HeaderRecord } from '../../index/types';
+import type { LogPoint } from '../../node/types';
 
 export type Format = 'bin' | 'hex' | 'json';
 
@@ -24,6 +25,10 @@ export interface Reply {
   readonly tip?: HeaderRecord | undefined;
   /** What the reply depends on, if not on the state; undefined: that is not known. */
   readonly basis?: Basis | undefined;
+  /** The name of the route that made it, in a reply from the cache. */
+  readonly route?: string | undefined;
+  /** What shows the change that this request has made; undefined: it has made none. */
+  readonly change?: LogPoint | undefined;
   /** To be called once the operating system has the body, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }

@@ -28,6 +28,12 @@ export class Responses {
   /** Clients with something to read, of every protocol. */
   readonly slowReaders: SlowReaders;
   #bytes = 0;
+  /** Bytes of all bodies that were handed over. */
+  sentBytes = 0;
+  /** Bytes that were handed over to clients whose connections stay open. */
+  othersSentBytes = 0;
+  /** Notifications for such clients. */
+  notifications = 0;
   /** How many replies wait in each piece of memory. */
   readonly #waiting = new Map<ArrayBufferLike, number>();
   /** For each connection the replies with `whenOver` callbacks. */
@@ -38,6 +44,11 @@ export class Responses {
     this.#server = server;
     this.#mostBytes = mostBytes;
     this.slowReaders = new SlowReaders(readRate);
+  }
+
+  /** Bytes of memory behind replies that clients have yet to read. */
+  get unreadBytes(): number {
+    return this.#bytes;
   }
 
   /** True while no further large reply may be made. */
@@ -99,6 +110,7 @@ export class Responses {
     if (length > SMALL_BYTES && !this.#waiting.has(buffer) && this.#bytes + buffer.byteLength > this.#mostBytes) throw queueFull();
     // A server that closes waits for connections in use: a busy client would keep its connection open indefinitely.
     if (!this.#server.listening) response.shouldKeepAlive = false;
+    this.sentBytes += length;
     response.writeHead(status, headers as string[]);
     sendBody(response, body);
     // A reply may be waiting for a slow reader if it is sent in pieces, if the system did not take all of it, or if it waits
@@ -114,6 +126,7 @@ export class Responses {
     for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;
     if (more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
     if (!this.#server.listening) response.shouldKeepAlive = false;
+    for (const { length } of parts) this.sentBytes += length;
     response.writeHead(status, headers as string[]);
     sendPieces(response, piecesOf(parts));
     const { socket } = response;

@@ -37,6 +37,7 @@ export class CertificateFiles {
   #seen: string;
   #pair: PemPair;
   #looking: NodeJS.Timeout | undefined;
+  #changed: ((pair: PemPair) => void) | undefined;
 
   /** Only called by `open`, which has read the files. */
   constructor(parts: CertificateFilesParts, paths: CertificatePaths | undefined, seen: string, pair: PemPair) {
@@ -72,11 +73,15 @@ export class CertificateFiles {
 
   /** Calls back with every new pair. */
   watch(changed: (pair: PemPair) => void): void {
-    const paths = this.#paths;
-    if (paths === undefined) return;
-    this.#looking = setInterval(() => {
-      void this.#readAgain(paths, changed);
-    }, this.#parts.lookMs ?? LOOK_MS).unref();
+    this.#changed = changed;
+    if (this.#paths === undefined) return;
+    this.#looking = setInterval(() => void this.#look(), this.#parts.lookMs ?? LOOK_MS).unref();
+  }
+
+  /** Reads the files at once, whether or not they seem to have changed. */
+  readAgain(): void {
+    this.#seen = '';
+    void this.#look();
   }
 
   close(): void {
@@ -84,8 +89,10 @@ export class CertificateFiles {
   }
 
   /** If changed files cannot be used, this is logged and the previous pair stays. */
-  async #readAgain(paths: CertificatePaths, changed: (pair: PemPair) => void): Promise<void> {
+  async #look(): Promise<void> {
     const { logger } = this.#parts;
+    const paths = this.#paths;
+    if (paths === undefined) return;
     try {
       const seen = await look(paths);
       if (seen === this.#seen) return;
@@ -93,7 +100,7 @@ export class CertificateFiles {
       this.#seen = seen;
       this.#pair = await readPair(paths);
       logger.info(`${fingerprintText(this.#pair)} from now on.`);
-      changed(this.#pair);
+      this.#changed?.(this.#pair);
     } catch (error) {
       logger.error(`Electrum over TLS continues with the previous certificate: ${messageOf(error)}`);
     }

@@ -9,6 +9,13 @@ import type { Connection, ConnectionUser } from './connection';
 /** Points for the bytes of a message. */
 const BYTES_PER_POINT = 5_000;
 
+/**
+ * Why a client is cut off. `cost`: it has cost too much. `unread`: it does not read what it is notified of. `idle`: nothing came from it for
+ * long. `room`: another one needed its place. `malformed`: it does not speak the protocol. `missed`: it was not notified of something.
+ */
+export const CUT_OFF_REASONS = ['cost', 'unread', 'idle', 'room', 'malformed', 'missed'] as const;
+export type CutOffReason = (typeof CUT_OFF_REASONS)[number];
+
 export interface ClientSessionParts {
   readonly connection: Connection;
   readonly account: Account;
@@ -23,10 +30,13 @@ export abstract class ClientSession implements ConnectionUser {
   readonly openedAt = performance.now();
   /** When the last message came; undefined before the first. */
   heardAt: number | undefined;
+  /** Why it was cut off; undefined: it was not. */
+  cutOffFor: CutOffReason | undefined;
   protected readonly connection: Connection;
   protected readonly account: Account;
   readonly #parts: ClientSessionParts;
   #endedAt: number | undefined;
+  #isFinishing = false;
   #isClosed = false;
 
   protected constructor(parts: ClientSessionParts) {
@@ -37,6 +47,9 @@ export abstract class ClientSession implements ConnectionUser {
 
   /** Whether it may make room for another client: it has no subscriptions, no request is being answered, and nothing waits to be read. */
   abstract get isIdle(): boolean;
+
+  /** Whether the client waits for something that it has asked. */
+  protected abstract get isAnswering(): boolean;
 
   /** Takes a message, after its bytes were charged. */
   protected abstract take(message: Buffer): void;
@@ -60,8 +73,8 @@ export abstract class ClientSession implements ConnectionUser {
     this.account.charge(points);
   }
 
-  receive(message: Buffer): void {
-    this.heardAt = performance.now();
+  receive(message: Buffer, at: number): void {
+    this.heardAt = at;
     this.chargeBytes(message.length);
     this.take(message);
   }
@@ -74,18 +87,42 @@ export abstract class ClientSession implements ConnectionUser {
   /** The client has to connect again, since it was not notified of something. */
   failed(error: unknown): void {
     this.#parts.logger.error(`a client could not be told: ${detailsOf(error)}`);
+    this.cutOff('missed');
+  }
+
+  /** Closes the connection at once. */
+  cutOff(reason: CutOffReason): void {
+    this.cutOffFor ??= reason;
     this.destroy();
   }
 
-  /** Closes the connection once everything that was sent has gone out. */
-  end(): void {
+  /** Closes the connection once everything that was sent has gone out. `reason`: if the client is cut off. */
+  end(reason?: CutOffReason): void {
+    this.cutOffFor ??= reason;
     this.#close();
     this.connection.end();
+  }
+
+  /** Ends the session once what the client has asked so far is answered. */
+  finish(): void {
+    this.#isFinishing = true;
+    this.connection.pause();
+    this.answered();
   }
 
   destroy(): void {
     this.#close();
     this.connection.destroy();
+  }
+
+  /** To be called when a request was answered. */
+  protected answered(): void {
+    if (this.#isFinishing && !this.isAnswering) this.end();
+  }
+
+  /** To be called for each notification of something that the client has subscribed to. */
+  protected countNotification(): void {
+    this.#parts.outflow.notifications++;
   }
 
   protected chargeBytes(bytes: number): void {
@@ -105,7 +142,7 @@ export abstract class ClientSession implements ConnectionUser {
 
   /** Reads on from the client, unless it is busy or has too much left to read. */
   protected readOn(isBusy: boolean): void {
-    if (isBusy || this.connection.unreadBytes > MOST_UNREAD_BYTES) this.connection.pause();
+    if (isBusy || this.#isFinishing || this.connection.unreadBytes > MOST_UNREAD_BYTES) this.connection.pause();
     else this.connection.resume();
   }
 

@@ -1,7 +1,7 @@
 // The connection to one client: JSON values in both directions, over any transport.
 
 import { Inbox } from './inbox';
-import { Outbox, type Outflow } from './outbox';
+import { Outbox, type OutboundMessage, type Outflow, type Piece } from './outbox';
 import type { Socket } from 'node:net';
 
 /** ElectrumX's limit (MAX_RECV): longer values are dropped, or end the connection. */
@@ -16,8 +16,8 @@ export interface Transport {
   open(came: () => void, closed: () => void): void;
   /** The next complete value, in UTF-8, valid until the next call. */
   next(): Buffer | undefined;
-  /** Sends a piece of a value. `written`: to be called once the operating system has it. */
-  write(piece: Buffer, isLast: boolean, written: () => void): void;
+  /** Sends values, or pieces of them, one after the other. `written`: to be called once the operating system has all of them. */
+  write(pieces: readonly Piece[], written: () => void): void;
   /** Asks the client now and then whether it is there, if the transport has a way to ask. */
   keepAlive?(isThere: () => void): void;
   /** Closes the connection politely. */
@@ -28,8 +28,8 @@ export interface Transport {
 
 /** The user of a connection, which the connection calls. */
 export interface ConnectionUser {
-  /** A value came. `value`: UTF-8, valid during the call. */
-  receive(value: Buffer): void;
+  /** A value came. `value`: UTF-8, valid during the call. `at`: about when, as performance.now(). */
+  receive(value: Buffer, at: number): void;
   /** The client has read something. */
   progressed(): void;
   /** The client has gone. */
@@ -48,8 +48,8 @@ export class Connection {
     this.#outbox = new Outbox({
       socket,
       outflow,
-      write: (piece, isLast, written) => {
-        transport.write(piece, isLast, written);
+      write: (pieces, written) => {
+        transport.write(pieces, written);
       },
       progressed: () => this.#user?.progressed()
     });
@@ -61,8 +61,8 @@ export class Connection {
     this.#user = user;
     const inbox = (this.#inbox = new Inbox({
       next: () => transport.next(),
-      receive: (value) => {
-        user.receive(value);
+      receive: (value, at) => {
+        user.receive(value, at);
       },
       flow: transport.flow,
       refuse: () => {
@@ -90,9 +90,9 @@ export class Connection {
     return this.#outbox.unreadBytes;
   }
 
-  /** Sends one value that is given in parts: UTF-8, without line ends. */
-  send(...parts: readonly Buffer[]): void {
-    this.#outbox.add(parts);
+  /** Sends one value, without line ends. */
+  send(value: OutboundMessage): void {
+    this.#outbox.add(value);
   }
 
   /** Stops reading from the client. */

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Unfinished } from '../bounds/unfinished';
 import type { Transport } from './connection';
+import type { Bytes, Piece } from './outbox';
 
 /** How often a client is pinged, since clients that only listen send nothing. */
 const ASK_MS = 60_000;
@@ -12,17 +13,22 @@ const ASK_MS = 60_000;
 /** WebSocket's code for a server that goes away. */
 const GOING_AWAY = 1001;
 
+/** Values up to this length are one frame, even if they are given in parts. */
+const ONE_FRAME_BYTES = 16_384;
+
 export class FrameTransport implements Transport {
   readonly flow: WebSocket;
   readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
   /** The values of one read of the connection: the library hands over all its frames at once. */
   readonly #values: Buffer[] = [];
 
-  /** `socket`: the connection under the WebSocket. */
-  constructor(webSocket: WebSocket, socket: Socket, unfinished: Unfinished) {
+  /** `socket`: the connection under the WebSocket. `address`: the client's. */
+  constructor(webSocket: WebSocket, socket: Socket, unfinished: Unfinished, address: string) {
     this.flow = this.#webSocket = webSocket;
+    this.#socket = socket;
     const meter = new FrameMeter();
-    const message = unfinished.open(socket.remoteAddress, () => {
+    const message = unfinished.open(address, () => {
       this.destroy();
     });
     socket.on('data', (chunk: Buffer) => {
@@ -54,8 +60,12 @@ export class FrameTransport implements Transport {
     return this.#values.shift();
   }
 
-  write(piece: Buffer, isLast: boolean, written: () => void): void {
-    this.#webSocket.send(piece, { binary: false, fin: isLast }, written);
+  write(pieces: readonly Piece[], written: () => void): void {
+    const frames = inFrames(pieces);
+    this.#socket.cork();
+    for (const [i, { bytes, isLast }] of frames.entries())
+      this.#webSocket.send(bytes, { binary: false, fin: isLast }, i === frames.length - 1 ? written : undefined);
+    this.#socket.uncork();
   }
 
   keepAlive(isThere: () => void): void {
@@ -78,4 +88,22 @@ export class FrameTransport implements Transport {
   destroy(): void {
     this.#webSocket.terminate();
   }
+}
+
+/** What each frame has. */
+function inFrames(pieces: readonly Piece[]): { readonly bytes: Bytes; readonly isLast: boolean }[] {
+  const frames: { readonly bytes: Bytes; readonly isLast: boolean }[] = [];
+  /** Parts of a value that has not ended. */
+  let parts: Bytes[] = [];
+  for (const piece of pieces) {
+    const { bytes, isLast } = typeof piece === 'string' ? { bytes: piece, isLast: true } : piece;
+    parts.push(bytes);
+    const isShort = parts.reduce((sum, { length }) => sum + length, 0) <= ONE_FRAME_BYTES;
+    if (isShort && !isLast) continue;
+    if (isShort && parts.length > 1) parts = [Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))];
+    for (const [i, part] of parts.entries()) frames.push({ bytes: part, isLast: isLast && i === parts.length - 1 });
+    parts = [];
+  }
+  for (const part of parts) frames.push({ bytes: part, isLast: false });
+  return frames;
 }

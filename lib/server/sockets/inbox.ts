@@ -7,7 +7,8 @@ const TURN_MS = 2;
 export interface InboxParts {
   /** The next complete value. */
   readonly next: () => Buffer | undefined;
-  readonly receive: (value: Buffer) => void;
+  /** `at`: about when it came, as performance.now(). */
+  readonly receive: (value: Buffer, at: number) => void;
   /** Stops and continues reading from the client. */
   readonly flow: { pause(): unknown; resume(): unknown };
   /** Called when a value cannot be received. */
@@ -46,7 +47,8 @@ export class Inbox {
   readonly run = (): void => {
     const { next, receive, flow, refuse } = this.#parts;
     this.#next = undefined;
-    const end = performance.now() + TURN_MS;
+    let now = performance.now();
+    const end = now + TURN_MS;
     try {
       while (!this.#isPaused && !this.#isClosed) {
         const value = next();
@@ -54,8 +56,9 @@ export class Inbox {
           flow.resume();
           return;
         }
-        receive(value);
-        if (performance.now() < end) continue;
+        receive(value, now);
+        now = performance.now();
+        if (now < end) continue;
         flow.pause();
         this.#next = setImmediate(this.run);
         return;

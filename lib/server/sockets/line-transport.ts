@@ -2,10 +2,10 @@
 
 import { MOST_VALUE_BYTES, type Transport } from './connection';
 import { LineBuffer } from './line-buffer';
+import { writeLines } from './line-writer';
 import type { Socket } from 'node:net';
 import type { Unfinished, UnfinishedMessage } from '../bounds/unfinished';
-
-const LINE_END = Buffer.from('\n');
+import type { Piece } from './outbox';
 
 /** The first line of a request over HTTP: a web page can make a browser send calls to any port, in the body of a request. */
 const HTTP_REQUEST = /^[A-Z]{1,20} /;
@@ -17,9 +17,10 @@ export class LineTransport implements Transport {
   readonly #unfinished: UnfinishedMessage;
   #isFirst = true;
 
-  constructor(socket: Socket, unfinished: Unfinished) {
+  /** `address`: the client's. */
+  constructor(socket: Socket, unfinished: Unfinished, address: string) {
     this.flow = this.#socket = socket;
-    this.#unfinished = unfinished.open(socket.remoteAddress, () => {
+    this.#unfinished = unfinished.open(address, () => {
       this.destroy();
     });
   }
@@ -56,9 +57,8 @@ export class LineTransport implements Transport {
     return line;
   }
 
-  write(piece: Buffer, isLast: boolean, written: () => void): void {
-    this.#socket.write(piece, isLast ? undefined : written);
-    if (isLast) this.#socket.write(LINE_END, written);
+  write(pieces: readonly Piece[], written: () => void): void {
+    writeLines(this.#socket, pieces, written);
   }
 
   end(): void {

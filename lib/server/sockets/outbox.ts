@@ -5,10 +5,8 @@
 import type { Socket } from 'node:net';
 import type { ReadSocket, SlowReaders } from '../bounds/slow-readers';
 
-const PIECE_BYTES = 65_536;
-
 /** Bytes that are handed over before the operating system has taken them. */
-const AHEAD_BYTES = 4 * PIECE_BYTES;
+const AHEAD_BYTES = 262_144;
 
 /** A client with more unread bytes than this is cut off when it is notified. */
 export const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
@@ -26,18 +24,37 @@ export interface Outflow {
   /** Counts memory until it is released as often as it was held. However many clients have yet to read it, it counts once. */
   hold(memory: ArrayBufferLike): void;
   release(memory: ArrayBufferLike): void;
+  /** Bytes that were handed over to clients whose connections stay open. */
+  othersSentBytes: number;
+  /** Notifications for such clients. */
+  notifications: number;
   /** Clients that have something to read. */
   readonly slowReaders: Pick<SlowReaders, 'watch' | 'unwatch'>;
   /** Counts bytes that are not handed over yet; negative when they were or are dropped. */
   countOthers(bytes: number): void;
 }
 
+/** UTF-8. Short texts are given as strings: one call hands over many of them. */
+export type Bytes = string | Buffer;
+
+/** A message, whole or in parts. Many clients may share the memory of its buffers. */
+export type OutboundMessage = string | readonly Bytes[];
+
+/** A part of a message. `isLast`: the message ends with it. */
+export interface Part {
+  readonly bytes: Bytes;
+  readonly isLast: boolean;
+}
+
+/** A string is a whole message. */
+export type Piece = string | Part;
+
 export interface OutboxParts {
   /** The client's connection. The operating system has not taken the bytes that wait in it. */
-  readonly socket: ReadSocket & Pick<Socket, 'cork' | 'uncork' | 'destroyed'>;
-  /** `isLast`: the message ends with this piece. */
-  readonly write: (piece: Buffer, isLast: boolean, written: () => void) => void;
-  readonly outflow: Pick<Outflow, 'hold' | 'release' | 'slowReaders'>;
+  readonly socket: ReadSocket & Pick<Socket, 'destroyed'>;
+  /** Hands over pieces, one after the other. `written`: to be called once the operating system has all of them. */
+  readonly write: (pieces: readonly Piece[], written: () => void) => void;
+  readonly outflow: Pick<Outflow, 'hold' | 'release' | 'slowReaders' | 'countOthers' | 'othersSentBytes'>;
   /** Called when the client has taken something. */
   readonly progressed: () => void;
 }
@@ -75,22 +92,19 @@ function flushSome(): void {
   }
 }
 
-interface Part {
-  readonly bytes: Buffer;
-  /** Whether it is the last part of its message. */
-  readonly isLast: boolean;
-}
+/** The length of strings is counted in characters: nearly all have one byte. */
+const lengthOf = (piece: Piece): number => (typeof piece === 'string' ? piece : piece.bytes).length;
 
 export class Outbox {
   readonly #parts: OutboxParts;
-  /** Messages one after the other, each in one part or several. */
-  readonly #waiting: Part[] = [];
-  /** Bytes of the first part that were sent. */
+  /** Messages one after the other. */
+  #waiting: Piece[] = [];
+  /** Bytes of the first one that were handed over. */
   #sent = 0;
-  /** Unsent bytes of all parts. */
+  /** Bytes of all that were not handed over. */
   #bytes = 0;
-  /** The memory of parts that were sent, but not taken by the operating system. */
-  readonly #sentMemory: ArrayBufferLike[] = [];
+  /** What was handed over in each turn, and was not taken by the operating system. */
+  readonly #handedOver: (readonly Piece[])[] = [];
   #isReady = false;
   #ended: (() => void) | undefined;
   #isClosed = false;
@@ -106,15 +120,10 @@ export class Outbox {
     return this.#bytes + this.#parts.socket.writableLength;
   }
 
-  /** Sends a message, given in parts. Many clients may share its memory. */
-  add(message: readonly Buffer[]): void {
+  add(message: OutboundMessage): void {
     if (this.#isClosed || this.#ended !== undefined) return;
-    this.#watch(true);
-    for (const [i, bytes] of message.entries()) {
-      this.#waiting.push({ bytes, isLast: i === message.length - 1 });
-      this.#bytes += bytes.length;
-      this.#parts.outflow.hold(bytes.buffer);
-    }
+    if (typeof message === 'string') this.#push(message);
+    else for (let i = 0; i < message.length; i++) this.#push({ bytes: message[i] as Bytes, isLast: i === message.length - 1 }); // below the length
     // Messages of one turn are sent together.
     this.#wake();
   }
@@ -130,9 +139,26 @@ export class Outbox {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#watch(false);
-    const memories = [...this.#sentMemory, ...this.#waiting.map(({ bytes }) => bytes.buffer)];
-    for (const memory of memories) this.#parts.outflow.release(memory);
-    this.#sentMemory.length = this.#waiting.length = 0;
+    for (const pieces of [...this.#handedOver, this.#waiting]) this.#release(pieces);
+    this.#handedOver.length = this.#waiting.length = 0;
+  }
+
+  #push(piece: Piece): void {
+    this.#waiting.push(piece);
+    this.#bytes += lengthOf(piece);
+    const bytes = typeof piece === 'string' ? piece : piece.bytes;
+    if (typeof bytes === 'string') this.#parts.outflow.countOthers(bytes.length);
+    else this.#parts.outflow.hold(bytes.buffer);
+  }
+
+  /** To be called for what the client has taken, or will never take. */
+  #release(pieces: readonly Piece[]): void {
+    const { outflow } = this.#parts;
+    for (const piece of pieces) {
+      const bytes = typeof piece === 'string' ? piece : piece.bytes;
+      if (typeof bytes === 'string') outflow.countOthers(-bytes.length);
+      else if (!(piece instanceof Cut)) outflow.release(bytes.buffer);
+    }
   }
 
   #watch(isWatched: boolean): void {
@@ -151,40 +177,67 @@ export class Outbox {
 
   readonly #flush = (): number => {
     this.#isReady = false;
-    const { socket, write } = this.#parts;
+    const { socket, write, outflow } = this.#parts;
     if (this.#isClosed || socket.destroyed) return 0;
-    let bytes = 0;
-    socket.cork();
-    while (bytes < AHEAD_BYTES && this.#waiting.length > 0 && socket.writableLength < AHEAD_BYTES) {
-      const part = this.#waiting[0] as Part; // above none
-      const piece = part.bytes.subarray(this.#sent, this.#sent + PIECE_BYTES);
-      this.#sent += piece.length;
-      this.#bytes -= piece.length;
-      bytes += piece.length;
-      const isEnd = this.#sent === part.bytes.length;
-      if (isEnd) {
-        this.#waiting.shift();
-        this.#sent = 0;
-        this.#sentMemory.push(part.bytes.buffer);
-      }
-      write(piece, isEnd && part.isLast, isEnd ? this.#partWritten : this.#written);
+    const before = this.#bytes;
+    if (this.#waiting.length > 0 && socket.writableLength < AHEAD_BYTES) {
+      const pieces = this.#taken();
+      this.#handedOver.push(pieces);
+      write(pieces, this.#written);
+      this.#watch(this.unreadBytes > 0);
     }
-    socket.uncork();
+    const bytes = before - this.#bytes;
+    outflow.othersSentBytes += bytes;
     if (this.#waiting.length === 0) this.#ended?.();
     return bytes;
   };
 
-  readonly #partWritten = (): void => {
-    // Parts are taken in the order in which they were sent.
-    const memory = this.#sentMemory.shift();
-    if (memory !== undefined) this.#parts.outflow.release(memory);
-    this.#written();
-  };
+  /** Takes out what is handed over at once. */
+  #taken(): readonly Piece[] {
+    if (this.#sent === 0 && this.#bytes <= AHEAD_BYTES) {
+      const all = this.#waiting;
+      this.#waiting = [];
+      this.#bytes = 0;
+      return all;
+    }
+    const taken: Piece[] = [];
+    for (let room = AHEAD_BYTES; room > 0 && this.#waiting.length > 0;) {
+      const piece = this.#rest(this.#waiting[0] as Piece, room); // there is one
+      taken.push(piece);
+      const length = lengthOf(piece);
+      this.#bytes -= length;
+      room -= length;
+      if (piece instanceof Cut) this.#sent += length;
+      else {
+        this.#waiting.shift();
+        this.#sent = 0;
+      }
+    }
+    return taken;
+  }
+
+  /** What was not handed over of a piece; a long buffer is cut. */
+  #rest(piece: Piece, most: number): Piece {
+    if (typeof piece === 'string' || typeof piece.bytes === 'string') return piece;
+    const { bytes, isLast } = piece;
+    const end = this.#sent + most;
+    if (end < bytes.length) return new Cut(bytes.subarray(this.#sent, end));
+    return this.#sent === 0 ? piece : { bytes: bytes.subarray(this.#sent), isLast };
+  }
 
   readonly #written = (): void => {
     if (this.#isClosed) return;
+    // Pieces are taken in the order in which they were handed over.
+    this.#release(this.#handedOver.shift() ?? []);
     if (this.#waiting.length > 0) this.#wake();
     else if (this.unreadBytes === 0) this.#watch(false);
     this.#parts.progressed();
   };
+}
+
+/** The beginning or the middle of a long part. */
+class Cut implements Part {
+  readonly isLast = false;
+
+  constructor(readonly bytes: Buffer) {}
 }

@@ -6,9 +6,9 @@ import { Accounts, type Account } from '../bounds/cost';
 import { Idlest } from '../bounds/idlest';
 import { CLOSING_MS } from '../limits';
 import type { Socket } from 'node:net';
-import type { ClientSession } from './client-session';
+import { CUT_OFF_REASONS, type ClientSession, type CutOffReason } from './client-session';
 
-/** Connections of one address. Addresses of the node's machine have no such limit, since proxies connect from there. */
+/** Connections of one address. Addresses of the node's machine have no such limit. */
 const MOST_OF_ADDRESS = 100;
 
 /** ElectrumX's limit. Wallets send something more often than that. */
@@ -34,6 +34,10 @@ export interface SessionsParts {
 }
 
 export class Sessions {
+  /** How many were cut off for each reason. */
+  readonly cutOff = Object.fromEntries(CUT_OFF_REASONS.map((reason) => [reason, 0])) as Record<CutOffReason, number>;
+  /** Connections that did not become a session because there were too many. */
+  refused = 0;
   readonly #parts: SessionsParts;
   readonly #accounts: Accounts;
   readonly #sessions = new Set<ClientSession>();
@@ -66,16 +70,18 @@ export class Sessions {
 
   /**
    * Whether a connection may become a session. If so, it counts until it is closed. While there are as many sessions as there may be, the
-   * one that has been idle for longest makes room.
+   * one that has been idle for longest makes room. `address`: the client's.
    */
-  admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
-    const { remoteAddress } = socket;
+  admit(socket: Pick<Socket, 'once' | 'destroyed'>, address: string | undefined): boolean {
     const { maxSessions, isOwn } = this.#parts;
-    if (remoteAddress === undefined || socket.destroyed || this.#isClosed) return false;
-    const group = groupOf(remoteAddress);
+    if (address === undefined || socket.destroyed || this.#isClosed) return false;
+    const group = groupOf(address);
     const others = this.#connections.get(group) ?? 0;
-    if (others >= MOST_OF_ADDRESS && !isOwn(remoteAddress)) return false;
-    if (this.#count >= maxSessions && !this.#makeRoom()) return false;
+    const isAboveShare = others >= MOST_OF_ADDRESS && !isOwn(address);
+    if (isAboveShare || (this.#count >= maxSessions && !this.#makeRoom())) {
+      this.refused++;
+      return false;
+    }
     this.#count++;
     this.#connections.set(group, others + 1);
     socket.once('close', () => {
@@ -89,10 +95,14 @@ export class Sessions {
 
   /** Begins the session of a client that was admitted. `address`: its IP address. */
   begin(address: string, open: OpenSession): void {
-    this.#sessions.add(open(this.#accounts.of(address), (gone) => this.#sessions.delete(gone)));
+    this.#sessions.add(
+      open(this.#accounts.of(address), (gone) => {
+        if (this.#sessions.delete(gone) && gone.cutOffFor !== undefined) this.cutOff[gone.cutOffFor]++;
+      })
+    );
   }
 
-  /** Ends all sessions, and waits until they are gone. Further calls wait for the same end. */
+  /** Ends all sessions once their requests are answered, and waits until they are gone, but not for long. Further calls wait for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -101,14 +111,14 @@ export class Sessions {
   async #end(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweeping);
-    for (const session of this.#sessions) session.end();
+    for (const session of this.#sessions) session.finish();
     for (let waited = 0; waited < CLOSING_MS && this.#sessions.size > 0; waited += CLOSING_STEP_MS) await delay(CLOSING_STEP_MS);
     for (const session of this.#sessions) session.destroy();
   }
 
   #makeRoom(): boolean {
     const session = this.#idlest.next();
-    session?.destroy();
+    session?.cutOff('room');
     return session !== undefined;
   }
 
@@ -119,7 +129,7 @@ export class Sessions {
       const { heardAt, openedAt, endedAt = now } = session;
       const isIdle = heardAt === undefined ? now - openedAt > SILENT_MS : now - heardAt > IDLE_MS;
       if (now - endedAt > timeoutMs) session.destroy();
-      else if (isIdle) session.end();
+      else if (isIdle) session.end('idle');
     }
     this.#accounts.sweep((group) => this.#connections.has(group));
   }

@@ -21,7 +21,7 @@ const MOST_FRAGMENTS = 1_024;
 export type BeginOverWebSocket = (connection: Connection, address: string) => void;
 
 export interface WebSocketsParts {
-  readonly serving: Pick<Serving, 'host' | 'responses' | 'unfinished' | 'options' | 'logger'>;
+  readonly serving: Pick<Serving, 'host' | 'responses' | 'unfinished' | 'options' | 'logger' | 'proxies'>;
   readonly sessions: Pick<Sessions, 'admit'>;
   /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
@@ -59,7 +59,8 @@ export class WebSockets implements HttpInterface {
   };
 
   readonly upgrade: UpgradeListener = (request, socket, head) => {
-    const { responses: outflow, unfinished, logger } = this.#parts.serving;
+    const { responses: outflow, unfinished, logger, proxies } = this.#parts.serving;
+    const address = proxies.clientOf(request) ?? '';
     // After an error the socket is closed.
     socket.on('error', () => undefined);
     try {
@@ -71,8 +72,8 @@ export class WebSockets implements HttpInterface {
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       // Requests with a body do not get here: the connection itself is handed over.
-      const connection = new Connection(new FrameTransport(webSocket, request.socket, unfinished), request.socket, outflow);
-      this.#beginUnder(request.url ?? '')?.(connection, request.socket.remoteAddress ?? '');
+      const connection = new Connection(new FrameTransport(webSocket, request.socket, unfinished, address), request.socket, outflow);
+      this.#beginUnder(request.url ?? '')?.(connection, address);
     });
   };
 
@@ -89,7 +90,7 @@ export class WebSockets implements HttpInterface {
     if (serving.options.auth) requireApiKey(request, serving.host);
     const reason = refusal();
     if (reason !== undefined) throw unavailable(reason);
-    if (!sessions.admit(request.socket)) throw new HttpError(503, 'Too many clients');
+    if (!sessions.admit(request.socket, serving.proxies.clientOf(request))) throw new HttpError(503, 'Too many clients');
   }
 }
 

@@ -17,13 +17,17 @@ export class Gate {
   readonly ready$: Observable<boolean>;
   readonly #open = new BehaviorSubject(false);
   readonly #ready = new BehaviorSubject(false);
-  readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>;
+  readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$' | 'fleet'>;
   readonly #index: Pick<ChainIndex, 'state' | 'state$'>;
   readonly #warmup: Warmup;
   readonly #rehearsed = new BehaviorSubject(false);
   #following: Subscription | undefined;
 
-  constructor(node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>, index: Pick<ChainIndex, 'state' | 'state$'>, warmup: Warmup) {
+  constructor(
+    node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$' | 'fleet'>,
+    index: Pick<ChainIndex, 'state' | 'state$'>,
+    warmup: Warmup
+  ) {
     this.#node = node;
     this.#index = index;
     this.#warmup = warmup;
@@ -84,7 +88,7 @@ export class Gate {
   /** Why clients are not answered. */
   status(): string {
     if (this.isRehearsing) return 'warming up';
-    return gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
+    return this.#node.fleet?.why ?? gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
   }
 }
 

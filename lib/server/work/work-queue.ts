@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ClientGoneError } from '../../turns/client';
 import { queueFull, unavailable } from '../errors';
+import { Durations } from '../figures/durations';
 import type { Client } from '../../turns/client';
 
 /** Work that takes milliseconds is heavy. */
@@ -23,6 +24,10 @@ interface Waiter {
 const otherLane = (lane: Lane): Lane => (lane === 'small' ? 'heavy' : 'small');
 
 export class WorkQueue {
+  /** How long work had to wait for a slot that did not get one at once. */
+  readonly waits: Readonly<Record<Lane, Durations>> = { small: new Durations(), heavy: new Durations() };
+  /** Requests that were refused because too many waited. */
+  refused = 0;
   readonly #slots: number;
   readonly #heavySlots: number;
   readonly #depth: number;
@@ -37,6 +42,11 @@ export class WorkQueue {
     this.#slots = slots;
     this.#heavySlots = Math.max(1, slots - 1);
     this.#depth = depth;
+  }
+
+  /** How much work is under way, and how much waits, in a lane. */
+  load(lane: Lane): { readonly running: number; readonly waiting: number } {
+    return { running: this.#busy[lane], waiting: this.#waiters[lane].length };
   }
 
   /**
@@ -104,10 +114,16 @@ export class WorkQueue {
     if (patience === 'bounded' && this.#isFull) {
       // The heavy request that came last gives up its place to a small request.
       const youngest = lane === 'small' ? heavy.findLastIndex(isBounded) : -1;
+      this.refused++;
       if (youngest < 0) throw queueFull();
       heavy.splice(youngest, 1)[0]?.refuse(queueFull());
     }
-    return new Promise((start, refuse) => {
+    const since = performance.now();
+    return new Promise((resolve, refuse) => {
+      const start = (): void => {
+        this.waits[lane].count((performance.now() - since) / 1_000);
+        resolve();
+      };
       // Heavy work that finds everything in memory ends in the turn in which it began: a queue of it would be done in one piece.
       this.#waiters[lane].push({ client, patience, start: lane === 'heavy' ? () => void setImmediate().then(start) : start, refuse });
     });

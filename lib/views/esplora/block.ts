@@ -5,6 +5,8 @@ import { OBJECT_END, type JsonWriter } from '../json-writer';
 import { bitsOf, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../../bitcoin/header';
 import { difficultyOf } from '../../bitcoin/work';
 import { rustDoubleText } from './double';
+import { described, named, nullable, object, type Schema } from '../../describe/schema';
+import { BLOCK_HASH, BYTES, COUNT, HASH, HEIGHT, NUMBER, TIME, WEIGHT } from '../../describe/values';
 
 export interface EsploraBlock {
   /** 32 bytes in wire order. */
@@ -43,3 +45,23 @@ export function writeEsploraBlock(writer: JsonWriter, block: EsploraBlock): void
   writer.ascii(rustDoubleText(difficultyOf(bitsOf(header))));
   writer.char(OBJECT_END);
 }
+
+/** What `writeEsploraBlock` writes. */
+export const ESPLORA_BLOCK: Schema = named(
+  'Block',
+  object({
+    id: BLOCK_HASH,
+    height: HEIGHT,
+    version: COUNT,
+    timestamp: TIME,
+    tx_count: COUNT,
+    size: BYTES,
+    weight: WEIGHT,
+    merkle_root: HASH,
+    previousblockhash: described('null in the genesis block.', nullable(BLOCK_HASH)),
+    mediantime: described('Median time past, Unix time in seconds.', TIME),
+    nonce: COUNT,
+    bits: described('The target in compact form.', COUNT),
+    difficulty: NUMBER
+  })
+);

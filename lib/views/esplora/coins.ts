@@ -1,8 +1,10 @@
 // Coins, inputs that spend them, and totals of scripts, as Esplora shows them.
 
-import { writeStatus, type EsploraStatus } from './status';
+import { STATUS, writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, OBJECT_START, type JsonWriter } from '../json-writer';
 import type { ScriptTotals } from '../../scripts/types';
+import { anyOf, described, named, object, type PlainSchema, type Schema } from '../../describe/schema';
+import { COUNT, SATOSHIS, TEXT, TXID } from '../../describe/values';
 
 export interface EsploraCoin {
   /** 32 bytes in wire order. */
@@ -77,4 +79,42 @@ export function writeStats(writer: JsonWriter, { kind, text }: StatsSubject, cha
     writer.string(text);
   }
   writer.char(OBJECT_END);
+}
+
+/** What `writeEsploraCoin` writes. */
+export const COIN: Schema = named(
+  'Coin',
+  object({ txid: TXID, vout: described('The index of the output.', COUNT), status: STATUS, value: SATOSHIS })
+);
+
+/** What `writeOutspend` writes. */
+export const OUTSPEND: Schema = named(
+  'Outspend',
+  anyOf(
+    object({ spent: { const: false } }),
+    object({
+      spent: { const: true },
+      txid: described('The transaction that spends it.', TXID),
+      vin: described('The index of its input.', COUNT),
+      status: STATUS
+    })
+  )
+);
+
+const TOTALS = named(
+  'Totals',
+  object({
+    funded_txo_count: described('Outputs that pay to the script.', COUNT),
+    funded_txo_sum: SATOSHIS,
+    spent_txo_count: described('Outputs of the script that are spent.', COUNT),
+    spent_txo_sum: SATOSHIS,
+    tx_count: COUNT
+  })
+);
+
+/** What `writeStats` writes. */
+export function statsSchema(kind: StatsSubject['kind']): PlainSchema {
+  const subject = { [kind]: described('As in the request.', TEXT) };
+  const [chain, pool] = [described('In the chain.', TOTALS), described('In the pool.', TOTALS)];
+  return object({ ...subject, chain_stats: chain, mempool_stats: pool });
 }

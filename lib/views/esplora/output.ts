@@ -1,11 +1,13 @@
 // An output of a transaction, as Esplora shows it.
 
-import { OBJECT_END, type JsonWriter } from '../json-writer';
+import { OBJECT_END, JsonWriter } from '../json-writer';
 
 import { writeAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { writeRustAsm } from '../../bitcoin/rust-asm';
 import { OP_CHECKSIG, OP_RETURN } from '../../bitcoin/script';
 import { scriptTypeOf, type ScriptType } from '../../bitcoin/script-type';
+import { named, object, type Schema } from '../../describe/schema';
+import { HEX, SATOSHIS, TEXT } from '../../describe/values';
 
 /** Esplora's names of the types with an address. Witness programs have one, except those of version 0 that nobody can spend. */
 const TYPES_WITH_ADDRESS: Readonly<Partial<Record<ScriptType, string>>> = {
@@ -17,6 +19,15 @@ const TYPES_WITH_ADDRESS: Readonly<Partial<Record<ScriptType, string>>> = {
   anchor: 'unknown',
   witness_unknown: 'unknown'
 };
+
+/** The address of a script, where Esplora shows one. */
+export function addressText(script: Buffer, prefixes: AddressPrefixes): string | undefined {
+  const type = scriptTypeOf(script);
+  if (TYPES_WITH_ADDRESS[type] === undefined) return undefined;
+  const writer = new JsonWriter();
+  writeAddress(writer, script, 0, script.length, type, prefixes);
+  return writer.toBuffer().toString('latin1');
+}
 
 /** Whether a script is a key of 33 or 65 bytes and OP_CHECKSIG; the key may be any bytes. */
 function isKey(bytes: Buffer, start: number, end: number): boolean {
@@ -58,3 +69,17 @@ export function writeEsploraOutput(
   writer.integerField('","value":', value);
   writer.char(OBJECT_END);
 }
+
+/** What `writeEsploraOutput` writes. */
+export const ESPLORA_OUTPUT: Schema = named(
+  'Output',
+  object(
+    {
+      scriptpubkey: HEX,
+      scriptpubkey_asm: TEXT,
+      scriptpubkey_type: { enum: [...new Set([...Object.values(TYPES_WITH_ADDRESS), ...['empty', 'op_return', 'p2pk', 'unknown']])] },
+      value: SATOSHIS
+    },
+    { scriptpubkey_address: { ...TEXT, description: 'For scripts that have an address.' } }
+  )
+);

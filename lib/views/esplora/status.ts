@@ -1,6 +1,8 @@
 // The status of a transaction (its block, or unconfirmed), as Esplora shows it.
 
 import { OBJECT_END, type JsonWriter } from '../json-writer';
+import { anyOf, described, named, object, type Schema } from '../../describe/schema';
+import { BLOCK_HASH, HEIGHT, TIME } from '../../describe/values';
 
 /** The block that holds a transaction. `hash`: 32 bytes in wire order; `time`: of the header. undefined: unconfirmed. */
 export type EsploraStatus = { readonly height: number; readonly hash: Buffer; readonly time: number } | undefined;
@@ -16,3 +18,13 @@ export function writeStatus(writer: JsonWriter, status: EsploraStatus): void {
   writer.integerField(',"block_time":', status.time);
   writer.char(OBJECT_END);
 }
+
+const CONFIRMED = object({
+  confirmed: { const: true },
+  block_height: HEIGHT,
+  block_hash: BLOCK_HASH,
+  block_time: described('Of the header, Unix time in seconds.', TIME)
+});
+
+/** What `writeStatus` writes. */
+export const STATUS: Schema = named('Status', anyOf(CONFIRMED, object({ confirmed: { const: false } })));

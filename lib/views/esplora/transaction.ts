@@ -3,11 +3,13 @@
 import { ByteReader } from '../../bitcoin/reader';
 import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
 import { scriptTypeOf } from '../../bitcoin/script-type';
-import { writeEsploraOutput } from './output';
-import { writeStatus, type EsploraStatus } from './status';
+import { ESPLORA_OUTPUT, writeEsploraOutput } from './output';
+import { STATUS, writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, QUOTE, type JsonWriter } from '../json-writer';
 import type { AddressPrefixes } from '../../bitcoin/address';
 import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../../bitcoin/transaction';
+import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
+import { BYTES, COUNT, HEX, SATOSHIS, TEXT, TXID, WEIGHT } from '../../describe/values';
 
 /** `value` in satoshis. */
 export interface SpentOutput {
@@ -142,3 +144,30 @@ export function* writeEsploraTransaction(
   writeStatus(writer, status);
   writer.char(OBJECT_END);
 }
+
+function inputSchema(): Schema {
+  const fields = { txid: TXID, vout: COUNT, scriptsig: HEX, scriptsig_asm: TEXT, sequence: COUNT };
+  const witness = described('The items of the witness.', listOf(HEX));
+  const coinbase = object({ ...fields, prevout: { type: 'null' }, is_coinbase: { const: true } }, { witness });
+  const other = object(
+    { ...fields, prevout: described('The output that is spent.', ESPLORA_OUTPUT), is_coinbase: { const: false } },
+    { witness, inner_redeemscript_asm: TEXT, inner_witnessscript_asm: TEXT }
+  );
+  return named('Input', anyOf(other, coinbase));
+}
+
+/** What `writeEsploraTransaction` writes. */
+export const ESPLORA_TRANSACTION: Schema = named(
+  'Transaction',
+  object({
+    txid: TXID,
+    version: COUNT,
+    locktime: COUNT,
+    vin: listOf(inputSchema()),
+    vout: listOf(ESPLORA_OUTPUT),
+    size: BYTES,
+    weight: WEIGHT,
+    fee: described('Satoshis; 0 for a coinbase.', SATOSHIS),
+    status: STATUS
+  })
+);

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { filter, firstValueFrom, fromEvent, map, merge, tap } from 'rxjs';
 import { ChainIndexer, type ChainIndexerOptions } from '../../../lib/index/chain-index';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { BESIDE_FILTERS } from '../../../lib/index/records/filter';
+import { USUAL_RECORDS } from '../../../lib/index/records/usual-records';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
@@ -16,6 +16,7 @@ import { migrations } from '../../../migrations';
 import { ImpossibleError } from './errors';
 import { blockText, MAIN, verdict, type Report } from './report';
 import { differentFilter } from './verify/filters';
+import { differentSpentHash } from './verify/spent-hashes';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 import type { CommandContext } from './stopped-index';
@@ -62,7 +63,8 @@ export async function compareWithFresh(context: CommandContext, store: Store, ti
     const undoDepth = tip.height + 1 - ((await new ClosedIndex(store).lowestUndo()) ?? tip.height + 1);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
-    await buildIndex({ store: fresh, node: nodeAt(node, tip), undoDepth, cacheBytes: options.catchUpCacheBytes }, context);
+    const { catchUpCacheBytes: cacheBytes } = options;
+    await buildIndex({ store: fresh, node: nodeAt(node, tip), undoDepth, cacheBytes, spentHashes: true }, context);
     await fresh.open();
     const { difference, records } = await firstDifferent(fresh, store, tip, context);
     return verdict(MAIN, {
@@ -98,7 +100,11 @@ async function firstDifferent(
     note(height / (tip.height + 1));
   };
   try {
-    for (const range of BESIDE_FILTERS) difference ??= await firstDifference(fresh, store, { range, onRecord });
+    for (const range of USUAL_RECORDS) difference ??= await firstDifference(fresh, store, { range, onRecord });
+    difference ??= await differentSpentHash(fresh, store, () => {
+      records++;
+      note(1);
+    });
     difference ??= await differentFilter(tip, { node, store, onBlock });
     return { difference, records };
   } finally {

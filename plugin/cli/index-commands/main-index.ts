@@ -9,6 +9,7 @@ import { buildIndex, compareWithFresh } from './fresh-index';
 import { blockJson, blockText, MAIN } from './report';
 import { behindText, diskUse, type IndexStatus, type OpenIndex, type StoppedIndex } from './stopped-index';
 import { compareWithNode } from './verify/node-coins';
+import { hashCoins } from './verify/utxo-hash';
 import type { StoppedNode } from './stopped-node';
 
 export const mainIndex: StoppedIndex = {
@@ -58,6 +59,13 @@ export const mainIndex: StoppedIndex = {
     const { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap, filters } = options;
     return buildIndex({ store: new DiskStore(indexFolder), node, undoDepth, cacheBytes, bootstrap, filters }, context);
   }
+};
+
+/** `verify` then makes the hash of its coins instead. */
+export const coinsToHash: StoppedIndex = {
+  ...mainIndex,
+  nothing: { muhash: null, coins: 0 },
+  read: async (store, context) => ({ ...(await mainIndex.read(store, context)), verify: (at) => hashCoins(context, store, at) })
 };
 
 async function requireAllBlocks({ node }: StoppedNode): Promise<void> {

@@ -11,6 +11,7 @@ import { OptionError } from '../../options';
 import { ProgressDisplay } from '../../progress';
 import { rebuild, status, verify, type Command } from './commands';
 import { ImpossibleError, UsageError } from './errors';
+import { coinsToHash } from './main-index';
 import { EXIT, type ExitCode, type Report } from './report';
 import { scriptIndex } from './script-index';
 import { openStoppedNode, type NodeOptions } from './stopped-node';
@@ -23,12 +24,14 @@ const OPTIONS = {
   network: { type: 'string' },
   prefix: { type: 'string' },
   json: { type: 'boolean' },
-  scripts: { type: 'string' }
+  scripts: { type: 'string' },
+  'utxo-hash': { type: 'boolean' }
 } as const;
 
 interface IndexOptions extends NodeOptions {
   /** Set if the index by script is meant: the text after the equals sign. */
   readonly scripts?: string | undefined;
+  readonly 'utxo-hash'?: boolean | undefined;
 }
 
 /** bcoin's names for its networks. */
@@ -53,7 +56,8 @@ const EXPECTED = [
   UnsupportedNodeError
 ];
 
-export const INDEX_USAGE = `Usage: bcoin-rest index status|verify|rebuild [--scripts[=N%]] [--network NAME] [--prefix DIR] [--json]
+export const INDEX_USAGE = `Usage: bcoin-rest index status|verify|rebuild [--scripts[=N%]] [--utxo-hash] [--network NAME]
+                        [--prefix DIR] [--json]
 
 Maintains the index of a node that is not running.
 
@@ -62,13 +66,15 @@ Maintains the index of a node that is not running.
              the first difference; needs as much time and disk space as building the index
   rebuild    empties the index and builds it again
 
-  --scripts  verify and rebuild: the index by script (--rest-addresses) instead; verify computes
-             its rows again and needs no disk space; --scripts=1% verifies that part of the
-             blocks, chosen at random
+  --scripts    verify and rebuild: the index by script (--rest-addresses) instead; verify computes
+               its rows again and needs no disk space; --scripts=1% verifies that part of the
+               blocks, chosen at random
+  --utxo-hash  verify: shows the hash of the index' coins instead (MuHash3072), which is that of
+               Bitcoin Core's gettxoutsetinfo muhash at the same block
 
-  --network  main (default), testnet, regtest or simnet
-  --prefix   the node's folder, like bcoin's own option
-  --json     print the result as one line of JSON
+  --network    main (default), testnet, regtest or simnet
+  --prefix     the node's folder, like bcoin's own option
+  --json       print the result as one line of JSON
 
 bcoin.conf in the node's folder and BCOIN_... in the environment are read as by the node.
 BCOIN_PATH names another bcoin than the one installed here.
@@ -109,9 +115,13 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
   }
 }
 
-/** `name`: an existing command. @throws UsageError if `--scripts` does not fit the command. */
-function commandOf(name: string, { scripts }: IndexOptions): Command {
+/** `name`: an existing command. @throws UsageError if `--scripts` or `--utxo-hash` does not fit the command. */
+function commandOf(name: string, { scripts, 'utxo-hash': utxoHash }: IndexOptions): Command {
   const command = COMMANDS[name] as Command; // there is one
+  if (utxoHash === true) {
+    if (command !== verify || scripts !== undefined) throw new UsageError('--utxo-hash is for verify, without --scripts');
+    return (context) => verify(context, coinsToHash);
+  }
   if (scripts === undefined) return command;
   if (command === status) throw new UsageError('--scripts is for verify and rebuild; status shows both indexes');
   if (command === rebuild && scripts !== '')

@@ -56,7 +56,7 @@ describe('ChainTotals', () => {
   function asked(times = 1): Promise<ScriptTotals[]> {
     counted = 0;
     return index.read((snapshot) =>
-      Promise.all(Array.from({ length: times }, () => totals.of(sha256(script), counting(snapshot), client)))
+      Promise.all(Array.from({ length: times }, async () => totals.of(sha256(script), counting(snapshot), client)))
     );
   }
 
@@ -103,7 +103,7 @@ describe('ChainTotals', () => {
     const [genesis] = blocks;
     const rich = await ScriptIndex.open(genesis?.point.hash ?? expect.fail('a block'));
     const of = (counted: ChainTotals): Promise<unknown> =>
-      rich.read((snapshot) => counted.of(sha256(script), snapshot, client)).catch((error: unknown) => error);
+      rich.read(async (snapshot) => counted.of(sha256(script), snapshot, client)).catch((error: unknown) => error);
     const anew = (): ChainTotals => new ChainTotals(new AnswerCache(1 << 20));
     await rich.connect(blocks.slice(0, 5));
     expect(await of(anew())).to.have.nested.property('funded.value', 4 * all);

@@ -8,9 +8,11 @@
 import { randomInt } from 'node:crypto';
 import { toDisplayHex } from '../../../../lib/bitcoin/hash';
 import { previousHashOf } from '../../../../lib/bitcoin/header';
+import { DamagedIndexError } from '../../../../lib/follow/errors';
 import { putRecord } from '../../../../lib/index/records/layout';
 import { describeScriptRecord, kindOfRecord } from '../../../../lib/scripts/records/describe-record';
-import { RowCursor, rowKey } from '../../../../lib/scripts/records/row';
+import { FIRST_KEY_LENGTH, firstKey, hasFurther, RowCursor, rowKey } from '../../../../lib/scripts/records/row';
+import { LooseScripts } from '../../../../lib/scripts/records/loose-scripts';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../../lib/scripts/records/script-hasher';
 import { TXID_LENGTH } from '../../../../lib/scripts/records/block-txids';
 import { encodeUndo, undoKey } from '../../../../lib/scripts/records/undo-record';
@@ -71,11 +73,17 @@ class Comparison {
   async ofAll(): Promise<Report> {
     const { height: last } = this.#tip;
     const sums = new RowSums(last + 1);
-    let difference = await this.#differentRecord(sums);
+    // Without its undo records the filter cannot be known; that they differ is found below.
+    const loose = await LooseScripts.load(this.#store, last + 1).catch((error: unknown) => {
+      if (error instanceof DamagedIndexError) return error;
+      throw error;
+    });
+    let difference = await this.#differentRecord(sums, loose instanceof LooseScripts ? loose : undefined);
     for (let height = 0; height <= last && difference === undefined; height++) {
       this.#note(RECORDS_SHARE + ((1 - RECORDS_SHARE) * height) / (last + 1));
       difference = await this.#differentBlock(height, (rows) => this.#differentSum(rows, sums));
     }
+    if (difference === undefined && loose instanceof DamagedIndexError) throw loose;
     const undoableBlocks = this.#undoableBlocks();
     return this.#verdict(
       difference,
@@ -108,8 +116,10 @@ class Comparison {
   }
 
   /** Reads all records and adds up their rows. */
-  async #differentRecord(sums: RowSums): Promise<Difference | undefined> {
+  async #differentRecord(sums: RowSums, loose: LooseScripts | undefined): Promise<Difference | undefined> {
     const { height: last } = this.#tip;
+    /** The last script that has further records of its own. */
+    let long: Buffer | undefined;
     let before: { readonly hash: Buffer; readonly height: number; readonly index: number } | undefined;
     for await (const [key, found] of this.#store.range(WHOLE_STORE)) {
       const kind = kindOfRecord(key);
@@ -118,6 +128,9 @@ class Comparison {
       if (kind !== 'rows') continue;
       this.#note((RECORDS_SHARE * key.readUInt16BE(1)) / 0x1_0000);
       const hash = key.subarray(1, 1 + SCRIPT_HASH_LENGTH);
+      if (key.length === FIRST_KEY_LENGTH) long = hasFurther(found) ? hash : undefined;
+      else if (loose !== undefined && long?.equals(hash) !== true && !loose.mayHave(hash))
+        return `${describeScriptRecord(key)}: readers do not know that there is one`;
       const cursor = new RowCursor(key, found);
       let rows = 0;
       while (cursor.next()) {
@@ -204,7 +217,7 @@ class Comparison {
     const expected = rows.subarray(row === 0 ? 0 : ends[row - 1], ends[row]);
     const hash = hashes.subarray(row * SCRIPT_HASH_LENGTH, (row + 1) * SCRIPT_HASH_LENGTH);
     const key = rowKey(hash, { height, index });
-    const upToKey = { gte: rowKey(hash, { height: 0, index: 0 }), lt: Buffer.concat([key, Buffer.alloc(1)]), reverse: true, limit: 1 };
+    const upToKey = { gte: firstKey(hash), lt: Buffer.concat([key, Buffer.alloc(1)]), reverse: true, limit: 1 };
     for await (const [recordKey, value] of this.#store.range(upToKey)) {
       const cursor = new RowCursor(recordKey, value);
       for (let rowsBefore = 0; cursor.next(); rowsBefore++) {

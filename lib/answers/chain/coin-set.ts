@@ -1,0 +1,64 @@
+// What all coins of the chain add up to. That takes minutes on the main network: threads and slices do it, for one client after the other, and
+// clients that ask for the same share it.
+
+import { keyOf } from '../../bitcoin/hash';
+import { MadeOnce } from '../../server/cache/made-once';
+import { ClientGoneError, type Client } from '../../turns/client';
+import type { HeaderRecord, IndexReader, IndexSnapshot, UtxoHash, UtxoSums } from '../../index/types';
+import type { TxidsOf } from '../scripts/txids';
+
+/** `none`: without a hash. */
+export type CoinSetHash = 'muhash' | 'none';
+
+export type CoinSetSums = UtxoSums & Partial<Pick<UtxoHash, 'muhash'>> & { readonly tip: HeaderRecord };
+
+/** Nothing has the txids that the hash needs. */
+export class TxidsMissingError extends Error {
+  override readonly name = 'TxidsMissingError';
+}
+
+export class CoinSet {
+  readonly #reader: IndexReader;
+  readonly #txidsOf: TxidsOf | undefined;
+  readonly #making = new MadeOnce<CoinSetSums>();
+  /** Settles when the work that was begun last has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `txidsOf`: undefined when no index has txids. */
+  constructor(reader: IndexReader, txidsOf: TxidsOf | undefined) {
+    this.#reader = reader;
+    this.#txidsOf = txidsOf;
+  }
+
+  /** Of the present tip. @throws TxidsMissingError, ClientGoneError when all who wait have left */
+  sums(hash: CoinSetHash, client: Client): Promise<CoinSetSums> {
+    return this.#reader.read((snapshot) =>
+      this.#making.get(`${hash}${keyOf(snapshot.tip.hash)}`, client, (everybody) =>
+        snapshot.during(this.#inTurn(hash, snapshot, everybody))
+      )
+    );
+  }
+
+  #inTurn(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+    const made = this.#last.then(() => this.#make(hash, snapshot, client));
+    this.#last = made.catch(() => undefined);
+    return made;
+  }
+
+  async #make(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+    const goOn = (): void => {
+      if (client.isGone) throw new ClientGoneError('the client left before all coins were read');
+    };
+    const { tip } = snapshot;
+    goOn();
+    if (hash === 'none') return { ...(await snapshot.utxoSums(goOn)), tip };
+    return { ...(await snapshot.utxoHash((height) => this.#txidsAt(height, snapshot), goOn)), tip };
+  }
+
+  async #txidsAt(height: number, snapshot: IndexSnapshot): Promise<Buffer> {
+    const block = snapshot.headerAt(height);
+    const txids = block && (await this.#txidsOf?.(block));
+    if (txids === undefined) throw new TxidsMissingError('the hash of all coins needs the txids of the index by script (--rest-addresses)');
+    return Buffer.concat(txids);
+  }
+}

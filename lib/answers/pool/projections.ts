@@ -1,0 +1,35 @@
+// The next blocks as the pool has them: computed once for each change of the pool, however many clients look at them.
+
+import { ProjectedBlocks, type Projection } from '../../pool/projection/projected-blocks';
+import { PoolView } from './pool-view';
+import type { PoolSource } from '../../node/types';
+import type { ScriptPool } from '../../pool/by-script/script-pool';
+
+/** How old the projection of a large pool may be. */
+const PROJECTION_MS = 1_500;
+
+export class PoolProjections {
+  readonly #blocks: ProjectedBlocks;
+  readonly #view: PoolView<Projection>;
+
+  constructor(source: Pick<PoolSource, 'entries'>, pool: Pick<ScriptPool, 'revision' | 'size' | 'get'>) {
+    const blocks = (this.#blocks = new ProjectedBlocks((txid) => pool.get(txid)));
+    this.#view = new PoolView(
+      pool,
+      function* () {
+        return yield* blocks.update(source.entries());
+      },
+      { lateMs: PROJECTION_MS }
+    );
+  }
+
+  /** Transactions that are remembered. */
+  get size(): number {
+    return this.#blocks.size;
+  }
+
+  /** That of a large pool may be somewhat older than the pool. A promise only if it is not known yet. */
+  get(): Projection | Promise<Projection> {
+    return this.#view.get();
+  }
+}

@@ -1,0 +1,48 @@
+// Output descriptors that name one script by itself (BIP385): `addr(...)` and `raw(...)`, with or without a checksum (BIP380).
+
+import { scriptOfAddress, type AddressPrefixes } from './address';
+import { writeDescriptorChecksum } from './descriptor-checksum';
+import { TextWriter } from './text-writer';
+
+const CHECKSUM_LENGTH = 8;
+
+/** The descriptors of scripts that are made of keys. */
+const OF_KEYS = /^(?:pk|pkh|wpkh|combo|multi|sortedmulti|sh|wsh|tr|rawtr)\(/;
+
+/** A text that describes no script, in Bitcoin Core's words. */
+export class DescriptorError extends Error {
+  override readonly name = 'DescriptorError';
+}
+
+/** @throws DescriptorError, also for scripts that are made of keys */
+export function scriptOfDescriptor(text: string, prefixes: readonly AddressPrefixes[]): Buffer {
+  const expression = withoutChecksum(text);
+  const [, kind, inside = ''] = /^(addr|raw)\((.*)\)$/s.exec(expression) ?? [];
+  if (kind === 'raw') {
+    if (!/^(?:[0-9a-fA-F]{2})+$/.test(inside)) throw new DescriptorError('Raw script is not hex');
+    return Buffer.from(inside, 'hex');
+  }
+  if (kind === 'addr') {
+    const script = scriptOfAddress(inside, prefixes);
+    if (typeof script === 'string') throw new DescriptorError('Address is not valid');
+    return script;
+  }
+  throw new DescriptorError(
+    OF_KEYS.test(expression) ? 'Only addr() and raw() are understood here, no keys' : `'${expression}' is not a valid descriptor function`
+  );
+}
+
+/** @throws DescriptorError */
+function withoutChecksum(text: string): string {
+  const [expression = '', checksum, more] = text.split('#');
+  if (more !== undefined) throw new DescriptorError("Multiple '#' symbols");
+  if (checksum === undefined) return expression;
+  if (checksum.length !== CHECKSUM_LENGTH)
+    throw new DescriptorError(`Expected ${CHECKSUM_LENGTH} character checksum, not ${checksum.length} characters`);
+  const writer = new TextWriter();
+  writer.utf8(expression);
+  writeDescriptorChecksum(writer, 0);
+  const computed = writer.toString().slice(-CHECKSUM_LENGTH);
+  if (computed !== checksum) throw new DescriptorError(`Provided checksum '${checksum}' does not match computed checksum '${computed}'`);
+  return expression;
+}

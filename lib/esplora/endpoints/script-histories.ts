@@ -1,0 +1,113 @@
+// The transactions of several scripts in one list, as mempool's version of electrs has them.
+
+import { positionOf } from '../../answers/transactions/transactions';
+import { keyOf } from '../../bitcoin/hash';
+import { inQuery, json } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
+import { ASKED_HASH, TEXT } from '../../describe/values';
+import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
+import { findHash, joinedReply } from '../reply';
+import { MOST_ASKED, OF_CHAIN, OF_POOL, readMost, TRANSACTIONS } from './script-history';
+import { addressHash, readScriptHash } from './script-name';
+import type { Position } from '../../index/types';
+import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
+import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
+
+/** Scripts in one request. */
+const MOST_SCRIPTS = 100;
+
+export function scriptHistoryRoutes(context: EsploraContext): Route[] {
+  const kinds = [
+    { path: '/addresses/txs', id: 'postAddressesTransactions', noun: 'addresses', read: addressHash(context.node.network) },
+    { path: '/scripthashes/txs', id: 'postScriptHashesTransactions', noun: 'script hashes', read: readScriptHash }
+  ] as const;
+  return kinds.map(({ path, id, noun, read }) => ({
+    method: 'POST',
+    path,
+    endpoint: historiesEndpoint(context, read),
+    isHeavy: true,
+    operation: {
+      id,
+      summary: `The transactions of several ${noun}: of the pool (${OF_POOL}), then of the chain from the newest down (${OF_CHAIN}).`,
+      parameters: [
+        inQuery('max_txs', 'The most transactions.', { type: 'integer', minimum: 0, maximum: MOST_ASKED }),
+        inQuery('after_txid', 'The last transaction of the page before.', ASKED_HASH)
+      ],
+      body: json(`The ${noun}.`, { ...listOf(TEXT), maxItems: MOST_SCRIPTS }),
+      answer: TRANSACTIONS,
+      errors: {
+        400: `The body is no list of up to ${MOST_SCRIPTS} ${noun} of this network.`,
+        408: 'The body did not come in time.',
+        413: 'The body is too large.',
+        415: 'The body has a Content-Encoding.',
+        422: 'Neither the chain nor the pool has the transaction after which the page should begin.'
+      }
+    }
+  }));
+}
+
+function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraContext, read: (text: string) => Buffer): Endpoint {
+  return async (request) => {
+    const hashes = namesIn(request.body).map(read);
+    return scripts.read(async (snapshot) => {
+      const { index } = snapshot;
+      const parts = hashes.map((hash) => pooled.at(hash, snapshot));
+      const most = readMost(request);
+      const cursor = findHash(request.query('after_txid') ?? '');
+      const position = cursor && positionOf(cursor, index);
+      if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+      const inPool: PooledTransaction[] = [];
+      if (position === undefined) for (const part of parts) inPool.push(...(await part.transactions()));
+      const ofPool = behind(cursor, unique(inPool)).slice(0, most ?? OF_POOL);
+      const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
+      const texts = await Promise.all([
+        ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
+        transactions.confirmed(await newestRows(hashes, position, limit, snapshot), index, request)
+      ]);
+      return joinedReply(texts.flat());
+    });
+  };
+}
+
+/** The newest of all scripts, below a position. */
+async function newestRows(
+  hashes: readonly Buffer[],
+  beyond: Position | undefined,
+  limit: number,
+  snapshot: ScriptSnapshot
+): Promise<readonly RowTransaction[]> {
+  let rows: readonly RowTransaction[] = [];
+  for (const hash of hashes) {
+    const more = await snapshot.history(hash, { limit, ...(beyond !== undefined && { beyond }) });
+    const all = unique([...rows, ...more]);
+    rows = all.sort((a, b) => b.position.height - a.position.height || b.position.index - a.position.index).slice(0, limit);
+  }
+  return rows;
+}
+
+/** Each transaction once. */
+const unique = <T extends { readonly txid: Buffer }>(list: readonly T[]): T[] => [
+  ...new Map(list.map((one) => [keyOf(one.txid), one])).values()
+];
+
+/** The transactions after the cursor; all of them if it is not in the list. */
+function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] {
+  return list.slice(1 + list.findIndex(({ txid }) => cursor !== undefined && txid.equals(cursor)));
+}
+
+/** @throws HttpError 400 */
+function namesIn(body: Buffer): string[] {
+  const list = parsed(body);
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noScriptList();
+  if (list.length > MOST_SCRIPTS) throw tooManyScripts(MOST_SCRIPTS);
+  return [...new Set(list)];
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,168 @@
+// Blocks with what their transactions pay, and their transactions in a few figures.
+
+import { inPath, json } from '../../describe/open-api';
+import { listOf } from '../../describe/schema';
+import { COUNT, HEIGHT, SATOSHIS } from '../../describe/values';
+import { runInSlices } from '../../turns/slices';
+import { EXTENDED_BLOCK, STRIPPED_TRANSACTION } from '../../views/esplora/extended-block';
+import { strippedTransaction } from '../../views/esplora/listed-transaction';
+import { named, object } from '../../describe/schema';
+import { extendedBlock, refuse } from '../blocks';
+import { blockNotFound } from '../errors';
+import { HASH_IN_PATH, UNKNOWN_BLOCK } from '../operations';
+import { findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, replyFrom } from '../reply';
+import type { FiguredTransaction } from '../../answers/blocks/block-figures';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
+
+/** Blocks in one reply. */
+const PAGE_SIZE = 15;
+
+/** The most blocks over which rewards are summed up: each may have to be read. */
+const MOST_REWARDS = 144;
+
+const TRANSACTIONS_PER_SLICE = 128;
+
+const BLOCKS = json('The blocks, downwards.', { ...listOf(EXTENDED_BLOCK), maxItems: PAGE_SIZE });
+
+export function blockRoutes(context: EsploraContext): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/v1/blocks',
+      endpoint: blocksEndpoint(context),
+      isHeavy: true,
+      operation: { id: 'getExtendedBlocks', summary: `The last ${PAGE_SIZE} blocks, with what they pay.`, answer: BLOCKS }
+    },
+    {
+      method: 'GET',
+      path: '/v1/blocks/:start',
+      endpoint: blocksEndpoint(context),
+      isHeavy: true,
+      operation: {
+        id: 'getExtendedBlocksFrom',
+        summary: `${PAGE_SIZE} blocks downwards from a height, with what they pay; fewer by as many as the height is above the chain.`,
+        parameters: [inPath('start', 'The height of the first one.', HEIGHT)],
+        answer: BLOCKS
+      }
+    },
+    {
+      method: 'GET',
+      path: '/v1/block/:hash',
+      endpoint: blockEndpoint(context),
+      isHeavy: true,
+      operation: {
+        ...{ id: 'getExtendedBlock', summary: 'A block of the active chain, with what it pays.', parameters: [HASH_IN_PATH] },
+        ...{ answer: json('The block.', EXTENDED_BLOCK), errors: UNKNOWN_BLOCK }
+      }
+    },
+    {
+      method: 'GET',
+      path: '/v1/block/:hash/summary',
+      endpoint: summaryEndpoint(context),
+      isHeavy: true,
+      operation: {
+        ...{ id: 'getBlockSummary', summary: 'The transactions of a block in a few figures.', parameters: [HASH_IN_PATH] },
+        ...{ answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)), errors: UNKNOWN_BLOCK }
+      }
+    },
+    {
+      method: 'GET',
+      path: '/v1/mining/reward-stats/:count',
+      endpoint: rewardEndpoint(context),
+      isHeavy: true,
+      operation: {
+        id: 'getRewardStats',
+        summary: `What the last blocks have paid, ${MOST_REWARDS} at most.`,
+        parameters: [inPath('count', 'How many blocks.', COUNT)],
+        answer: json('The sums.', REWARD_STATS),
+        errors: { 400: 'The count is not a number.' }
+      }
+    }
+  ];
+}
+
+/** Above the tip the page begins at the tip, and is shorter by what is missing. */
+function blocksEndpoint(context: EsploraContext): Endpoint {
+  return async (request) => {
+    const start = findNumber(request.optional('start') ?? '');
+    return context.scripts.read(async (snapshot) => {
+      const { index } = snapshot;
+      const { tip } = index;
+      const bases = context.bases.at(snapshot);
+      const above = Math.max(0, (start ?? tip.height) - tip.height);
+      const texts: Buffer[] = [];
+      for (let height = Math.min(start ?? tip.height, tip.height), left = PAGE_SIZE - above; height >= 0 && left > 0; height--, left--) {
+        const block = index.headerAt(height);
+        if (block === undefined) throw blockNotFound();
+        texts.push((await extendedBlock(block, request, context)).text);
+      }
+      const reply = joinedReply(texts);
+      return start === undefined || above > 0 ? replyAt(reply, tip, undefined) : replyFrom(reply, bases.ofBlock(start));
+    });
+  };
+}
+
+function blockEndpoint(context: EsploraContext): Endpoint {
+  return async (request) => {
+    const hash = readHash(request.parameter('hash'));
+    return context.scripts.read(async (snapshot) => {
+      const block = requireBlock(hash, snapshot.index);
+      const basis = context.bases.at(snapshot).ofBlock(block.height);
+      return { ...jsonReply((await extendedBlock(block, request, context)).text), basis, isImmutable: true };
+    });
+  };
+}
+
+function summaryEndpoint(context: EsploraContext): Endpoint {
+  return async (request) => {
+    const hash = readHash(request.parameter('hash'));
+    return context.scripts.read(async (snapshot) => {
+      const block = requireBlock(hash, snapshot.index);
+      const basis = context.bases.at(snapshot).ofBlock(block.height);
+      const figures = (await context.extended.figuresOf(block, request)) ?? (await refuse(block, context));
+      return { ...jsonReply(await runInSlices(summaryText(figures.transactions), request)), basis, isImmutable: true };
+    });
+  };
+}
+
+function* summaryText(transactions: readonly FiguredTransaction[]): Generator<void, string> {
+  const texts: string[] = [];
+  for (const [i, transaction] of transactions.entries()) {
+    texts.push(JSON.stringify(strippedTransaction(transaction)));
+    if (i % TRANSACTIONS_PER_SLICE === TRANSACTIONS_PER_SLICE - 1) yield;
+  }
+  return `[${texts.join(',')}]`;
+}
+
+/** `RewardStats` in node-api.interface.ts. */
+const REWARD_STATS = named(
+  'RewardStats',
+  object({ startBlock: HEIGHT, endBlock: HEIGHT, totalReward: SATOSHIS, totalFee: SATOSHIS, totalTx: COUNT })
+);
+
+function rewardEndpoint(context: EsploraContext): Endpoint {
+  return async (request) => {
+    const count = Math.max(1, Math.min(readNumber(request.parameter('count')), MOST_REWARDS));
+    return context.scripts.read(async ({ index }) => {
+      const { tip } = index;
+      const startBlock = Math.max(0, tip.height - count + 1);
+      let [totalReward, totalFee, totalTx] = [0, 0, 0];
+      for (let height = startBlock; height <= tip.height; height++) {
+        const { reward, totalFees, transactionCount } = await extendedBlock(index.headerAt(height) ?? tip, request, context);
+        totalReward += reward;
+        totalFee += totalFees;
+        totalTx += transactionCount;
+      }
+      return replyAt(jsonReply(JSON.stringify({ startBlock, endBlock: tip.height, totalReward, totalFee, totalTx })), tip, undefined);
+    });
+  };
+}
+
+/** @throws HttpError 404 unless the block is in the active chain */
+function requireBlock(hash: Buffer, index: IndexSnapshot): HeaderRecord {
+  const height = index.heightOf(hash);
+  const header = height === undefined ? undefined : index.headerAt(height);
+  if (header === undefined) throw blockNotFound();
+  return header;
+}

@@ -1,0 +1,14 @@
+// The endpoints of mempool's interface, all of them below `/v1`.
+
+import { blockRoutes } from './blocks';
+import { difficultyRoutes } from './difficulty';
+import { poolRoutes } from './pool';
+import { serverRoutes } from './server';
+import type { EsploraContext, Route } from '../endpoint';
+
+export const mempoolInterfaceRoutes = (context: EsploraContext): Route[] => [
+  ...serverRoutes(context),
+  ...blockRoutes(context),
+  ...poolRoutes(context),
+  ...difficultyRoutes(context)
+];

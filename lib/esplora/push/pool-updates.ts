@@ -1,0 +1,159 @@
+// Notifies listeners of the pool, its next blocks, and where in them their transactions are: every two seconds if the pool has changed, as
+// mempool does, and after each block. It is the last of the notifiers, and ends the round of messages that a pass makes.
+
+import { setImmediate } from 'node:timers/promises';
+import { notify, type Listener } from '../../answers/updates/listener';
+import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { ProjectedLists } from './projected-lists';
+import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
+import type { Projection } from '../../pool/projection/projected-blocks';
+import type { BlockPoint } from '../../node/types';
+import type { ScriptSnapshot } from '../../scripts/types';
+import type { Field } from '../messages';
+
+const EVERY_MS = 2_000;
+
+/** Listeners that are notified in one turn of the event loop. */
+const NOTIFIED_IN_TURN = 16;
+
+/** Whoever gathers what a pass tells it, and sends it as one message. */
+export interface RoundMember extends Listener {
+  /** Whether it waits for the pool before its message is sent. */
+  readonly awaitsPool: boolean;
+  endRound(): void;
+}
+
+export interface PoolListener extends RoundMember {
+  /** `texts`: of the blocks that `trackedBlock` names. */
+  poolChanged(update: PoolUpdate): void;
+  /** The number of the projected block into which it looks. */
+  readonly trackedBlock: number | undefined;
+}
+
+export interface PoolUpdate {
+  readonly projection: Projection;
+  readonly stats: readonly Field[];
+  readonly projected: readonly Field[];
+  /** What has changed in the blocks into which listeners look, by the number of the block: JSON. */
+  readonly blocks: ReadonlyMap<number, Buffer>;
+}
+
+export class PoolUpdates implements Notifier {
+  readonly #context: StateContext;
+  readonly #members = new Set<PoolListener>();
+  /** The projection of which listeners know. */
+  #lists: ProjectedLists | undefined;
+  /** The revision of the pool at the last update. */
+  #known = -1;
+  #timer: NodeJS.Timeout | undefined;
+  #tip: BlockPoint | undefined;
+  /** What is due with the next update because of a block. */
+  #difficulty: readonly Field[] = [];
+  #isDue = false;
+  #updating = false;
+
+  constructor(context: StateContext, passes: SettledPasses) {
+    this.#context = context;
+    passes.add(this);
+  }
+
+  /** Clients: each is sent what a pass has for it. */
+  get size(): number {
+    return this.#members.size;
+  }
+
+  add(member: PoolListener): void {
+    this.#members.add(member);
+    if (this.#timer !== undefined) return;
+    this.#known = this.#context.pool.revision;
+    this.#tip = this.#context.node.tip();
+    this.#timer = setInterval(() => {
+      if (this.#context.pool.revision !== this.#known) this.#update();
+    }, EVERY_MS).unref();
+  }
+
+  delete(member: PoolListener): void {
+    this.#members.delete(member);
+    if (this.#members.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#lists = undefined;
+  }
+
+  /** The projection of which listeners know; further changes are told from it on. */
+  async lists(): Promise<ProjectedLists> {
+    const projection = this.#lists === undefined ? await this.#context.projections.get() : undefined;
+    return (this.#lists ??= new ProjectedLists(projection as Projection)); // one of the two is there
+  }
+
+  collect({ index }: ScriptSnapshot): () => Promise<void> {
+    const { tip } = index;
+    const isMoved = this.#tip?.hash.equals(tip.hash) === false;
+    this.#tip = tip;
+    if (isMoved) this.#difficulty = difficultyFields(this.#context, index);
+    return async () => {
+      await this.#endRounds((member) => !isMoved || !member.awaitsPool);
+      // Nobody else has to wait for the projection.
+      if (isMoved) this.#update();
+    };
+  }
+
+  #update(): void {
+    this.#isDue = true;
+    if (!this.#updating) void this.#updateAll();
+  }
+
+  /** Never rejects. What fails is tried again when the pool changes, or with the next block. */
+  async #updateAll(): Promise<void> {
+    this.#updating = true;
+    while (this.#isDue) {
+      this.#isDue = false;
+      await this.#updateOnce().catch(() => undefined);
+      await this.#endRounds(() => true);
+    }
+    this.#updating = false;
+  }
+
+  async #updateOnce(): Promise<void> {
+    const context = this.#context;
+    const difficulty = this.#difficulty;
+    if (this.#listeners.length === 0) return;
+    const { revision } = context.pool;
+    const projection = await context.projections.get();
+    const lists = this.#lists?.projection === projection ? this.#lists : new ProjectedLists(projection, this.#lists);
+    const isNew = lists !== this.#lists;
+    const [stats, projected] = [await poolFields(context), await projectedFields(context)];
+    const blocks = new Map<number, Buffer>();
+    // Until every block is there into which somebody looks by now.
+    for (let next = this.#missing(blocks, isNew); next !== undefined; next = this.#missing(blocks, isNew))
+      blocks.set(next, await lists.change(next));
+    this.#lists = lists;
+    this.#known = revision;
+    if (this.#difficulty === difficulty) this.#difficulty = [];
+    await this.#inTurns(this.#listeners, (listener) => {
+      listener.poolChanged({ projection, stats: [...stats, ...difficulty], projected, blocks });
+    });
+  }
+
+  get #listeners(): PoolListener[] {
+    return [...this.#members].filter(({ awaitsPool }) => awaitsPool);
+  }
+
+  #missing(blocks: ReadonlyMap<number, Buffer>, isNew: boolean): number | undefined {
+    const tracked = isNew ? [...this.#members].flatMap(({ trackedBlock }) => trackedBlock ?? []) : [];
+    return tracked.find((block) => !blocks.has(block));
+  }
+
+  #endRounds(isMeant: (member: RoundMember) => boolean): Promise<void> {
+    return this.#inTurns([...this.#members].filter(isMeant), (member) => {
+      member.endRound();
+    });
+  }
+
+  async #inTurns(members: readonly PoolListener[], tell: (member: PoolListener) => void): Promise<void> {
+    for (const [i, member] of members.entries()) {
+      notify(member, tell);
+      if (i % NOTIFIED_IN_TURN === NOTIFIED_IN_TURN - 1) await setImmediate();
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// What a node does before it answers, and beside it: each piece of work with how far it is.
+
+import type { IndexFigures, IndexState } from '../index/types';
+import type { NodeProgress } from '../node/types';
+import type { ScriptsState } from '../scripts/types';
+
+export type JobName = 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters';
+
+/** `done` of `total`, in a unit; `part`: 0 to 1. What is not known is left out. */
+export interface Job {
+  readonly name: JobName;
+  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  /** What it is doing, for people. */
+  readonly step?: string;
+  readonly part?: number;
+  readonly done?: number;
+  readonly total?: number;
+  readonly unit?: 'blocks' | 'coins' | 'files';
+  readonly secondsLeft?: number;
+}
+
+export interface Working {
+  readonly node: { readonly synced: boolean; progress(): NodeProgress };
+  readonly index: { readonly state: IndexState; readonly figures: Pick<IndexFigures, 'backfill' | 'filters'> };
+  readonly gate: { readonly isReady: boolean; readonly isRehearsing: boolean };
+  /** Undefined without `--rest-addresses`. */
+  readonly scripts: { readonly state: ScriptsState } | undefined;
+}
+
+/** In the order in which the work is done. */
+export function jobsOf({ node, index, gate, scripts }: Working): readonly Job[] {
+  const { backfill, filters } = index.figures;
+  return [
+    chainJob(node),
+    { name: 'index', ...indexJob(index.state) },
+    { name: 'rehearsal', state: gate.isReady ? 'done' : gate.isRehearsing ? 'running' : 'waiting' },
+    ...(scripts === undefined ? [] : [{ name: 'scripts' as const, ...scriptsJob(scripts.state) }]),
+    ...(backfill === undefined ? [] : [{ name: 'backfill' as const, state: 'running' as const, part: backfill }]),
+    ...(filters === undefined ? [] : [{ name: 'filters' as const, state: 'running' as const, part: filters }])
+  ];
+}
+
+function chainJob(node: Working['node']): Job {
+  const { height, verified } = node.progress();
+  return { name: 'chain', state: node.synced ? 'done' : 'running', step: `block ${height}`, part: node.synced ? 1 : verified };
+}
+
+type Unnamed = Omit<Job, 'name'>;
+
+function indexJob(state: IndexState): Unnamed {
+  switch (state.phase) {
+    case 'loading':
+      return { state: 'running', step: state.work ?? 'loading' };
+    case 'copying':
+      return { state: 'running', step: 'copying coins', ...reached(state.coins, state.of), unit: 'coins' };
+    case 'rewinding':
+      return { state: 'running', step: `going back from block ${state.height} to ${state.target}` };
+    case 'indexing': {
+      const { height, target, secondsLeft } = state;
+      return {
+        state: 'running',
+        step: 'taking in blocks',
+        ...reached(height, target),
+        unit: 'blocks',
+        ...(secondsLeft !== undefined && { secondsLeft })
+      };
+    }
+    case 'live':
+      return { state: 'done', ...reached(state.height, state.height), unit: 'blocks' };
+    case 'failed':
+    case 'closed':
+      return { state: 'failed' };
+  }
+}
+
+function scriptsJob(state: ScriptsState): Unnamed {
+  switch (state.phase) {
+    case 'loading':
+      return { state: 'running', step: 'loading' };
+    case 'waiting':
+      return { state: 'waiting' };
+    case 'partitioning':
+      return { state: 'running', step: 'step 1 of 3, reading blocks', ...reached(state.height, state.target), unit: 'blocks' };
+    case 'sorting':
+      return { state: 'running', step: 'step 2 of 3, sorting', ...reached(state.done, state.total), unit: 'files' };
+    case 'catching-up':
+      return { state: 'running', step: 'step 3 of 3, taking in the last blocks', ...reached(state.height, state.target), unit: 'blocks' };
+    case 'live':
+      return { state: 'done', ...reached(state.height, state.height), unit: 'blocks' };
+    case 'failed':
+    case 'closed':
+      return { state: 'failed' };
+  }
+}
+
+const reached = (done: number, total: number): Pick<Job, 'part' | 'done' | 'total'> => ({
+  part: total > 0 ? Math.min(1, done / total) : 1,
+  done,
+  total
+});

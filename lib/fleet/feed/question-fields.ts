@@ -1,0 +1,71 @@
+// The fields of a question, which may be anybody's: each is checked before it is used.
+
+import { FleetReplyError, MOST_HEADERS, MOST_LOCATOR } from '../messages/questions';
+
+export type AskedFields = Readonly<Record<string, unknown>>;
+
+const HASH_LENGTH = 32;
+/** Bitcoin Core's bound of a package, MAX_PACKAGE_COUNT; trials may have as many. */
+const MOST_TRANSACTIONS = 25;
+const MOST_BLOCK_BYTES = 4_000_000;
+const MOST_METHOD_LENGTH = 100;
+
+/** @throws FleetReplyError, as all functions here */
+export function hashIn(fields: AskedFields, name = 'hash'): Buffer {
+  return asHash(fields[name]);
+}
+
+export function numberIn(fields: AskedFields, name: string, most: number): number {
+  const value = fields[name];
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > most)
+    throw wrong(`${name}: a number up to ${most}`);
+  return value;
+}
+
+/** A part of a block: offset, length, and length of the block. */
+export function partIn(fields: AskedFields): { readonly offset: number; readonly length: number; readonly blockLength: number } {
+  const [offset, length, blockLength] = ['offset', 'length', 'blockLength'].map((name) => numberIn(fields, name, MOST_BLOCK_BYTES)) as [
+    number,
+    number,
+    number
+  ];
+  if (offset + length > blockLength) throw wrong('a part of the block');
+  return { offset, length, blockLength };
+}
+
+export function locatorIn({ locator }: AskedFields): readonly Buffer[] {
+  if (!Array.isArray(locator) || locator.length > MOST_LOCATOR) throw wrong(`locator: at most ${MOST_LOCATOR} hashes`);
+  return locator.map(asHash);
+}
+
+export function headerCountIn(fields: AskedFields): number {
+  return numberIn(fields, 'count', MOST_HEADERS);
+}
+
+export function rawIn({ raw }: AskedFields): Buffer {
+  return asTransaction(raw);
+}
+
+export function rawsIn({ raws }: AskedFields): readonly Buffer[] {
+  if (!Array.isArray(raws) || raws.length > MOST_TRANSACTIONS) throw wrong(`raws: at most ${MOST_TRANSACTIONS} transactions`);
+  return raws.map(asTransaction);
+}
+
+export function methodIn({ method }: AskedFields): string {
+  if (typeof method !== 'string' || method.length > MOST_METHOD_LENGTH) throw wrong('method: the name of a call');
+  return method;
+}
+
+function asHash(value: unknown): Buffer {
+  if (!Buffer.isBuffer(value) || value.length !== HASH_LENGTH) throw wrong('a hash of 32 bytes');
+  return value;
+}
+
+function asTransaction(value: unknown): Buffer {
+  if (!Buffer.isBuffer(value) || value.length > MOST_BLOCK_BYTES) throw wrong('a serialized transaction');
+  return value;
+}
+
+function wrong(expected: string): FleetReplyError {
+  return new FleetReplyError('refused', `expected ${expected}`);
+}

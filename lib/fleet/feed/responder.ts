@@ -1,0 +1,105 @@
+// Takes the questions of readers off NATS, some at a time, and sends the answers.
+
+import { messageOf } from '../../turns/error-text';
+import { NODES_QUEUE, type Subjects } from '../log/subjects';
+import { decodeQuestion, encodeFault, encodeReply, FleetReplyError, LEADER_KNOWS, type QuestionName } from '../messages/questions';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Answers } from './answers';
+
+/** Questions that are being answered at a time, and that may wait. */
+const MOST_AT_ONCE = 16;
+const MOST_WAITING = 256;
+
+/** What only the leader is asked, or answers otherwise than other nodes. */
+const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call', 'tips', 'progress', 'pool', ...LEADER_KNOWS];
+/** What all nodes are asked at once, and the one that can do it answers. */
+const OF_ALL: readonly QuestionName[] = ['rewind'];
+const NOT_OF_NODES: readonly QuestionName[] = ['pool', ...OF_ALL];
+
+export class Responder {
+  readonly #connection: NatsConnection;
+  readonly #subjects: Subjects;
+  readonly #answers: Answers;
+  readonly #subscriptions: Subscription[];
+  #leading: readonly Subscription[] = [];
+  #running = 0;
+  readonly #waiting: (() => Promise<void>)[] = [];
+
+  constructor(connection: NatsConnection, subjects: Subjects, answers: Answers) {
+    this.#connection = connection;
+    this.#subjects = subjects;
+    this.#answers = answers;
+    const names = (Object.keys(answers) as QuestionName[]).filter((name) => !NOT_OF_NODES.includes(name));
+    this.#subscriptions = [
+      ...names.map((name) => this.#listen(name, subjects.node(name), NODES_QUEUE)),
+      ...OF_ALL.map((name) => this.#listen(name, subjects.leader(name)))
+    ];
+  }
+
+  /** Answers what is asked of the leader from now on, or no longer. */
+  lead(leads: boolean): void {
+    for (const subscription of this.#leading) subscription.unsubscribe();
+    this.#leading = leads ? OF_LEADER.map((name) => this.#listen(name, this.#subjects.leader(name))) : [];
+  }
+
+  close(): void {
+    this.lead(false);
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    this.#waiting.length = 0;
+  }
+
+  #listen(name: QuestionName, subject: string, queue?: string): Subscription {
+    return this.#connection.subscribe(subject, {
+      ...(queue !== undefined && { queue }),
+      callback: (error, message) => {
+        // An error: no permission for the subject, which the connection's status shows.
+        if (error === null) this.#take(name, message);
+      }
+    });
+  }
+
+  #take(name: QuestionName, message: Msg): void {
+    if (message.reply === undefined || message.reply === '') return;
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#send(message, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
+      return;
+    }
+    this.#waiting.push(() => this.#answer(name, message));
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#running < MOST_AT_ONCE) {
+      const answer = this.#waiting.shift();
+      if (answer === undefined) return;
+      this.#running++;
+      void answer().finally(() => {
+        this.#running--;
+        this.#next();
+      });
+    }
+  }
+
+  async #answer(name: QuestionName, message: Msg): Promise<void> {
+    let reply: Buffer;
+    try {
+      reply = encodeReply(name, await this.#answers[name](decodeQuestion(message.data)));
+    } catch (error) {
+      if (OF_ALL.includes(name) && error instanceof FleetReplyError && error.code === 'not leading') return;
+      reply = encodeFault(error);
+    }
+    this.#send(message, reply);
+  }
+
+  #send(message: Msg, reply: Buffer): void {
+    const most = this.#connection.info?.max_payload ?? 0;
+    const fits = reply.length <= most;
+    const sent = fits ? reply : encodeFault(new FleetReplyError('failed', `the reply of ${reply.length} bytes is above NATS' max_payload`));
+    try {
+      message.respond(sent);
+    } catch (error) {
+      // The connection is closed: who asked asks another node.
+      void messageOf(error);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// A connection to the servers of NATS.
+
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../turns/error-text';
+import { NatsAwayError, NatsRefusedError } from './errors';
+import { loadNats } from './nats';
+import type { NatsAccess } from './access';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+
+export interface NatsBus {
+  readonly connection: NatsConnection;
+  readonly jetstream: JetStreamClient;
+  readonly manager: JetStreamManager;
+}
+
+/** Milliseconds. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_WAIT_MS = 250;
+/** A server that does not answer two of these is given up. */
+const PING_INTERVAL_MS = 2_000;
+
+/** How often a connection was made, or has come back. */
+export class ConnectionCount {
+  #made = 0;
+
+  get made(): number {
+    return this.#made;
+  }
+
+  follow(connection: NatsConnection): void {
+    this.#made++;
+    void this.#countReturns(connection);
+  }
+
+  async #countReturns(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) if (type === 'reconnect') this.#made++;
+  }
+}
+
+/**
+ * Connects. The connection comes back by itself when it is lost, unless it is refused then.
+ * `count`: counts it.
+ * @throws NatsAwayError, NatsRefusedError, NatsMissingError
+ */
+export async function connectToNats(access: NatsAccess, name: string, count = new ConnectionCount()): Promise<NatsBus> {
+  const { core, jetstream } = await loadNats();
+  const where = access.servers.join(', ');
+  const connection = await connected(access, name);
+  const client = jetstream.jetstream(connection);
+  try {
+    const manager = await client.jetstreamManager();
+    count.follow(connection);
+    return { connection, jetstream: client, manager };
+  } catch (error) {
+    await connection.close();
+    if (error instanceof jetstream.JetStreamError || error instanceof core.PermissionViolationError) {
+      throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${messageOf(error)}`, { cause: error });
+    }
+    // Without a quorum of servers, too.
+    throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function connected(access: NatsAccess, name: string): Promise<NatsConnection> {
+  const { core } = await loadNats();
+  const where = access.servers.join(', ');
+  const options = await connectionOptions(access, name);
+  try {
+    return await core.connect(options);
+  } catch (error) {
+    if (error instanceof core.AuthorizationError || error instanceof core.UserAuthenticationExpiredError) {
+      throw new NatsRefusedError(`NATS at ${where} refuses the credentials: ${messageOf(error)}`, { cause: error });
+    }
+    throw new NatsAwayError(`NATS at ${where} cannot be reached: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function connectionOptions({ servers, tls, user, password, credentials }: NatsAccess, name: string): Promise<ConnectionOptions> {
+  const { core } = await loadNats();
+  return {
+    servers: [...servers],
+    name,
+    timeout: CONNECT_TIMEOUT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: 2,
+    // The operator's list counts: the addresses that servers know of each other may not be for clients.
+    ignoreClusterUpdates: true,
+    ...(tls && { tls: {} }),
+    ...(user !== undefined && (password === undefined ? { token: user } : { user, pass: password })),
+    ...(credentials !== undefined && { authenticator: core.credsAuthenticator(await readCredentials(credentials)) })
+  };
+}
+
+async function readCredentials(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new NatsRefusedError(`The credentials for NATS cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

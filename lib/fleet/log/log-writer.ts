@@ -1,0 +1,129 @@
+// Writes into the log. Each record is fenced: the server takes it only as the one after the last that the writer knows of (compare and set). A
+// writer that slept, or was cut off, while another one wrote gets a FencedError, whatever any clock says.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { untilAborted } from './abortable';
+import { FencedError, LogGoneError, NatsAwayError } from './errors';
+import { loadNats } from './nats';
+import { natsError } from './stream';
+import type { NatsBus } from './connection';
+import type { FleetLog } from './log-reader';
+import type { RecordKind, Subjects } from './subjects';
+
+/** A record on its way. */
+export interface Outgoing {
+  readonly kind: RecordKind;
+  readonly bytes: Buffer;
+}
+
+const ACKNOWLEDGE_MS = 3_000;
+const RETRY_MS = 200;
+
+/** JetStream's errors for a record that is not the next one: by sequence, and by name. */
+const NOT_NEXT: readonly number[] = [10_071, 10_070];
+
+export class LogWriter {
+  readonly #bus: NatsBus;
+  readonly #subjects: Subjects;
+  readonly #log: FleetLog;
+  /** Of the names of this writer's messages. */
+  readonly #prefix = randomBytes(12).toString('base64url');
+  #tries = 0;
+  #last: number;
+
+  /** `log`: read up to its end by who wants to write. */
+  constructor(bus: NatsBus, subjects: Subjects, log: FleetLog) {
+    this.#bus = bus;
+    this.#subjects = subjects;
+    this.#log = log;
+    this.#last = log.last;
+  }
+
+  /** Sequence of the last record that is known to be written. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Bytes of the longest record that the servers take. */
+  get mostBytes(): number {
+    return this.#bus.connection.info?.max_payload ?? 0;
+  }
+
+  /**
+   * Writes records one after the other, and resolves once the last one is acknowledged. While NATS is away it goes on trying until the
+   * signal. Must not be called again before it has ended.
+   * @throws FencedError, LogGoneError, NatsRefusedError; the signal's reason
+   */
+  async append(records: readonly Outgoing[], signal: AbortSignal): Promise<void> {
+    let left = records;
+    while (left.length > 0) {
+      // All at once. Each one but the first must follow the one before it by name, too: its place could be right after another one's record.
+      const tried = `${this.#prefix}.${this.#tries++}`;
+      const published = left.map((record, i) => this.#publish(record, this.#last + i, tried, i));
+      const outcomes = await untilAborted(Promise.allSettled(published), signal);
+      const taken = outcomes.findIndex(({ status }) => status === 'rejected');
+      const count = taken < 0 ? left.length : taken;
+      this.#last += count;
+      left = left.slice(count);
+      const failure = outcomes[taken];
+      if (failure?.status !== 'rejected') return;
+      left = await this.#afterFailure(left, failure.reason, signal);
+    }
+  }
+
+  async #publish({ kind, bytes }: Outgoing, after: number, tried: string, i: number): Promise<void> {
+    await this.#bus.jetstream.publish(this.#subjects.record[kind], bytes, {
+      timeout: ACKNOWLEDGE_MS,
+      msgID: `${tried}.${i}`,
+      expect: { lastSequence: after, ...(i > 0 && { lastMsgID: `${tried}.${i - 1}` }) }
+    });
+  }
+
+  /** The records that are still to be written: an acknowledgement may have been lost. */
+  async #afterFailure(records: readonly Outgoing[], caught: unknown, signal: AbortSignal): Promise<readonly Outgoing[]> {
+    const error = await natsError('the log cannot be written', caught);
+    const { jetstream } = await loadNats();
+    const isFence = caught instanceof jetstream.JetStreamApiError && NOT_NEXT.includes(caught.code);
+    if (!isFence && !(error instanceof NatsAwayError)) throw error;
+    // A connection that was closed does not come back.
+    if (this.#bus.connection.isClosed()) throw error;
+    for (;;) {
+      try {
+        return await untilAborted(this.#withoutWritten(records, isFence), signal);
+      } catch (again) {
+        if (!(again instanceof NatsAwayError) || this.#bus.connection.isClosed()) throw again;
+        await setTimeout(RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  /** Leaves those out that are in the log after all. `isFence`: the server said that something is there. */
+  async #withoutWritten(records: readonly Outgoing[], isFence: boolean): Promise<readonly Outgoing[]> {
+    for (const [i, { bytes }] of records.entries()) {
+      const written = await this.#log.bytes(this.#last + 1);
+      if (written === undefined) {
+        if (isFence && i === 0) await this.#checkEnd();
+        return records.slice(i);
+      }
+      if (!bytes.equals(written)) throw new FencedError('another node has written into the log');
+      this.#last++;
+    }
+    return [];
+  }
+
+  /** The server refused a record as not the next one, but nothing is at its place: the log may be another one, or shorter than it was. */
+  async #checkEnd(): Promise<void> {
+    const { created, state } = await this.#info();
+    if (created !== this.#log.incarnation) throw new LogGoneError('another log is in the place of this one');
+    if (state.last_seq !== this.#last) throw new FencedError(`the log ends at record ${state.last_seq}, and not at ${this.#last}`);
+  }
+
+  async #info(): Promise<{ readonly created: string; readonly state: { readonly last_seq: number } }> {
+    try {
+      return await this.#bus.manager.streams.info(this.#subjects.stream);
+    } catch (error) {
+      throw await natsError('the log cannot be read', error);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// The client of NATS: optional packages, loaded here and only when an option asks for them.
+
+import { NatsMissingError } from './errors';
+import { messageOf } from '../../turns/error-text';
+
+interface NatsModules {
+  readonly core: typeof import('@nats-io/transport-node');
+  readonly jetstream: typeof import('@nats-io/jetstream');
+  readonly kv: typeof import('@nats-io/kv');
+}
+
+let loaded: Promise<NatsModules> | undefined;
+
+/** @throws NatsMissingError */
+export function loadNats(): Promise<NatsModules> {
+  return (loaded ??= load());
+}
+
+async function load(): Promise<NatsModules> {
+  try {
+    const [core, jetstream, kv] = await Promise.all([
+      import('@nats-io/transport-node'),
+      import('@nats-io/jetstream'),
+      import('@nats-io/kv')
+    ]);
+    return { core, jetstream, kv };
+  } catch (error) {
+    throw new NatsMissingError(
+      `A fleet needs the packages @nats-io/transport-node, @nats-io/jetstream and @nats-io/kv beside bcoin-rest: ${messageOf(error)}`,
+      { cause: error }
+    );
+  }
+}

@@ -1,0 +1,48 @@
+// Has all readers of a fleet show a block, or the end of a reorganization, at about the same time (`--rest-release=together`): each tells when
+// it has come there, and shows it when all that were heard lately have, but never much later than it could.
+
+import { filter, firstValueFrom, merge, startWith, takeUntil, timer, type Observable } from 'rxjs';
+import type { LogPosition } from '../messages/records';
+import type { Announcer } from './announcer';
+import type { HeardReaders } from './heard-readers';
+
+/** How long a block is held back at most. */
+const MOST_MS = 500;
+
+export interface ReleaseParts {
+  readonly readers: Pick<HeardReaders, 'present' | 'heard$'>;
+  readonly announcer: Pick<Announcer, 'id' | 'tell'>;
+  /** Ends the waiting. */
+  readonly closed$: Observable<unknown>;
+}
+
+export class Release {
+  readonly #parts: ReleaseParts;
+
+  constructor(parts: ReleaseParts) {
+    this.#parts = parts;
+  }
+
+  /** To be called once the record is taken in. Resolves when it may be shown. */
+  async of(position: LogPosition): Promise<void> {
+    const { readers, announcer, closed$ } = this.#parts;
+    announcer.tell();
+    await firstValueFrom(
+      readers.heard$.pipe(
+        startWith(undefined),
+        filter(() => this.#haveAll(position)),
+        takeUntil(merge(timer(MOST_MS), closed$))
+      ),
+      { defaultValue: undefined }
+    );
+  }
+
+  /** A reader of another log, or one that is starting, cannot tell, and is not waited for. */
+  #haveAll({ incarnation, sequence }: LogPosition): boolean {
+    const { readers, announcer } = this.#parts;
+    return readers.present.every(
+      ({ id, state: { applied, isReady } }) =>
+        id === announcer.id || !isReady || applied?.incarnation !== incarnation || applied.sequence >= sequence
+    );
+  }
+}

@@ -1,0 +1,44 @@
+// How a wallet is told what to pay: the `bitcoin:` URI of an order's page.
+
+import type { PaymentDetails } from '../../payments/messages';
+import { isExpired, payableOutputs } from '../../payments/rules/request';
+import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
+import type { OrderProgress } from './progress';
+
+export interface WaysToPay {
+  readonly uri: string;
+  /** Absent if the order has none, or more than one. */
+  readonly address?: string;
+}
+
+/** A longer memo would make the QR code too fine for cameras. */
+const MOST_MESSAGE_CHARACTERS = 80;
+
+/**
+ * With the URL of the request, and with address and amount for wallets that fetch no requests (BIP21, BIP72). A URI has one address, so
+ * only an order with one script can be paid by these.
+ * @param addressOf the address of a script.
+ * @returns undefined if nothing more is to be paid, or no URI can ask for what is missing.
+ */
+export function waysToPay(
+  details: PaymentDetails,
+  { status, missing, url }: OrderProgress,
+  addressOf: (script: Buffer) => string | undefined,
+  now: Date
+): WaysToPay | undefined {
+  if ((status !== 'open' && status !== 'underpaid') || isExpired(details, now)) return undefined;
+  const address = addressOfAll(details, addressOf);
+  // The request asks for everything; once a part has come, only a URI without it can ask for the rest.
+  const request = status === 'open' ? { paymentUrl: url } : {};
+  if (address === undefined) return status === 'open' ? { uri: formatBitcoinUri(request) } : undefined;
+  const amount = missing > 0n ? { amount: missing } : {};
+  const { memo = '' } = details;
+  const message = memo !== '' && memo.length <= MOST_MESSAGE_CHARACTERS ? { message: memo } : {};
+  return { address, uri: formatBitcoinUri({ address, ...amount, ...message, ...request }) };
+}
+
+/** The address of all outputs, if it is one. */
+function addressOfAll(details: PaymentDetails, addressOf: (script: Buffer) => string | undefined): string | undefined {
+  const [script, ...others] = new Set(payableOutputs(details).outputs.map((output) => output.script.toString('hex')));
+  return script === undefined || others.length > 0 ? undefined : addressOf(Buffer.from(script, 'hex'));
+}

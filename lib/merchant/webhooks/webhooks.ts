@@ -1,0 +1,339 @@
+// Tells the receivers that orders name (`notify_url`) of each change of an order's status. One step at a time looks at orders about which
+// something may have changed, writes messages, and takes note of what was delivered; so each outbox has one writer. Deliveries run beside
+// the steps: of one order one at a time, in order, and of one origin a few, so that a slow receiver delays nobody else's.
+
+import { Loop } from '../../follow/loop';
+import { IndexUnavailableError } from '../../index/errors';
+import { PaymentError } from '../../payments/error';
+import { detailsOf } from '../../turns/error-text';
+import { progressJson, type OrderProgress } from '../orders/progress';
+import { DamagedRecordError, type StoredRequest } from '../orders/record';
+import { deliver } from './delivery';
+import { withMessage, withoutFirst, type Message, type Outbox, type OutboxStore } from './outbox';
+import { signatureHeaders } from './signature';
+import type { Merchant } from '../orders/merchant';
+import type { OrderObserver } from '../orders/order-watch';
+import type { ServerLogger } from '../../server/logger';
+
+/** Deliveries under way to one origin. */
+const MOST_AT_ONE_ORIGIN = 4;
+
+/** Between the first two attempts; each further pause is twice as long as the one before, up to an hour. */
+const FIRST_PAUSE_MS = 5_000;
+const HOUR_MS = 3_600_000;
+
+/** How long a message is sent again and again. */
+const GIVE_UP_MS = 3 * 24 * HOUR_MS;
+
+/** After an error of the disk, or while a status cannot be known. */
+const FAILURE_PAUSE_MS = 10_000;
+
+export interface WebhookLogger extends ServerLogger {
+  info(message: string): void;
+  warning(message: string): void;
+}
+
+export interface WebhookPatience {
+  /** By default five seconds. */
+  readonly firstPauseMs?: number;
+  /** By default three days. */
+  readonly giveUpMs?: number;
+  /** By default ten seconds. */
+  readonly attemptMs?: number;
+}
+
+export interface WebhooksParts extends WebhookPatience {
+  /** Called once it is open. */
+  readonly merchant: () => Pick<Merchant, 'progress'>;
+  readonly outboxes: OutboxStore;
+  /** Of the signatures. */
+  readonly key: Buffer;
+  /** Where messages may go. */
+  readonly origins: readonly string[];
+  /** Whether node and index are in sync and the chain was searched: statuses are looked up only then. */
+  readonly isReady: () => boolean;
+  readonly logger: WebhookLogger;
+}
+
+/** An order whose receiver is told. */
+interface NotifiedOrder {
+  outbox: Outbox;
+  /** Attempts to deliver the first message. */
+  attempts: number;
+  /** Unix milliseconds of the next one. */
+  dueAt: number;
+  isUnderWay: boolean;
+}
+
+interface Delivered {
+  readonly id: string;
+  readonly message: Message;
+  /** Undefined: the receiver has it. */
+  readonly failure: string | undefined;
+}
+
+export class Webhooks extends Loop implements OrderObserver {
+  readonly #parts: WebhooksParts;
+  /** The receivers of orders that are watched, by id. */
+  readonly #urls = new Map<string, string>();
+  readonly #orders = new Map<string, NotifiedOrder>();
+  /** Orders about which something may have changed. */
+  readonly #changed = new Set<string>();
+  /** Open orders, and when they expire in Unix milliseconds. */
+  readonly #expiring = new Map<string, number>();
+  /** Orders with messages that wait. */
+  readonly #waiting = new Set<string>();
+  /** Deliveries under way, by origin. */
+  readonly #underWay = new Map<string, number>();
+  readonly #deliveries = new Set<Promise<void>>();
+  /** What has been delivered, or not, and is not in the outbox yet. */
+  readonly #delivered: Delivered[] = [];
+  /** Origins whose last answer was a failure. */
+  readonly #failing = new Set<string>();
+  #lookAgainAt = Infinity;
+  #pausedUntil = -Infinity;
+
+  constructor(parts: WebhooksParts) {
+    super();
+    this.#parts = parts;
+  }
+
+  /** Takes up the messages that were not delivered before. To be called once the merchant is open. */
+  async open(): Promise<void> {
+    const { outboxes, logger } = this.#parts;
+    for (const id of await outboxes.ids()) {
+      try {
+        const outbox = await outboxes.read(id);
+        if (outbox !== undefined) this.#take(id, outbox);
+      } catch (error) {
+        if (!(error instanceof DamagedRecordError)) throw error;
+        logger.error(`payments: ${error.message}`);
+      }
+      this.#changed.add(id);
+    }
+    this.run();
+  }
+
+  /** Resolves when nothing is sent or written any more. */
+  override async close(): Promise<void> {
+    await super.close();
+    await Promise.all(this.#deliveries);
+  }
+
+  followed({ id, notifyUrl }: StoredRequest): void {
+    if (notifyUrl === undefined) return;
+    this.#urls.set(id, notifyUrl);
+    this.#note(id);
+  }
+
+  touched(id: string): void {
+    if (this.#urls.has(id)) this.#note(id);
+  }
+
+  left(id: string): void {
+    if (this.#urls.delete(id)) this.#note(id);
+  }
+
+  /** Node and index are in sync, or the chain has moved on. */
+  readonly settled = this.wake;
+
+  /** The chain has taken blocks back: what was in them may be in none now. */
+  reorganized(): void {
+    for (const id of this.#urls.keys()) this.#changed.add(id);
+    this.wake();
+  }
+
+  #note(id: string): void {
+    this.#changed.add(id);
+    this.wake();
+  }
+
+  #take(id: string, outbox: Outbox): NotifiedOrder {
+    const order = { outbox, attempts: 0, dueAt: -Infinity, isUnderWay: false };
+    this.#orders.set(id, order);
+    if (outbox.waiting.length > 0) this.#waiting.add(id);
+    return order;
+  }
+
+  protected dueIn(): number {
+    const now = Date.now();
+    if (this.#pausedUntil > now) return this.#pausedUntil - now;
+    if (this.isWoken) return 0;
+    const expiries = this.#parts.isReady() ? this.#expiring.values() : [];
+    let next = Math.min(this.#lookAgainAt, this.#nextDelivery());
+    for (const expiresAt of expiries) next = Math.min(next, expiresAt);
+    // Timers cannot be set for longer than 24 days.
+    return Math.min(HOUR_MS, next - now);
+  }
+
+  protected async step(): Promise<void> {
+    await this.#noteDelivered();
+    this.#startDeliveries();
+    if (!this.#parts.isReady()) return;
+    await this.#lookAtChanged();
+    this.#startDeliveries();
+  }
+
+  protected failed(error: unknown): void {
+    this.#pausedUntil = Date.now() + FAILURE_PAUSE_MS;
+    // What is left to do is found without being woken again.
+    this.wake();
+    this.#parts.logger.error(`payments: webhooks: ${detailsOf(error)}`);
+  }
+
+  // What has changed
+
+  async #lookAtChanged(): Promise<void> {
+    const now = Date.now();
+    for (const [id, expiresAt] of this.#expiring) if (expiresAt <= now) this.#changed.add(id);
+    this.#lookAgainAt = Infinity;
+    for (const id of [...this.#changed]) {
+      if (this.signal.aborted) return;
+      // What happens from now on is looked at again.
+      this.#changed.delete(id);
+      try {
+        await this.#lookAt(id);
+      } catch (error) {
+        if (error instanceof DamagedRecordError) {
+          this.#parts.logger.error(`payments: ${error.message}`);
+          continue;
+        }
+        this.#changed.add(id);
+        // The record was deleted.
+        if (error instanceof PaymentError && error.code === 'unknown-request') this.left(id);
+        else if (!isPassing(error)) throw error;
+        this.#lookAgainAt = Date.now() + FAILURE_PAUSE_MS;
+      }
+    }
+  }
+
+  async #lookAt(id: string): Promise<void> {
+    const { merchant, outboxes } = this.#parts;
+    const url = this.#urls.get(id);
+    if (url === undefined) {
+      this.#expiring.delete(id);
+      await this.#drop(id);
+      return;
+    }
+    const progress = await merchant().progress(id);
+    const { status, expires } = progress;
+    if (status === 'open' && expires !== undefined) this.#expiring.set(id, (Number(expires) + 1) * 1_000);
+    else this.#expiring.delete(id);
+    const order = this.#orders.get(id) ?? this.#take(id, (await outboxes.read(id)) ?? { url, count: 0, waiting: [] });
+    if (status === order.outbox.status) return;
+    const createdAt = new Date();
+    const next = withMessage(order.outbox, id, { createdAt, status, body: bodyOf(progress, createdAt) });
+    await outboxes.save(id, next);
+    order.outbox = next;
+    this.#waiting.add(id);
+  }
+
+  /** Forgets an order that is watched no longer, once its receiver knows everything. */
+  async #drop(id: string): Promise<void> {
+    if (this.#waiting.has(id)) return;
+    if (this.#orders.delete(id)) await this.#parts.outboxes.remove(id);
+  }
+
+  // Deliveries
+
+  #nextDelivery(): number {
+    let next = Infinity;
+    for (const id of this.#waiting) {
+      const order = this.#orders.get(id);
+      // Those that wait for others of their origin are started when one of these ends.
+      if (order !== undefined && !order.isUnderWay && this.#hasRoom(order)) next = Math.min(next, order.dueAt);
+    }
+    return next;
+  }
+
+  #hasRoom({ outbox }: NotifiedOrder): boolean {
+    return (this.#underWay.get(originOf(outbox)) ?? 0) < MOST_AT_ONE_ORIGIN;
+  }
+
+  #startDeliveries(): void {
+    if (this.signal.aborted) return;
+    const now = Date.now();
+    for (const id of this.#waiting) {
+      const order = this.#orders.get(id);
+      const [message] = order?.outbox.waiting ?? [];
+      if (order === undefined || message === undefined || order.isUnderWay || order.dueAt > now || !this.#hasRoom(order)) continue;
+      order.isUnderWay = true;
+      const delivery = this.#send(id, order.outbox, message);
+      this.#deliveries.add(delivery);
+      void delivery.then(() => this.#deliveries.delete(delivery));
+    }
+  }
+
+  async #send(id: string, outbox: Outbox, message: Message): Promise<void> {
+    const origin = originOf(outbox);
+    this.#underWay.set(origin, (this.#underWay.get(origin) ?? 0) + 1);
+    const failure = await this.#attempt(outbox.url, message);
+    this.#underWay.set(origin, (this.#underWay.get(origin) ?? 1) - 1);
+    this.#delivered.push({ id, message, failure });
+    this.wake();
+  }
+
+  async #attempt(url: string, { id, body }: Message): Promise<string | undefined> {
+    const { key, origins, attemptMs } = this.#parts;
+    if (!origins.includes(new URL(url).origin)) return 'its origin is not allowed any more';
+    const headers = signatureHeaders(key, id, Math.floor(Date.now() / 1_000), body);
+    return deliver({ url, headers, body, signal: this.signal, timeoutMs: attemptMs });
+  }
+
+  async #noteDelivered(): Promise<void> {
+    for (;;) {
+      const [delivered] = this.#delivered;
+      if (delivered === undefined) return;
+      await this.#noteOne(delivered);
+      this.#delivered.shift();
+    }
+  }
+
+  async #noteOne({ id, message, failure }: Delivered): Promise<void> {
+    const { outboxes, firstPauseMs = FIRST_PAUSE_MS, giveUpMs = GIVE_UP_MS } = this.#parts;
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
+    if (failure !== undefined && Date.now() - message.createdAt.getTime() < giveUpMs) {
+      order.dueAt = Date.now() + Math.min(HOUR_MS, firstPauseMs * 2 ** order.attempts);
+      order.attempts++;
+    } else {
+      const next = withoutFirst(order.outbox);
+      await outboxes.save(id, next);
+      Object.assign(order, { outbox: next, attempts: 0, dueAt: -Infinity });
+      if (next.waiting.length === 0) this.#waiting.delete(id);
+      if (!this.#urls.has(id)) await this.#drop(id);
+      if (failure !== undefined) this.#sayGivenUp(id, message, failure);
+    }
+    order.isUnderWay = false;
+    this.#sayWhetherFailing(originOf(order.outbox), failure);
+  }
+
+  #sayGivenUp(id: string, { status }: Message, failure: string): void {
+    this.#parts.logger.error(`payments: order ${id}: its receiver was not told that it is ${status}, and will not be: ${failure}.`);
+  }
+
+  /** Once when an origin begins to fail, and once when it no longer does. */
+  #sayWhetherFailing(origin: string, failure: string | undefined): void {
+    const { logger } = this.#parts;
+    if (failure === undefined) {
+      if (this.#failing.delete(origin)) logger.info(`payments: ${origin} takes webhooks again.`);
+    } else if (!this.#failing.has(origin)) {
+      this.#failing.add(origin);
+      logger.warning(`payments: ${origin} did not take a webhook: ${failure}. It is sent again.`);
+    }
+  }
+}
+
+function originOf({ url }: Outbox): string {
+  return new URL(url).origin;
+}
+
+/** Type, time and data, as the Standard Webhooks specification recommends. */
+function bodyOf(progress: OrderProgress, time: Date): string {
+  return JSON.stringify({ type: `order.${progress.status}`, timestamp: time.toISOString(), data: progressJson(progress) });
+}
+
+/** Whether the status of an order is only unknown for now. */
+function isPassing(error: unknown): boolean {
+  return error instanceof IndexUnavailableError || (error instanceof PaymentError && error.code === 'not-yet-known');
+}

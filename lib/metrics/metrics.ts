@@ -1,0 +1,133 @@
+// Metrics and health on a port of their own (`--rest-metrics`). It observes the other parts, and nothing depends on it.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { filter, take, type Subscription } from 'rxjs';
+import { textOf, type Endpoint } from '../server/ports/listener';
+import { detailsOf, messageOf } from '../turns/error-text';
+import { BlockTimes } from './block-times';
+import { cacheFamilies } from './cache-families';
+import { chainFamilies } from './chain-families';
+import { clientFamilies } from './client-families';
+import { fleetFamilies } from './fleet-families';
+import { ALIVE, readinessOf } from './health';
+import { registryOf } from './registry';
+import { requestFamilies } from './request-families';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { Observed } from './observed';
+
+/** Whoever watches needs few connections, and sends short requests. */
+const MOST_CONNECTIONS = 50;
+const MOST_HEADER_BYTES = 8_192;
+const TIMEOUT_MS = 10_000;
+
+export interface MetricsParts {
+  readonly endpoint: Endpoint;
+  readonly observed: Observed;
+  readonly logger: { info(message: string): void; error(message: string): void };
+}
+
+export class Metrics {
+  readonly #parts: MetricsParts;
+  readonly #blockTimes: BlockTimes;
+  readonly #server: Server;
+  #registry: Registry | undefined;
+  #following: Subscription | undefined;
+  /** The text that is being written: all who ask meanwhile get it. */
+  #writing: Promise<string> | undefined;
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+    const { serving, index, wallets } = parts.observed;
+    const { node } = serving;
+    const scripts = wallets && {
+      state$: wallets.scripts.state$,
+      passes: wallets.passes,
+      hasListeners: () => wallets.tips.size + wallets.statuses.size + wallets.push.tracked > 0
+    };
+    this.#blockTimes = new BlockTimes({ node, index, scripts });
+    this.#server = createServer({ maxHeaderSize: MOST_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, this.#answer);
+    this.#server.maxConnections = MOST_CONNECTIONS;
+  }
+
+  /** @throws an error of the system when the port cannot be had */
+  async open(): Promise<void> {
+    const { observed, endpoint, logger } = this.#parts;
+    const blockTimes = this.#blockTimes;
+    this.#registry = await registryOf([
+      ...requestFamilies(observed),
+      ...clientFamilies(observed, blockTimes),
+      ...cacheFamilies(observed),
+      ...chainFamilies(observed, blockTimes),
+      ...fleetFamilies(observed)
+    ]);
+    this.#server.listen(endpoint);
+    await once(this.#server, 'listening');
+    // Emitted when a connection cannot be accepted; later ones may be.
+    this.#server.on('error', () => undefined);
+    blockTimes.open();
+    // What the rehearsal has asked is nobody's request.
+    this.#following = observed.serving.gate.ready$.pipe(filter(Boolean), take(1)).subscribe(() => {
+      observed.times.clear();
+    });
+    logger.info(`Metrics are at http://${textOf({ ...endpoint, port: this.port })}/metrics.`);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#blockTimes.close();
+    this.#following?.unsubscribe();
+    if (!this.#server.listening) return;
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  readonly #answer = (request: IncomingMessage, response: ServerResponse): void => {
+    this.#reply(request, response).catch((error: unknown) => {
+      this.#parts.logger.error(`metrics: ${detailsOf(error)}`);
+      send(response, 500, messageOf(error));
+    });
+  };
+
+  async #reply({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      send(response, 405, 'GET only');
+      return;
+    }
+    switch (pathname) {
+      case '/metrics':
+        send(response, 200, await this.#text(), this.#registry?.contentType);
+        return;
+      case '/healthz':
+        send(response, ALIVE.status, ALIVE.text);
+        return;
+      case '/readyz': {
+        const { status, text } = readinessOf(this.#parts.observed, searchParams);
+        send(response, status, text);
+        return;
+      }
+      default:
+        send(response, 404, '/metrics, /healthz and /readyz are here');
+    }
+  }
+
+  #text(): Promise<string> {
+    this.#writing ??= (this.#registry?.metrics() ?? Promise.resolve('')).finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+}
+
+function send(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
+  const body = type.startsWith('text/plain; charset') ? `${text}\n` : text;
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store', 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}

@@ -1,0 +1,4 @@
+/** Why a snapshot cannot be made or used, as a sentence for people. */
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError';
+}

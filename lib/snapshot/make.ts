@@ -1,0 +1,107 @@
+// Makes a snapshot of the indexes of a process that may be running, which notices nothing.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
+import { ClosedIndex } from '../index/read/closed-index';
+import { findTip } from '../index/records/chain';
+import { TxidTable } from '../scripts/txids/txid-table';
+import { storedVersion } from '../store/migrate';
+import { DamagedPageError } from '../store/pages';
+import { fileHash } from './file-hash';
+import { SnapshotError } from './errors';
+import {
+  MANIFEST_NAME,
+  manifestText,
+  SIGNATURE_NAME,
+  type SignedSnapshot,
+  type SnapshotFile,
+  type SnapshotManifest,
+  type StoreState
+} from './manifest';
+import { SigningKey } from './signature';
+import { copyStore } from './store-copy';
+import type { Store } from '../store/store';
+import type { SnapshotPlaces, SnapshotWork } from './work';
+
+export interface MakeOptions extends SnapshotWork {
+  /** Of the indexes. */
+  readonly places: SnapshotPlaces;
+  readonly network: string;
+  /** The file of the key to sign with, which is made if it does not exist. */
+  readonly keyFile: string;
+}
+
+/**
+ * Makes a snapshot in a new or empty folder, all or nothing.
+ * @throws SnapshotError, the reason of an abort, errors of the system
+ */
+export async function makeSnapshot(to: string, { places, network, keyFile, ...work }: MakeOptions): Promise<SignedSnapshot> {
+  await requireEmpty(to);
+  if (!existsSync(places.index)) throw new SnapshotError(`there is no index in ${places.index}`);
+  const key = await SigningKey.at(keyFile);
+  const unfinished = `${to}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true, mode: 0o700 });
+  try {
+    // First the index by script: it follows the other one, and would have to be undone if it were ahead.
+    const scripts = existsSync(places.scripts)
+      ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })
+      : undefined;
+    if (scripts === undefined) await rm(join(unfinished, 'scripts'), { recursive: true, force: true });
+    const { genesisHash, index } = await copyStore(places.index, join(unfinished, 'index'), { ...work, inspect: indexState });
+    const files = [...(await filesOf(unfinished, 'index', work)), ...(scripts ? await filesOf(unfinished, 'scripts', work) : [])];
+    const manifest: SnapshotManifest = { network, genesisHash, index, scripts, files };
+    const text = manifestText(manifest);
+    await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
+    await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
+    await rm(to, { recursive: true, force: true });
+    await rename(unfinished, to);
+    return { manifest, signer: key.trusted };
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function requireEmpty(folder: string): Promise<void> {
+  if (existsSync(folder) && (await readdir(folder)).length > 0) throw new SnapshotError(`${folder} is not empty`);
+}
+
+/** @throws SnapshotError for an index without blocks */
+async function indexState(store: Store): Promise<Pick<SnapshotManifest, 'genesisHash' | 'index'>> {
+  const closed = new ClosedIndex(store);
+  const [layout, tip, genesisHash] = [await closed.layout(), await closed.tip(), closed.genesisHash()];
+  if (layout === undefined || tip === undefined || genesisHash === undefined) throw new SnapshotError('the index has no blocks yet');
+  return { genesisHash, index: { layout, ...tip } };
+}
+
+/** Undefined while it is being filled. @throws DamagedPageError when the pages are those of another state */
+async function scriptsState(store: Store): Promise<StoreState | undefined> {
+  const [layout, tip] = [await storedVersion(store), await findTip(store)];
+  if (layout === undefined || tip === undefined) return undefined;
+  const table = await TxidTable.load(store, tip.height + 1);
+  await table.check();
+  // A reorganization during the copy would have put other txids on pages that records already counted.
+  for (let height = Math.max(0, table.blocks - DEFAULT_UNDO_DEPTH); height < table.blocks; height++)
+    if (!table.hasTxids(height, table.view.ofBlock(height))) throw new DamagedPageError(`the txids of block ${height} are others`, 0);
+  await table.cut();
+  return { layout, ...tip };
+}
+
+async function filesOf(folder: string, name: string, { signal, onProgress }: SnapshotWork): Promise<SnapshotFile[]> {
+  const names = (await readdir(join(folder, name))).sort();
+  const sizes = await Promise.all(names.map(async (each) => (await stat(join(folder, name, each))).size));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  const files: SnapshotFile[] = [];
+  for (const [i, each] of names.entries()) {
+    const sha256 = await fileHash(join(folder, name, each), (count) => {
+      signal.throwIfAborted();
+      onProgress({ done: (done += count), total });
+    });
+    files.push({ name: `${name}/${each}`, size: sizes[i] as number, sha256 }); // one for each
+  }
+  return files;
+}

@@ -1,0 +1,128 @@
+// What changes while the page is open: over mempool's WebSocket, or by asking again where that is off.
+
+import { blockOf, type ApiBlock } from './esplora';
+import type { Fees } from './types';
+import type { Block } from './types';
+
+/** What is heard. Each function may be called at any time. */
+export interface Listener {
+  /** A block on top of the others. */
+  block(block: Block): void;
+  /** The last blocks, in ascending order: at the beginning, and after a reorganization. */
+  blocks(blocks: readonly Block[]): void;
+  /** The pool has changed. */
+  pool(fees: Fees | undefined): void;
+  /** Something has happened to what is tracked; perhaps another transaction has taken its place. */
+  tracked(replaced?: { readonly txid: string; readonly by: string }): void;
+  /** Whether there is a connection. */
+  connected(isConnected: boolean): void;
+}
+
+/** What is tracked beside blocks and pool. */
+export type Tracked = { readonly kind: 'address' | 'transaction'; readonly text: string } | undefined;
+
+const FIRST_PAUSE_MS = 500;
+const MOST_PAUSE_MS = 15_000;
+
+/** A connection is dead when this long nothing has come, not even a pong. */
+const SILENCE_MS = 25_000;
+const PING_MS = 10_000;
+
+interface Message {
+  readonly block?: ApiBlock;
+  readonly blocks?: readonly ApiBlock[];
+  readonly mempoolInfo?: unknown;
+  readonly fees?: Fees;
+  readonly rbfTransaction?: { readonly txid: string };
+  readonly txReplaced?: { readonly txid: string };
+}
+
+const TRACKED = /^(address-|multi-|tx$|txConfirmed|txReplaced|rbfTransaction|utxoSpent|block-transactions)/;
+
+export class Live {
+  readonly #url: string;
+  readonly #listener: Listener;
+  #socket: WebSocket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pause = FIRST_PAUSE_MS;
+  #tracked: Tracked;
+  #heardAt = 0;
+  #ping: ReturnType<typeof setInterval> | undefined;
+
+  /** `path`: of the WebSocket on this host. */
+  constructor(path: string, listener: Listener) {
+    const { protocol, host } = location;
+    this.#url = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${path}`;
+    this.#listener = listener;
+    this.#open();
+  }
+
+  track(tracked: Tracked): void {
+    const before = this.#tracked;
+    this.#tracked = tracked;
+    if (before !== undefined && before.kind !== tracked?.kind) this.#send({ [FIELDS[before.kind]]: 'stop' });
+    this.#sendTracked();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#ping);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+
+  #open(): void {
+    const socket = (this.#socket = new WebSocket(this.#url));
+    socket.onopen = () => {
+      this.#heardAt = performance.now();
+      this.#send({ action: 'want', data: ['blocks', 'stats'] });
+      this.#sendTracked();
+      this.#ping = setInterval(() => {
+        if (performance.now() - this.#heardAt > SILENCE_MS) socket.close();
+        else this.#send({ action: 'ping' });
+      }, PING_MS);
+    };
+    socket.onmessage = ({ data }) => {
+      this.#heardAt = performance.now();
+      if (typeof data === 'string') this.#take(JSON.parse(data) as Message);
+    };
+    socket.onclose = () => {
+      clearInterval(this.#ping);
+      if (this.#socket !== socket) return;
+      this.#listener.connected(false);
+      this.#timer = setTimeout(() => {
+        this.#open();
+      }, this.#pause);
+      this.#pause = Math.min(MOST_PAUSE_MS, this.#pause * 2);
+    };
+  }
+
+  #take(message: Message): void {
+    const { block, blocks, mempoolInfo, fees } = message;
+    if (blocks !== undefined) {
+      // The answer to `want` comes first: from now on all changes are told.
+      this.#pause = FIRST_PAUSE_MS;
+      this.#listener.connected(true);
+      this.#listener.blocks(blocks.map(blockOf));
+    }
+    if (block !== undefined) this.#listener.block(blockOf(block));
+    if (mempoolInfo !== undefined) this.#listener.pool(fees);
+    const by = (message.rbfTransaction ?? message.txReplaced)?.txid;
+    const tracked = this.#tracked;
+    if (by !== undefined && tracked?.kind === 'transaction') this.#listener.tracked({ txid: tracked.text, by });
+    else if (Object.keys(message).some((name) => TRACKED.test(name))) this.#listener.tracked();
+  }
+
+  #sendTracked(): void {
+    const tracked = this.#tracked;
+    // `watch-mempool`: also what became of a transaction that the pool no longer has.
+    if (tracked !== undefined) this.#send({ [FIELDS[tracked.kind]]: tracked.text, 'watch-mempool': true });
+  }
+
+  #send(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+const FIELDS = { address: 'track-address', transaction: 'track-tx' } as const;

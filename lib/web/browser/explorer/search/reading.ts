@@ -1,0 +1,111 @@
+// What a text that somebody searches for may be. What it is, the node knows.
+
+export type Reading =
+  | { readonly kind: 'height'; readonly height: number }
+  /** Of a block, a transaction or a script. */
+  | { readonly kind: 'hash'; readonly hash: string }
+  | { readonly kind: 'outpoint'; readonly txid: string; readonly output: number }
+  | { readonly kind: 'address'; readonly address: string }
+  /** Sentences about what it could have been. */
+  | { readonly kind: 'nothing'; readonly hints: readonly string[] };
+
+const HASH_DIGITS = 64;
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
+const BECH32_DATA = /^[02-9ac-hj-np-z]+$/;
+
+/** The beginnings of witness addresses, and the networks that they are of. bcoin's regtest and simnet have their own. */
+const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
+  bc: 'main',
+  tb: 'testnet',
+  bcrt: 'regtest',
+  rb: 'bcoin’s regtest',
+  sb: 'simnet',
+  ltc: 'Litecoin',
+  bchtest: 'Bitcoin Cash'
+};
+
+export function readingOf(typed: string): Reading {
+  const text = stripped(typed);
+  const digits = text.replace(/[,_' ]/g, '');
+  if (/^\d{1,9}$/.test(digits)) return { kind: 'height', height: Number(digits) };
+  if (/^[\da-f]{64}$/i.test(text)) return { kind: 'hash', hash: text.toLowerCase() };
+  const [, txid, output] = /^([\da-f]{64})[:,;/_-](\d{1,7})$/i.exec(text) ?? [];
+  if (txid !== undefined) return { kind: 'outpoint', txid: txid.toLowerCase(), output: Number(output) };
+  const secret = secretHint(text);
+  if (secret !== undefined) return { kind: 'nothing', hints: [secret] };
+  const witness = witnessPartsOf(text);
+  if (witness !== undefined && BECH32_DATA.test(witness.data) && isOneCase(text)) return { kind: 'address', address: text.toLowerCase() };
+  if (BASE58.test(text) && text.length >= 26 && text.length <= 36) return { kind: 'address', address: text };
+  return { kind: 'nothing', hints: hintsFor(text) };
+}
+
+/** Without what often comes along: quotes, spaces between groups, `bitcoin:`, the address of another explorer. */
+function stripped(typed: string): string {
+  let text = typed.trim().replace(/^["'<]+|["'>]+$/g, '');
+  if (/^https?:\/\//i.test(text)) text = text.split(/[?#]/)[0]?.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  text = text.replace(/^bitcoin:/i, '').split('?')[0] ?? '';
+  const joined = text.replace(/\s+/g, '');
+  return /^0x[\da-f]+$/i.test(joined) ? joined.slice(2) : joined;
+}
+
+/** Keys are never sent anywhere. */
+function secretHint(text: string): string | undefined {
+  if (BASE58.test(text) && /^[5KL9c]/.test(text) && (text.length === 51 || text.length === 52))
+    return 'This looks like a private key. It was not sent to the node. Nobody but you should ever see it.';
+  if (/^[xyztuv]p(rv|ub)/i.test(text) && text.length > 100)
+    return 'This looks like an extended key, from which all addresses of a wallet follow. It was not sent to the node. Search for one address.';
+  return undefined;
+}
+
+function witnessPartsOf(text: string): { readonly prefix: string; readonly data: string } | undefined {
+  const lower = text.toLowerCase();
+  const [, prefix, data] = /^([a-z]{2,10})1(.{8,87})$/.exec(lower) ?? [];
+  return prefix !== undefined && data !== undefined && prefix in WITNESS_PREFIXES ? { prefix, data } : undefined;
+}
+
+const isOneCase = (text: string): boolean => text === text.toLowerCase() || text === text.toUpperCase();
+
+function hintsFor(text: string): string[] {
+  if (text === '') return ['Type a height, a hash, an output (txid:0) or an address.'];
+  if (/^-\d+$/.test(text)) return ['Heights begin at 0.'];
+  if (/^\d+$/.test(text)) return ['No chain is as high as that. A hash has 64 hexadecimal digits.'];
+  if (/^ln(bc|tb|bcrt)/i.test(text)) return ['This looks like a Lightning invoice. The chain does not show what is paid over Lightning.'];
+  if (/^[\da-f]+$/i.test(text)) return hexHints(text);
+  const witness = witnessPartsOf(text);
+  if (witness !== undefined) return witnessHints(text, witness.data);
+  if (text.length >= HASH_DIGITS - 4 && text.length <= HASH_DIGITS + 4 && (text.match(/[\da-f]/gi) ?? []).length >= HASH_DIGITS - 8)
+    return [wrongDigits(text)];
+  if (/^[\da-f]{64}/i.test(text)) return ['An output is written as its txid, a colon and its number: txid:0.'];
+  if (/^[13mn2][\da-z]{20,40}$/i.test(text)) return base58Hints(text);
+  return [
+    'This is neither a height, nor a hash, an output or an address.',
+    'A height is a number, a hash has 64 hexadecimal digits, an output is txid:0.'
+  ];
+}
+
+function hexHints(text: string): string[] {
+  const { length } = text;
+  if (length === 66 || length === 130) return ['This looks like a public key. Search for its address.'];
+  if (length === 40) return ['This looks like the hash of a key or script (20 bytes). Search for its address.'];
+  const few = `A hash has ${HASH_DIGITS} digits; this has ${length}.`;
+  if (length > HASH_DIGITS) return [few, 'It could be a script, or a raw transaction: the explorer finds transactions by txid.'];
+  return [length >= HASH_DIGITS - 8 ? `${few} ${HASH_DIGITS - length} are missing.` : few];
+}
+
+function wrongDigits(text: string): string {
+  const wrong = [...new Set(text.match(/[^\da-f]/gi) ?? [])].slice(0, 5);
+  return `A hash has ${HASH_DIGITS} digits from 0 to 9 and a to f; this has ${wrong.map((one) => `“${one}”`).join(', ')}.`;
+}
+
+function witnessHints(text: string, data: string): string[] {
+  if (!isOneCase(text)) return ['Addresses of this kind are all in small letters, or all in capitals.'];
+  const wrong = [...new Set(data.match(/[^02-9ac-hj-np-z]/g) ?? [])].slice(0, 5);
+  return [`Behind their beginning, addresses of this kind have no ${wrong.map((one) => `“${one}”`).join(', ')}.`];
+}
+
+function base58Hints(text: string): string[] {
+  const wrong = [...new Set(text.match(/[0OIl]/g) ?? [])];
+  if (wrong.length > 0)
+    return [`Addresses of this kind have no ${wrong.map((one) => `“${one}”`).join(', ')}: look-alikes of other letters and digits.`];
+  return [`An address of this kind has 26 to 35 characters; this has ${text.length}.`];
+}

@@ -1,0 +1,188 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Amount } from '../../parts/amount';
+import { grouped } from '../../parts/amounts';
+import { CopyButton } from '../../parts/copy-button';
+import { Hash } from '../../parts/hash';
+import { Time } from '../../parts/time';
+import { vsizeOf, type Transaction } from '../data/types';
+import { Answer, Fact, useTitle } from '../frame/page';
+import { blockLink, searchLink, transactionLink } from '../state/links';
+import { useLoaded } from '../state/loaded';
+import { useSession, useSource } from '../state/session';
+import { feeRate, sizeText } from '../state/sizes';
+import { LongText } from './long-text';
+import { Sides } from './sides';
+
+/** Rows of each side that are shown at once. */
+const ROWS = 50;
+
+const LOCKTIME_IS_TIME = 500_000_000;
+
+export function TransactionPage({ txid, output }: { readonly txid: string; readonly output: number | undefined }) {
+  useTitle(`Transaction ${txid.slice(0, 8)}`);
+  const session = useSession();
+  const source = useSource();
+  const { chainVersion, trackedVersion } = session;
+  const version = `${chainVersion}/${trackedVersion}`;
+  const transaction = useLoaded(`tx ${txid}`, version, () => source.transaction(txid));
+  const spends = useLoaded(`spends ${txid}`, version, () => source.scripts?.spends(txid) ?? Promise.resolve(undefined));
+  useEffect(() => {
+    session.track({ kind: 'transaction', text: txid });
+    return () => {
+      session.track(undefined);
+    };
+  }, [txid, session.contact === 'live']);
+  useEffect(() => {
+    if (output !== undefined && transaction.value !== undefined) document.querySelector('.pointed')?.scrollIntoView({ block: 'center' });
+  }, [output, transaction.value === undefined]);
+  const replacement = session.replacements.get(txid);
+  return (
+    <>
+      <h1>Transaction</h1>
+      <p class="subject">
+        <Hash text={txid} what="the txid" />
+      </p>
+      {replacement !== undefined && (
+        <p class="note warn" role="status">
+          Another transaction has taken its place: <a href={transactionLink(replacement)}>{replacement}</a>
+        </p>
+      )}
+      <Answer
+        of={transaction}
+        what="the transaction"
+        missing={
+          <>
+            <p>Neither the chain nor the pool has this transaction.</p>
+            <p class="quiet">
+              It may not have been sent yet, may have been replaced, or may be of another network.{' '}
+              <a href={searchLink(txid)}>Look for a block or a script with this hash</a>
+            </p>
+          </>
+        }
+      >
+        {(value) => (
+          <>
+            <Facts transaction={value} isMissing={transaction.error !== undefined} />
+            {output !== undefined && output >= value.outputs.length && (
+              <p class="note warn" role="status">
+                It has no output {output}: the last one is {value.outputs.length - 1}.
+              </p>
+            )}
+            <section class="card" aria-labelledby="sides">
+              <h2 id="sides" class="unseen">
+                Inputs and outputs
+              </h2>
+              <Sides transaction={value} most={ROWS} isWhole spends={spends.value} output={output} />
+            </section>
+            <Raw txid={txid} size={value.size} />
+          </>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+function Facts({ transaction, isMissing }: { readonly transaction: Transaction; readonly isMissing: boolean }) {
+  const { confirmation, fee, size, weight, version, locktime, inputs, outputs } = transaction;
+  const { tip } = useSession();
+  const rate = feeRate(transaction);
+  const isCoinbase = inputs[0]?.isCoinbase === true;
+  const total = outputs.reduce((sum, { value }) => sum + value, 0n);
+  const confirmations = confirmation && tip && tip.height - confirmation.height + 1;
+  return (
+    <dl class="card facts">
+      <Fact term="State">
+        {isMissing ? (
+          <span class="badge bad">no longer known</span>
+        ) : confirmation === undefined ? (
+          <span class="badge warn" data-field="state">
+            in the pool, not confirmed
+          </span>
+        ) : (
+          <span class="badge good" data-field="state">
+            {confirmations === undefined
+              ? 'confirmed'
+              : `${grouped(confirmations)} ${confirmations === 1 ? 'confirmation' : 'confirmations'}`}
+          </span>
+        )}
+      </Fact>
+      {confirmation !== undefined && (
+        <Fact term="Block">
+          <a href={blockLink(confirmation.hash)} data-field="block">
+            {grouped(confirmation.height)}
+          </a>{' '}
+          <span class="quiet">
+            <Time seconds={confirmation.time} exact />
+          </span>
+        </Fact>
+      )}
+      <Fact term="Amount">
+        <span data-field="total">
+          <Amount sats={total} />
+        </span>
+      </Fact>
+      {!isCoinbase && (
+        <Fact term="Fee">
+          {fee === undefined ? (
+            <span class="quiet">not known: amounts of inputs are missing</span>
+          ) : (
+            <>
+              <span data-field="fee">
+                <Amount sats={fee} />
+              </span>{' '}
+              <span class="quiet" data-field="rate">
+                {rate} sat/vB
+              </span>
+            </>
+          )}
+        </Fact>
+      )}
+      <Fact term="Size">
+        {sizeText(size)} <span class="quiet">{sizeText(vsizeOf(weight), 'vB')}</span>
+      </Fact>
+      <Fact term="Weight">
+        <span data-field="weight">{grouped(weight)}</span>
+      </Fact>
+      <Fact term="Version">{version}</Fact>
+      <Fact term="Lock time">
+        {locktime === 0 ? 'none' : locktime < LOCKTIME_IS_TIME ? `block ${grouped(locktime)}` : <Time seconds={locktime} exact />}
+      </Fact>
+    </dl>
+  );
+}
+
+/** The bytes, once they are asked for. */
+function Raw({ txid, size }: { readonly txid: string; readonly size: number }) {
+  const source = useSource();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <section class="card" aria-labelledby="raw">
+      <div class="raw-head">
+        <h2 id="raw">Raw transaction</h2>
+        <CopyButton text={() => source.hex(txid)} what="the raw transaction" />
+        {!isOpen && (
+          <button
+            type="button"
+            class="plain"
+            onClick={() => {
+              setOpen(true);
+            }}
+          >
+            Show {sizeText(size)} as hex
+          </button>
+        )}
+      </div>
+      {isOpen && <Hex txid={txid} />}
+    </section>
+  );
+}
+
+function Hex({ txid }: { readonly txid: string }) {
+  const source = useSource();
+  const hex = useLoaded(`hex ${txid}`, 0, () => source.hex(txid));
+  return (
+    <Answer of={hex} what="the bytes">
+      {(text) => <LongText text={text} what="raw transaction" />}
+    </Answer>
+  );
+}

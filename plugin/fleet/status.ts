@@ -1,0 +1,71 @@
+// What can be seen of a fleet from outside: its log, who leads, and what readers tell of themselves.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { leaseHolder } from '../../lib/fleet/feed/lease';
+import { LogGoneError } from '../../lib/fleet/log/errors';
+import { FleetLog } from '../../lib/fleet/log/log-reader';
+import { HeardReaders, type HeardReader } from '../../lib/fleet/readers/heard-readers';
+import type { NatsBus } from '../../lib/fleet/log/connection';
+import type { Subjects } from '../../lib/fleet/log/subjects';
+import type { ReaderNetwork } from '../../lib/fleet/reader/networks';
+import type { BlockPoint } from '../../lib/node/types';
+
+/** What reaches a fleet. */
+export interface FleetAccess {
+  readonly bus: NatsBus;
+  readonly subjects: Subjects;
+  readonly network: ReaderNetwork;
+}
+
+/** Each reader tells of itself once a second. */
+const LISTEN_MS = 2_200;
+
+/** A leader says something each second. */
+const MOST_SILENT_MS = 5_000;
+
+const MB = 1_000_000;
+
+export interface FleetText {
+  readonly text: string;
+  /** Whether a node leads and every reader answers. */
+  readonly isWell: boolean;
+}
+
+/** @throws ForeignLogError, NatsAwayError, NatsRefusedError */
+export async function describeFleet({ bus, subjects, network }: FleetAccess): Promise<FleetText> {
+  const readers = new HeardReaders(subjects);
+  readers.listen(bus.connection);
+  await delay(LISTEN_MS);
+  const present = readers.present.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const log = await FleetLog.open(bus, subjects, network.genesisHash).catch((error: unknown) => {
+    if (error instanceof LogGoneError) return undefined;
+    throw error;
+  });
+  if (log === undefined)
+    return { text: ['No node has written a log yet.', ...readerLines(present, undefined), ''].join('\n'), isWell: false };
+  const [word, beat, leader] = await Promise.all([log.lastOfChain(), log.lastBeat(), leaseHolder(bus, subjects).catch(() => undefined)]);
+  const silentMs = beat === undefined ? Infinity : Math.max(0, Date.now() - beat.at);
+  const isLed = leader !== undefined && silentMs < MOST_SILENT_MS;
+  const { copies, bytes } = log.size;
+  const lines = [
+    `Log      ${subjects.stream}, record ${log.last}, ${(bytes / MB).toFixed(1)} MB on ${copies === 1 ? 'one server' : `${copies} servers`}, since ${log.incarnation}`,
+    `Leader   ${leader === undefined ? 'none' : `${leader}, term ${beat?.term ?? 0}`}${beat === undefined ? '' : `; last heard ${seconds(silentMs)} ago, version ${beat.version}, ${beat.isSynced ? 'in sync' : 'not in sync'}`}`,
+    `Block    ${word === undefined ? 'none' : pointText(word.tip)}`,
+    ...readerLines(present, word?.tip)
+  ];
+  return { text: `${lines.join('\n')}\n`, isWell: isLed && present.length > 0 && present.every(({ state }) => state.isReady) };
+}
+
+function readerLines(readers: readonly HeardReader[], tip: BlockPoint | undefined): string[] {
+  if (readers.length === 0) return ['Readers  none was heard'];
+  return readers.map(({ id, state }, i) => {
+    const lag = tip === undefined || state.tip === undefined ? '' : `, ${tip.height - state.tip.height} behind`;
+    const shown = state.tip === undefined ? 'no block' : `${pointText(state.tip)}${lag}`;
+    const record = state.applied === undefined ? '' : `, record ${state.applied.sequence}`;
+    return `${i === 0 ? 'Readers ' : '        '} ${id}: ${shown}${record}, version ${state.version}, ${state.isReady ? 'answers' : `does not answer: ${state.why}`}`;
+  });
+}
+
+const pointText = ({ height, hash }: BlockPoint): string => `${height} ${toDisplayHex(hash)}`;
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

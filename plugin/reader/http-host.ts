@@ -1,0 +1,77 @@
+// The HTTP server of a reader, and its API key.
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { CLOSING_MS } from '../../lib/server/limits';
+import type { HttpHost } from '../../lib/node/types';
+
+const KEY_BYTES = 32;
+
+const NOT_FOUND = 'Not found.\n';
+
+export interface ReaderHttpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** undefined: nobody knows it. */
+  readonly apiKey: string | undefined;
+  /** Whether it asks for the key. */
+  readonly needsApiKey: boolean;
+}
+
+export class ReaderHttp implements HttpHost {
+  readonly server: Server = createServer();
+  readonly needsApiKey: boolean;
+  readonly #options: ReaderHttpOptions;
+  readonly #key: Buffer;
+  #openedAt = performance.now();
+
+  constructor(options: ReaderHttpOptions) {
+    this.#options = options;
+    // What no interface takes.
+    this.server.on('request', (_, response) => {
+      response.writeHead(404, { 'Content-Type': 'text/plain', 'Content-Length': NOT_FOUND.length }).end(NOT_FOUND);
+    });
+    this.needsApiKey = options.needsApiKey;
+    this.#key = sha256(options.apiKey ?? randomBytes(KEY_BYTES).toString('hex'));
+  }
+
+  get uptime(): number {
+    return Math.floor((performance.now() - this.#openedAt) / 1_000);
+  }
+
+  isApiKey(key: string): boolean {
+    return timingSafeEqual(sha256(key), this.#key);
+  }
+
+  /** @throws an error of the system when the port cannot be used */
+  async open(): Promise<void> {
+    const { host, port } = this.#options;
+    this.#openedAt = performance.now();
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, host, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+  }
+
+  /** Takes no further connections; those that there are get some time for their replies. */
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
+    const patience = setTimeout(() => {
+      this.server.closeAllConnections();
+    }, CLOSING_MS);
+    await new Promise<void>((resolve) => {
+      this.server.close(() => {
+        resolve();
+      });
+    });
+    clearTimeout(patience);
+  }
+}
+
+// timingSafeEqual needs texts of one length: digests.
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

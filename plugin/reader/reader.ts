@@ -1,0 +1,86 @@
+// A reader of a fleet: a process without a node, which follows the fleet's log with indexes of its own and answers over all interfaces.
+
+import { packageVersion, RestPlugin, type ServiceHost } from '..';
+import { ReaderNode } from '../../lib/fleet/reader/reader-node';
+import { NAMES } from '../option-table';
+import { OptionError, readOptions, type ReaderOptions, type RestOptions } from '../options';
+import { placesOf } from '../places';
+import { ReaderHttp } from './http-host';
+import { readNetwork } from './network';
+import type { HostNodeLogger } from '../../lib/node/host';
+import type { ReaderConfig } from './config';
+
+/** Options beside those of the table, as bcoin has them. */
+const OTHER_NAMES = ['network', 'prefix', 'http-host', 'http-port', 'api-key', 'no-auth', 'log-level'] as const;
+
+const LOOPBACK = '127.0.0.1';
+const MOST_PORT = 65_535;
+
+export class Reader {
+  readonly rest: RestPlugin;
+  readonly node: ReaderNode;
+  readonly http: ReaderHttp;
+  #closing: Promise<void> | undefined;
+
+  /** @throws OptionError */
+  constructor(config: ReaderConfig, logger: HostNodeLogger) {
+    requireKnown(config);
+    const options = readOptions(config, 'reader') as RestOptions & { readonly reader: ReaderOptions }; // it is one
+    const network = readNetwork(config);
+    const places = placesOf(config);
+    const { nats, staleMs, blockCacheBytes, forwardsCalls, isTogether } = options.reader;
+    this.http = new ReaderHttp({
+      host: String(config.get('http-host') ?? LOOPBACK),
+      port: readPort(config) ?? network.httpPort,
+      apiKey: config.has('api-key') ? String(config.get('api-key')) : undefined,
+      needsApiKey: config.bool('no-auth', false) !== true
+    });
+    this.node = new ReaderNode({
+      network,
+      nats,
+      staleMs,
+      forwardsCalls,
+      isTogether,
+      version: packageVersion(),
+      disk: { blocks: places.blocks, blockBytes: blockCacheBytes, position: places.position },
+      logger: logger.context('fleet')
+    });
+    const host: ServiceHost = { http: this.http, options, places, logger, close: () => this.close() };
+    this.rest = new RestPlugin(host, this.node);
+  }
+
+  /** Does not wait for NATS, nor for the index to catch up. @throws IndexRefusedError, OptionError, errors of the system */
+  async open(): Promise<void> {
+    await this.node.open(this.rest, () => this.rest.status);
+    await this.rest.open();
+    await this.http.open();
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    // First, as in a node: calls that wait end with their replies.
+    await this.http.close();
+    await this.rest.close();
+    await this.node.closed();
+  }
+}
+
+function requireKnown(config: ReaderConfig): void {
+  const known = new Set([...NAMES, ...OTHER_NAMES].map((name) => name.replaceAll('-', '')));
+  const unknown = Object.keys(config.args).find((name) => !known.has(name) && !name.startsWith('rest'));
+  if (unknown !== undefined)
+    throw new OptionError(
+      `--${unknown} is not an option of a reader; beside those of --rest-… it knows ${OTHER_NAMES.map((name) => `--${name}`).join(', ')}`
+    );
+}
+
+function readPort(config: ReaderConfig): number | undefined {
+  const text = config.get('http-port');
+  if (text === null) return undefined;
+  const port = /^\d{1,5}$/.test(String(text)) ? Number(text) : NaN;
+  if (!(port <= MOST_PORT)) throw new OptionError(`--http-port must be a port, not '${text}'`);
+  return port;
+}

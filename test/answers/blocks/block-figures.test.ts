@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { blockFigures } from '../../../lib/answers/blocks/block-figures';
+import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
+import { finish } from '../../support/finish';
+import { plainCoinbase, plainTransaction } from '../../support/plain-transaction';
+import type { SpentOutput } from '../../../lib/answers/blocks/spent-outputs';
+
+const WORTH = 1_000_000;
+
+const coin = (value: number): SpentOutput => ({ value, height: 1, coinbase: false, script: Buffer.from([0x51]) });
+
+const blockOf = (transactions: readonly Buffer[]): Buffer =>
+  Buffer.concat([Buffer.alloc(80), Buffer.from([transactions.length]), ...transactions]);
+
+describe('the figures of a block', () => {
+  it('are those of its transactions; who only together pays what made the miner take them has one rate', () => {
+    const confirmed = [1, 2].map((n) => Buffer.alloc(32, n));
+    const parent = plainTransaction(confirmed.slice(0, 1), WORTH - 10);
+    const child = plainTransaction([scanWholeTransaction(parent).txid], WORTH - 10 - 9_990);
+    const other = plainTransaction(confirmed.slice(1), WORTH - 4_000);
+    const raw = blockOf([plainCoinbase(5_000_014_000), parent, other, child]);
+    const figures = finish(blockFigures(raw, [coin(WORTH), coin(WORTH), coin(WORTH - 10)]));
+    expect(figures).to.include({ totalFees: 14_000, inputs: 3, outputs: 7, length: raw.length, weight: 4 * raw.length });
+    const together = 10_000 / ((2 * parent.length * 4) / 4);
+    expect(figures.transactions.map(({ fee, rate }) => [fee, rate])).to.deep.equal([
+      [0, 0],
+      [10, together],
+      [4_000, 4_000 / other.length],
+      [9_990, together]
+    ]);
+    expect(figures.statistics.range).to.include(together);
+  });
+
+  it('of a coinbase alone are nothing', () => {
+    const figures = finish(blockFigures(blockOf([plainCoinbase(5_000_000_000)]), []));
+    expect(figures).to.include({ totalFees: 0, inputs: 0, outputs: 1, size: 0, outputValue: 0 });
+  });
+});

@@ -1,0 +1,113 @@
+// Ten clients behind one real proxy, one of which asks for too much: it alone is slowed and cut off.
+
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
+import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { isInstalled } from '../support/installed';
+import { LineClient } from '../support/line-client';
+import { freePort } from '../support/regtest-node';
+import { startHaproxy, startNginx, type StartedProxy } from './programs/started-proxy';
+
+const CLIENTS = 10;
+const COST = 10_000;
+
+/** The address of a client on this machine. */
+const addressOf = (client: number): string => `127.0.1.${client + 1}`;
+
+describe('behind a proxy', () => {
+  let node: ElectrumNode;
+
+  before(async () => {
+    node = await openElectrumNode({ settings: { 'rest-trusted-proxies': '127.0.0.0/8', 'rest-electrum-cost': COST } });
+  });
+  after(() => node.node.close());
+
+  for (const version of ['send-proxy', 'send-proxy-v2'])
+    describe(`HAProxy (${version})`, () => {
+      let proxy: StartedProxy | undefined;
+      let port: number;
+
+      before(async function () {
+        if (!isInstalled('haproxy')) this.skip(); // haproxy is not installed
+        port = await freePort();
+        proxy = await startHaproxy(
+          `listen electrum\n  mode tcp\n  bind 127.0.0.1:${port}\n  server node 127.0.0.1:${node.port} ${version} check ${version === 'send-proxy' ? 'check-send-proxy' : ''}\n`,
+          port
+        );
+      });
+      after(() => proxy?.stop());
+
+      it('one client that costs too much is cut off alone', async () => {
+        const first = version === 'send-proxy' ? 0 : CLIENTS;
+        const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, i) => LineClient.connect(port, addressOf(first + i))));
+        const [abusive, ...others] = clients as [LineClient, ...LineClient[]];
+        await abusive.ask('test.charge', [COST / 2]);
+        const since = performance.now();
+        await abusive.ask('server.ping');
+        const delay = performance.now() - since;
+        await abusive.ask('test.charge', [COST]);
+        expect((await abusive.ask('server.ping')).error?.message).to.equal('excessive resource usage');
+        expect(await abusive.line()).to.equal(undefined);
+        for (const other of others) {
+          const before = performance.now();
+          expect((await other.ask('server.ping')).result).to.equal(null);
+          // The delay of the other client is more than a second at half of the limit.
+          expect(performance.now() - before).to.be.lessThan(delay);
+        }
+        for (const { socket } of others) socket.destroy();
+      });
+    });
+
+  describe('nginx', () => {
+    let proxy: StartedProxy | undefined;
+    let port: number;
+
+    before(async function () {
+      if (!isInstalled('nginx')) this.skip(); // nginx is not installed
+      port = await freePort();
+      proxy = await startNginx(
+        `# These clients stand for others elsewhere: on this machine all addresses are those of proxies.
+        map $remote_addr $client { "~^127\\.0\\.1\\.(?<last>\\d+)$" 192.0.2.$last; }
+        map $http_x_forwarded_for $before { "" ""; default "$http_x_forwarded_for, "; }
+        server {
+          listen 127.0.0.1:${port};
+          location / {
+            proxy_pass http://127.0.0.1:${node.httpPort};
+            proxy_http_version 1.1;
+            proxy_set_header Host $http_host;
+            proxy_set_header X-Forwarded-For "$before$client";
+            proxy_set_header Forwarded "";
+            proxy_set_header Upgrade $http_upgrade;
+            proxy_set_header Connection "upgrade";
+          }
+        }`,
+        port
+      );
+    });
+    after(() => proxy?.stop());
+
+    const open = async (client: number, headers: Readonly<Record<string, string>> = {}): Promise<WebSocket> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/electrum`, { localAddress: addressOf(client), headers });
+      socket.on('error', () => undefined);
+      await once(socket, 'open');
+      return socket;
+    };
+    const ask = async (socket: WebSocket, method: string, params: unknown[] = []): Promise<string> => {
+      socket.send(JSON.stringify({ id: 1, method, params }));
+      return String(((await once(socket, 'message')) as [Buffer])[0]);
+    };
+
+    it('one client that costs too much is cut off alone, even if it says that it is another one', async () => {
+      const others = await Promise.all(Array.from({ length: CLIENTS - 1 }, (_, i) => open(31 + i)));
+      const abusive = await open(30, { 'X-Forwarded-For': '192.0.2.32' });
+      await ask(abusive, 'test.charge', [2 * COST]);
+      const closed = once(abusive, 'close');
+      expect(await ask(abusive, 'server.ping')).to.include('excessive resource usage');
+      await closed;
+      for (const other of others) expect(await ask(other, 'server.ping')).to.include('"result":null');
+      for (const other of others) other.terminate();
+    });
+  });
+});

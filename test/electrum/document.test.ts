@@ -1,0 +1,134 @@
+// The description of the Electrum protocol, as `rpc.discover` gives it, held against the table of methods, and against what ElectrumX and
+// Fulcrum answered.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { jsonIn } from '../support/chain-a';
+import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
+import { LineClient } from '../support/line-client';
+import { MethodCaller } from '../support/method-caller';
+import { freePort, mine } from '../support/regtest-node';
+import { ServedNode } from '../support/served-node';
+
+const SCRIPT_QUESTIONS = ['get_balance', 'get_history', 'get_mempool', 'listunspent', 'subscribe'] as const;
+
+type RecordedAnswer = { readonly method: string; readonly params?: readonly unknown[]; readonly result?: unknown } & Partial<
+  Record<(typeof SCRIPT_QUESTIONS)[number] | 'scripthash', unknown>
+>;
+
+interface LiveRun {
+  readonly scripts: readonly string[];
+  /** `changed`: statuses by the number of the script. */
+  readonly steps: readonly { readonly headers: readonly unknown[]; readonly changed: Readonly<Record<string, unknown>> }[];
+}
+
+/** What servers say of themselves, each in its own way. */
+const OWN_WORDS = ['server.version', 'server.features', 'server.banner', 'server.donation_address', 'server.peers.subscribe'];
+
+/** Methods of which no success is recorded. */
+const UNRECORDED = ['server.add_peer', 'rpc.discover'];
+
+/** Fulcrum's own methods, of which nothing is recorded. */
+const LOOKUPS = [
+  'blockchain.headers.get_tip',
+  'blockchain.transaction.get_height',
+  'blockchain.transaction.get_confirmed_blockhash',
+  'blockchain.scripthash.get_first_use',
+  'blockchain.utxo.get_info'
+];
+
+/** What Fulcrum has and the others have not: the coinbase of the genesis block in a history, and a field about the pool. */
+const isTheirs = (result: unknown): boolean =>
+  JSON.stringify(result).includes('"fullrbf"') ||
+  (Array.isArray(result) && result.some((item: object) => 'height' in item && item.height === 0 && !('fee' in item) && !('value' in item)));
+
+const vectors = (name: string): string => join(__dirname, '../vectors/electrum', name);
+
+describe('the description of the Electrum protocol', () => {
+  let served: ServedNode;
+  let client: LineClient;
+  let described: DescribedRpc;
+
+  before(async () => {
+    const port = await freePort();
+    served = await ServedNode.open({ settings: { 'rest-electrum': port } });
+    client = await LineClient.connect(port);
+    described = new DescribedRpc((await client.ask('rpc.discover')).result as RpcDocument);
+  });
+  after(async () => {
+    client.socket.destroy();
+    await served.close();
+  });
+
+  it('has the methods of the table with their parameters, and server.version', () => {
+    const { table } = new MethodCaller(served);
+    expect([...described.methods.keys()]).to.have.members([...Object.keys(table), 'server.version']);
+    for (const [name, method] of Object.entries(table)) {
+      const ours = method?.parameters.map((parameter, i) => ({ name: parameter, required: i < method.required }));
+      expect(
+        described.method(name).params.map((one) => ({ name: one.name, required: one.required })),
+        name
+      ).to.deep.equal(ours);
+    }
+  });
+
+  it('has every recorded result, and none of those with a field taken away', () => {
+    const faults: string[] = [];
+    const names = new Set(OWN_WORDS);
+    for (const pair of jsonIn<Readonly<Record<string, RecordedAnswer>>>(vectors('answers.jsonl.gz')))
+      for (const answer of Object.values(pair)) {
+        const { method, result } = answer;
+        const results =
+          method === 'scripthash'
+            ? SCRIPT_QUESTIONS.map((question) => [`blockchain.scripthash.${question}`, answer[question]] as const)
+            : [[method, result] as const];
+        for (const [name, one] of results) {
+          if (one === undefined || !described.methods.has(name) || OWN_WORDS.includes(name) || isTheirs(one)) continue;
+          names.add(name);
+          faults.push(...described.faultsIn(name, one).map((fault) => `${fault} ${JSON.stringify(answer.params)}`));
+        }
+      }
+    expect(faults).to.deep.equal([]);
+    expect([...described.methods.keys()].filter((name) => !names.has(name))).to.have.members([...UNRECORDED, ...LOOKUPS]);
+    expect(described.schemas.taken).to.be.above(3_000);
+  });
+
+  it('has every recorded notification', () => {
+    const { steps, scripts } = JSON.parse(gunzipSync(readFileSync(vectors('live-run.json.gz'))).toString()) as LiveRun;
+    const faults = steps.flatMap(({ headers, changed }) => [
+      ...headers.flatMap((header) => described.faultsInNotification('blockchain.headers.subscribe', [header])),
+      ...Object.entries(changed).flatMap(([i, status]) =>
+        described.faultsInNotification('blockchain.scripthash.subscribe', [scripts[Number(i)], status])
+      )
+    ]);
+    expect(faults).to.deep.equal([]);
+    expect(steps).to.have.length.above(50);
+  });
+
+  it('has single facts', async () => {
+    const [block] = await mine(served.node, 1);
+    await served.settle();
+    const { txid, outputs } = scanTransaction((block?.txs[0] ?? expect.fail('a coinbase')).toRaw());
+    const script = toDisplayHex(scriptHashOf(outputs[0]?.script ?? expect.fail('an output')));
+    const asked = [[], [toDisplayHex(txid)], [toDisplayHex(txid), true], [script], [toDisplayHex(txid), 0]];
+    for (const [i, name] of LOOKUPS.entries()) {
+      const { result } = await client.ask(name, asked[i] ?? []);
+      expect(result, name).not.to.equal(null);
+      expect(described.faultsIn(name, result), name).to.deep.equal([]);
+    }
+  });
+
+  it('has what the server says of itself', async () => {
+    for (const name of [...OWN_WORDS.slice(1), ...UNRECORDED]) {
+      const { result } = await client.ask(name, name === 'server.add_peer' ? [{}] : []);
+      expect(described.faultsIn(name, result), name).to.deep.equal([]);
+    }
+    expect(described.faultsIn('server.version', (await client.ask('server.version', ['a test', ['1.4', '1.6']])).result)).to.deep.equal([]);
+    expect(described.faultsIn('mempool.get_info', (await client.ask('mempool.get_info')).result)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { BlockFiles } from '../../lib/fleet/reader/block-files';
+import { newFolder } from '../support/folders';
+import { until } from '../support/until';
+
+const SIZE = 1_000;
+
+describe('the blocks that a reader keeps on its disk', () => {
+  let folder: string;
+  let failures: string[];
+
+  beforeEach(async () => {
+    folder = await newFolder();
+    failures = [];
+  });
+
+  async function open(mostBytes: number): Promise<BlockFiles> {
+    const files = new BlockFiles(folder, mostBytes, (error) => failures.push((error as Error).message));
+    await files.open();
+    return files;
+  }
+
+  const hashOf = (n: number): Buffer => Buffer.alloc(32, n);
+  const blockOf = (n: number): { readonly raw: Buffer; readonly undo: Buffer } => ({
+    raw: Buffer.alloc(SIZE, n),
+    undo: Buffer.alloc(10, n)
+  });
+  const pathOf = (n: number): string => join(folder, toDisplayHex(hashOf(n)).slice(-2), toDisplayHex(hashOf(n)));
+  async function kept(): Promise<number> {
+    const folders = await readdir(folder);
+    const names = await Promise.all(folders.map((each) => readdir(join(folder, each))));
+    return names.flat().length;
+  }
+
+  it('are read whole and in part, with and without undo record, also after a restart', async () => {
+    const files = await open(100 * SIZE);
+    await files.put(hashOf(1), blockOf(1));
+    await files.put(hashOf(2), { raw: blockOf(2).raw });
+    for (const each of [files, await open(100 * SIZE)]) {
+      expect(await each.get(hashOf(1))).to.deep.equal(blockOf(1));
+      expect(await each.get(hashOf(2))).to.deep.equal({ raw: blockOf(2).raw });
+      expect(await each.get(hashOf(3))).to.equal(undefined);
+      expect(await each.part(hashOf(1), 5, 20)).to.deep.equal(Buffer.alloc(20, 1));
+      expect(await each.part(hashOf(3), 0, 1)).to.equal(undefined);
+    }
+    // What is there is not written again, unless more of it is known now.
+    await files.put(hashOf(2), blockOf(2));
+    expect(await files.get(hashOf(2))).to.deep.equal(blockOf(2));
+    expect(failures).to.deep.equal([]);
+  });
+
+  it('are no more bytes than they may be: those used last stay, also after a restart', async () => {
+    const files = await open(3.5 * SIZE);
+    for (const n of [1, 2, 3]) await files.put(hashOf(n), blockOf(n));
+    await files.get(hashOf(1));
+    await files.put(hashOf(4), blockOf(4));
+    await until(async () => (await kept()) === 3);
+    expect(await files.get(hashOf(2))).to.equal(undefined);
+    expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
+    // Of two the older file goes when there is room for one alone.
+    for (const [n, seconds] of [
+      [3, 3_000],
+      [1, 2_000],
+      [4, 1_000]
+    ] as const)
+      await utimes(pathOf(n), seconds, seconds);
+    const smaller = await open(1.5 * SIZE);
+    await until(async () => (await kept()) === 1);
+    expect(await smaller.get(hashOf(3))).to.deep.equal(blockOf(3));
+  });
+
+  it('are none where a file is damaged, cut off or gone', async () => {
+    const files = await open(100 * SIZE);
+    for (const n of [1, 2, 3]) await files.put(hashOf(n), blockOf(n));
+    const bytes = await readFile(pathOf(1));
+    bytes[500] = 9;
+    await writeFile(pathOf(1), bytes);
+    await writeFile(pathOf(2), bytes.subarray(0, 5));
+    await rm(pathOf(3));
+    const again = await open(100 * SIZE);
+    // Nothing is taken from a file that was not found sound.
+    expect(await again.part(hashOf(1), 0, 10)).to.equal(undefined);
+    for (const n of [1, 2]) expect(await again.get(hashOf(n)), `${n}`).to.equal(undefined);
+    expect(failures.filter((text) => text.includes('is damaged'))).to.have.length(2);
+    expect(await files.get(hashOf(3))).to.equal(undefined);
+    // A new one may take its place.
+    await again.put(hashOf(1), blockOf(1));
+    expect(await again.get(hashOf(1))).to.deep.equal(blockOf(1));
+  });
+
+  it('are left out when they cannot be written', async () => {
+    const files = await open(100 * SIZE);
+    await writeFile(join(folder, toDisplayHex(hashOf(1)).slice(-2)), 'in the way');
+    await files.put(hashOf(1), blockOf(1));
+    expect(await files.get(hashOf(1))).to.equal(undefined);
+    expect(failures).to.have.length(1);
+  });
+});

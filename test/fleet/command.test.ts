@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { runCommandLine } from '../../plugin/cli/run';
+import { ReaderConfig } from '../../plugin/reader/config';
+import { ReaderLogger } from '../../plugin/reader/logger';
+import { Reader } from '../../plugin/reader/reader';
+import { BcoinProcess } from '../support/bcoin-process';
+import { newFolder } from '../support/folders';
+import { ask } from '../support/http';
+import { Nats, needsNats } from '../support/nats';
+import { projectFolder } from '../support/project-folder';
+import { freePort, mine, openRegtestNode } from '../support/regtest-node';
+import { RpcCaller } from '../support/rpc';
+import { until } from '../support/until';
+import { HandFedLog } from './hand-fed-log';
+import type { IncomingMessage } from 'node:http';
+import type { TestFullNode } from '../support/bcoin';
+
+const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
+
+/** Loaded before the program: bcoin and all that comes with it count as not installed. */
+const WITHOUT_BCOIN = `
+const Module = require('node:module');
+const resolve = Module._resolveFilename;
+Module._resolveFilename = function (request, ...more) {
+  if (/^(bcoin|bcrypto|bdb|bufio|bcfg|blgr|bweb|bns|bclient|bsert|leveldown)(\\/|$)/.test(request))
+    throw Object.assign(new Error('there is no ' + request), { code: 'MODULE_NOT_FOUND' });
+  return resolve.call(this, request, ...more);
+};
+`;
+
+describe('bcoin-rest reader', () => {
+  let folder: string;
+  const processes: BcoinProcess[] = [];
+
+  beforeEach(async () => {
+    folder = await newFolder();
+    await writeFile(join(folder, 'without-bcoin.cjs'), WITHOUT_BCOIN);
+  });
+
+  afterEach(async function () {
+    for (const each of processes.splice(0)) {
+      await each.kill();
+      if (this.currentTest?.isFailed() === true) console.log(each.output);
+    }
+  });
+
+  function run(http: number, options: readonly string[]): BcoinProcess {
+    const child = new BcoinProcess(['-r', join(folder, 'without-bcoin.cjs'), PROGRAM, 'reader', ...options], { http, wallet: 0 });
+    processes.push(child);
+    return child;
+  }
+
+  const refusals: readonly (readonly [options: readonly string[], sentence: string])[] = [
+    [['--prefix=x'], '--rest-nats is missing: where the servers of NATS are, as nats://a,b,c'],
+    [['--rest-nats=nats://a'], "a reader needs --prefix: a folder of its own for its index, not a node's"],
+    [['--rest-nats=http://a', '--prefix=x'], '--rest-nats must be the addresses of servers, as nats://a:4222,b,c'],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-payments=y'], '--rest-payments is for nodes, not for a reader of a fleet'],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-bootstrap=coins'], '--rest-bootstrap is for nodes, not for a reader of a fleet'],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-pool=modern'], '--rest-pool is for nodes, not for a reader of a fleet'],
+    [['--rest-nats=nats://a', '--prefix=x', '--network=nothing'], "--network must be main, testnet, regtest or simnet, not 'nothing'"],
+    [['--rest-nats=nats://a', '--prefix=x', '--http-port=99999'], "--http-port must be a port, not '99999'"],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-stale=1'], "--rest-stale must be a whole number from 5 to 86400, not '1'"],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-nat=1'], '--rest-nat is not an option of the REST service; did you mean --rest-nats?'],
+    [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--maxoutbound is not an option of a reader'],
+    [['--rest-nats=nats://a', '--prefix=x', '--rest-auth'], '--rest-auth needs the node to have a key: set --api-key'],
+    [['main'], "'main' is not an option: options begin with --"]
+  ];
+  for (const [options, sentence] of refusals) {
+    it(`refuses ${options.at(-1) ?? ''}: ${sentence}`, async () => {
+      let said = '';
+      const err = (text: string): void => void (said += text);
+      expect(await runCommandLine(['reader', ...options], { out: err, err, now: () => new Date() })).to.equal(2);
+      expect(said).to.include(sentence);
+    });
+  }
+
+  describe('with a log', () => {
+    let host: TestFullNode;
+    let node: BcoinNode;
+    let nats: Nats;
+    let log: HandFedLog;
+
+    beforeEach(async function () {
+      nats = await Nats.open(needsNats(this));
+      host = await openRegtestNode();
+      node = new BcoinNode(host);
+      await mine(host, 3);
+      log = new HandFedLog(nats.url, node);
+    });
+
+    afterEach(async () => {
+      await log.close();
+      await host.close();
+      await nats.close();
+    });
+
+    it('starts without bcoin, waits for the log, answers, and ends at a signal', async () => {
+      const http = await freePort();
+      const child = run(http, [
+        `--rest-nats=${nats.url}`,
+        '--network=regtest',
+        `--prefix=${folder}`,
+        `--http-port=${http}`,
+        '--api-key=secret',
+        '--rest-core=modern',
+        '--rest-rpc-forward'
+      ]);
+      await child.printed(/there is no log REST_LOG_regtest: no node feeds it yet/);
+      // The port is opened after the log was looked for.
+      await until(() =>
+        ask(http, { path: '/rest/chaininfo.json' }).then(
+          ({ status }) => status === 503,
+          () => false
+        )
+      );
+      await log.open();
+      await log.writeStart(3);
+      log.keepBeating();
+      const { status } = await child.answer('/rest/chaininfo.json');
+      expect(status).to.equal(200);
+      const info = JSON.parse((await ask(http, { path: '/rest/chaininfo.json' })).body.toString()) as Record<string, unknown>;
+      expect(info).to.include({ chain: 'regtest', blocks: 3, bestblockhash: toDisplayHex(node.tip().hash) });
+      expect((await ask(http, { path: '/' })).status).to.equal(404);
+      const call = (key: string): Promise<{ status: number; body: Buffer }> =>
+        ask(http, {
+          method: 'POST',
+          path: '/',
+          headers: { Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` },
+          body: Buffer.from('{"method":"getblockcount","id":1}')
+        });
+      expect((await call('secret')).body.toString()).to.equal('{"result":3,"error":null,"id":1}\n');
+      expect((await call('wrong')).status).to.equal(401);
+      child.signal('SIGTERM');
+      // As long as it listens it answers, or says 503: another status would be taken for an answer.
+      for (;;) {
+        const answer = await ask(http, { path: '/rest/chaininfo.json' }).catch(() => undefined);
+        if (answer === undefined) break;
+        expect(answer.status).to.be.oneOf([200, 503]);
+      }
+      expect(await child.ended()).to.equal(0);
+    }).timeout(60_000);
+
+    it('replies to calls that wait when it ends', async () => {
+      await log.open();
+      await log.writeStart(3);
+      log.keepBeating();
+      const port = await freePort();
+      const options = [`--rest-nats=${nats.url}`, '--network=regtest', `--prefix=${folder}`, `--http-port=${port}`, '--no-auth=true'];
+      const reader = new Reader(new ReaderConfig([...options, '--rest-core=modern'], {}), new ReaderLogger('none', () => undefined));
+      await reader.open();
+      await firstValueFrom(reader.rest.ready$.pipe(filter((ready) => ready)));
+      const caller = new RpcCaller(port);
+      const came = once(reader.http.server, 'request').then(([request]) => once(request as IncomingMessage, 'end'));
+      const waiting = caller.call('waitfornewblock');
+      await came;
+      expect(await caller.call('getblockcount')).to.equal(3);
+      await reader.close();
+      expect(await waiting).to.deep.equal({ hash: toDisplayHex(node.tip().hash), height: 3 });
+    }).timeout(60_000);
+  });
+});

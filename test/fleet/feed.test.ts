@@ -1,0 +1,296 @@
+// A real node feeds the log of a real server: what is in the log, and in which order.
+
+import { expect } from 'chai';
+import { leaseHolder } from '../../lib/fleet/feed/lease';
+import { parseNatsUrls } from '../../lib/fleet/log/access';
+import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
+import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
+import { makeStream } from '../../lib/fleet/log/stream';
+import { subjectsOf } from '../../lib/fleet/log/subjects';
+import { decodeReply, encodeQuestion } from '../../lib/fleet/messages/questions';
+import { Faucet } from '../support/faucet';
+import { FeedingNode, type FeedingNodeOptions } from '../support/feeding-node';
+import { Nats, needsNats } from '../support/nats';
+import { freePort, mine } from '../support/regtest-node';
+import { ServedNode } from '../support/served-node';
+import { until } from '../support/until';
+import { FoldedLog } from './folded-log';
+
+const SUBJECTS = subjectsOf('regtest');
+const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const NEVER = new AbortController().signal;
+
+describe('a feeding node', function () {
+  this.timeout(60_000);
+  let program: string;
+  let nats: Nats;
+  let bus: NatsBus;
+  const opened: FeedingNode[] = [];
+
+  before(async function () {
+    program = needsNats(this);
+    nats = await Nats.open(program);
+    const access = parseNatsUrls(nats.url);
+    if (access === undefined) throw new Error('expected the URL to be right');
+    bus = await connectToNats(access, 'test');
+  });
+
+  afterEach(async () => {
+    for (const node of opened.splice(0)) await node.close();
+    for (const name of [SUBJECTS.stream, `KV_${SUBJECTS.lease}`]) await bus.manager.streams.delete(name).catch(() => undefined);
+  });
+
+  after(async () => {
+    await bus.connection.close();
+    await nats.close();
+  });
+
+  async function openNode(options?: FeedingNodeOptions): Promise<FeedingNode> {
+    const node = await FeedingNode.open(nats.url, options);
+    opened.push(node);
+    return node;
+  }
+
+  async function leading(): Promise<FeedingNode> {
+    const node = await openNode();
+    await node.lead();
+    return node;
+  }
+
+  /** The whole log, up to what has happened in the node that leads. */
+  async function recordsOf(node: FeedingNode): Promise<LoggedRecord[]> {
+    const last = await node.feed.settled();
+    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    const records: LoggedRecord[] = [];
+    for await (const record of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
+      records.push(record);
+      if (record.sequence >= last) break;
+    }
+    return records;
+  }
+
+  const typesOf = (records: readonly LoggedRecord[]): string[] => records.map(({ record: { body } }) => body.type);
+  const withoutBeats = (records: readonly LoggedRecord[]): LoggedRecord[] => records.filter(({ record: { body } }) => body.type !== 'beat');
+
+  /** Folds the log, and expects the node's chain and pool. */
+  async function expectLogOf(node: FeedingNode): Promise<void> {
+    const folded = new FoldedLog();
+    for (const { record, sequence } of await recordsOf(node)) folded.apply(record.body, sequence);
+    await folded.expectEqual(node.source);
+  }
+
+  it('begins a log with its tip, its pool and a beat', async () => {
+    const node = await openNode();
+    const faucet = await Faucet.on(node.node, 2);
+    await faucet.pays(ADDRESS, 10_000);
+    await node.lead();
+    const records = await recordsOf(node);
+    expect(typesOf(records).slice(0, 4)).to.deep.equal(['reset', 'add', 'clear', 'beat']);
+    const [reset, , clear, beat] = records.map(({ record: { body } }) => body);
+    expect(reset).to.include({ height: 102, reason: 'start' });
+    expect(clear).to.have.property('kept').with.length(1);
+    expect(beat).to.have.nested.property('tip.height', 102);
+    expect(beat).to.deep.include({ warnings: ['a warning'], release: '1.2.3', network: node.source.networkStatus() });
+    await expectLogOf(node);
+  });
+
+  it('writes each block before its connect, and transactions so that they are in the pool or a block at any moment', async () => {
+    const node = await leading();
+    const faucet = await Faucet.on(node.node, 6);
+    for (let i = 0; i < 3; i++) {
+      await faucet.pays(ADDRESS, 10_000 + i);
+      await faucet.pays(ADDRESS, 20_000 + i);
+      // What is mined before the log has it is in the log with its block alone.
+      await node.feed.settled();
+      await mine(node.node, 1);
+    }
+    await expectLogOf(node);
+    const types = typesOf(withoutBeats(await recordsOf(node)));
+    expect(types.slice(-6)).to.deep.equal(['add', 'add', 'block', 'connect', 'remove', 'remove']);
+  });
+
+  it('writes a reorganization as it happens', async () => {
+    const node = await leading();
+    const faucet = await Faucet.on(node.node, 2);
+    const fork = node.node.chain.tip;
+    await faucet.pays(ADDRESS, 10_000);
+    await mine(node.node, 2);
+    await mine(node.node, 3, fork);
+    await expectLogOf(node);
+    const types = typesOf(await recordsOf(node)).filter((type) => ['connect', 'disconnect'].includes(type));
+    expect(types.slice(-5)).to.deep.equal(['disconnect', 'disconnect', 'connect', 'connect', 'connect']);
+  });
+
+  it('writes changes of fees that have no event', async () => {
+    const node = await leading();
+    const faucet = await Faucet.on(node.node, 1);
+    const txid = await faucet.pays(ADDRESS, 10_000);
+    await node.feed.settled();
+    await node.node.rpc.execute({ method: 'prioritisetransaction', params: [txid, 0, 777] });
+    await expectLogOf(node);
+    expect(typesOf(withoutBeats(await recordsOf(node))).at(-1)).to.equal('change');
+  });
+
+  it('goes on after NATS was away at its start, and says so', async () => {
+    const port = await freePort();
+    const node = await openNode();
+    node.start({}, `nats://127.0.0.1:${port}`);
+    await until(() => node.log.lines.length > 0);
+    expect(node.log.lines[0]).to.match(/^warning The fleet is not fed: NATS at 127\.0\.0\.1:\d+ cannot be reached/);
+    await mine(node.node, 1);
+    const late = await Nats.open(program, 1, { port });
+    await until(() => node.feed.isLeading);
+    await node.stop();
+    await late.close();
+  });
+
+  it('says so when NATS refuses its credentials, and goes on', async () => {
+    const closed = await Nats.open(program, 1, { user: { name: 'me', password: 'right' } });
+    const node = await openNode();
+    node.start({}, closed.url.replace('nats://', 'nats://me:wrong@'));
+    await until(() => node.log.lines.length > 0);
+    expect(node.log.lines[0]).to.match(/^warning The fleet is not fed: NATS at .* refuses the credentials/);
+    await mine(node.node, 1);
+    await node.stop();
+    await closed.close();
+  });
+
+  it('leaves a stream alone that is no log of its network, and says so', async () => {
+    await makeStream(bus, SUBJECTS, Buffer.alloc(32, 7));
+    const node = await openNode();
+    node.start();
+    await until(() => node.log.lines.some((line) => line.startsWith('warning')));
+    expect(node.log.lines.at(-1)).to.match(/^warning The fleet is not fed: the log REST_LOG_regtest is of another network/);
+    await mine(node.node, 1);
+    expect((await bus.manager.streams.info(SUBJECTS.stream)).state.messages).to.equal(0);
+  });
+
+  it('writes blocks in parts where the servers take no longer messages', async () => {
+    const small = await Nats.open(program, 1, { maxPayload: 4_096 });
+    const node = await openNode();
+    await node.lead({}, small.url);
+    const faucet = await Faucet.on(node.node, 100);
+    for (let i = 0; i < 30; i++) await faucet.pays(ADDRESS, 10_000);
+    await mine(node.node, 1);
+    const last = await node.feed.settled();
+    const access = parseNatsUrls(small.url);
+    const smallBus = access && (await connectToNats(access, 'test'));
+    if (smallBus === undefined) throw new Error('expected the URL to be right');
+    const log = await FleetLog.open(smallBus, SUBJECTS, node.source.network.genesisHash);
+    const folded = new FoldedLog();
+    let parts = 0;
+    for await (const { record, sequence } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
+      folded.apply(record.body, sequence);
+      if (record.body.type === 'block') parts = Math.max(parts, record.body.parts);
+      if (sequence >= last) break;
+    }
+    await folded.expectEqual(node.source);
+    expect(parts).to.be.greaterThan(1);
+    expect(node.log.lines.join('\n')).to.include('set max_payload to 8MB');
+    await smallBus.connection.close();
+    await node.stop();
+    await small.close();
+  });
+
+  it('makes a new log when its log was deleted', async () => {
+    const node = await leading();
+    await mine(node.node, 3);
+    await node.feed.settled();
+    const before = await bus.manager.streams.info(SUBJECTS.stream);
+    await bus.manager.streams.delete(SUBJECTS.stream);
+    await mine(node.node, 1);
+    await until(async () => {
+      const info = await bus.manager.streams.info(SUBJECTS.stream).catch(() => undefined);
+      return info !== undefined && info.created !== before.created && node.feed.isLeading;
+    });
+    await mine(node.node, 1);
+    await expectLogOf(node);
+  });
+
+  it('leaves the lead when it closes, and the next one goes on in the same log', async () => {
+    const [a, b] = [await leading(), await openNode()];
+    for (const block of await mine(a.node, 5)) await b.node.chain.add(block);
+    await expectLogOf(a);
+    b.start({ name: 'b' });
+    await a.stop();
+    await until(() => b.feed.isLeading);
+    await mine(b.node, 1);
+    await expectLogOf(b);
+    const records = await recordsOf(b);
+    expect([...new Set(records.map(({ record }) => record.node))]).to.deep.equal(['a', 'b']);
+    expect(records.filter(({ record: { body } }) => body.type === 'reset')).to.have.length(1);
+    expect(records.at(-1)?.record.term).to.be.greaterThan(records[0]?.record.term ?? Infinity);
+  });
+
+  it('leads on when somebody else has written into its log', async () => {
+    const node = await leading();
+    await mine(node.node, 1);
+    await expectLogOf(node);
+    await bus.jetstream.publish(SUBJECTS.record.chain, Buffer.from('no record of any kind'));
+    await mine(node.node, 1);
+    const { genesisHash } = node.source.network;
+    await until(async () => {
+      const word = await (await FleetLog.open(bus, SUBJECTS, genesisHash)).lastOfChain();
+      return word !== undefined && word.tip.hash.equals(node.source.tip().hash);
+    });
+    expect(node.feed.isLeading).to.equal(true);
+  });
+
+  it('never leads with less work, but does when the operator says so', async () => {
+    const [a, b] = [await leading(), await openNode()];
+    await mine(a.node, 5);
+    await mine(b.node, 3);
+    await a.feed.settled();
+    await a.stop();
+    b.start({ name: 'b' });
+    await until(() => b.log.lines.some((line) => line.includes('has less work behind it')));
+    expect(b.feed.isLeading).to.equal(false);
+    const question = encodeQuestion('rewind', { hash: b.source.tip().hash });
+    const { data } = await bus.connection.request(SUBJECTS.leader('rewind'), question, { timeout: 20_000 });
+    expect(decodeReply('rewind', data).sequence).to.be.greaterThan(1);
+    await expectLogOf(b);
+    const resets = (await recordsOf(b)).filter(({ record: { body } }) => body.type === 'reset');
+    expect(resets.at(-1)?.record.body).to.include({ reason: 'rewind', height: 3 });
+  });
+
+  it('keeps the lead while it is held up for longer than the lease lasts', async () => {
+    const node = await openNode();
+    await node.lead({ leaseMs: 1_000 });
+    await mine(node.node, 1);
+    const before = await recordsOf(node);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+    await mine(node.node, 1);
+    await expectLogOf(node);
+    expect((await recordsOf(node)).at(-1)?.record.term).to.equal(before.at(-1)?.record.term);
+  });
+
+  it('is part of a node that is started with --rest-feed', async () => {
+    const served = await ServedNode.open({ settings: { 'rest-feed': nats.url, 'rest-feed-name': 'of-the-plugin' } });
+    try {
+      await mine(served.node, 2);
+      await until(async () => {
+        const found = await FleetLog.open(bus, SUBJECTS, served.source.network.genesisHash).catch(() => undefined);
+        const word = await found?.lastOfChain().catch(() => undefined);
+        return word?.tip.hash.equals(served.source.tip().hash) === true;
+      });
+      expect(await leaseHolder(bus, SUBJECTS)).to.equal('of-the-plugin');
+      expect(served.log.lines.join('\n')).to.include('This node leads the fleet');
+    } finally {
+      await served.close();
+    }
+    expect(await leaseHolder(bus, SUBJECTS)).to.equal(undefined);
+  });
+
+  it('stops leading when its chain was reset to less work', async () => {
+    const node = await leading();
+    const blocks = await mine(node.node, 5);
+    await node.feed.settled();
+    await node.node.chain.reset(2);
+    await until(() => !node.feed.isLeading);
+    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    expect((await log.lastOfChain())?.tip.height).to.equal(5);
+    for (const block of blocks.slice(2)) await node.node.chain.add(block);
+    await until(() => node.feed.isLeading);
+    await expectLogOf(node);
+  });
+});

@@ -1,0 +1,222 @@
+// The log on real servers: order, fences, lost acknowledgements, and what is not a log.
+
+import { expect } from 'chai';
+import { parseNatsUrls } from '../../lib/fleet/log/access';
+import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
+import { FencedError, ForeignLogError, LogGoneError, LogSilentError } from '../../lib/fleet/log/errors';
+import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
+import { LogWriter, type Outgoing } from '../../lib/fleet/log/log-writer';
+import { makeStream } from '../../lib/fleet/log/stream';
+import { kindOf, subjectsOf } from '../../lib/fleet/log/subjects';
+import { encodeRecord } from '../../lib/fleet/messages/record-codec';
+import { messageType } from '../../lib/fleet/messages/schema';
+import { NewerMessageError } from '../../lib/fleet/messages/errors';
+import { caught } from '../support/caught';
+import { DroppingProxy } from '../support/dropping-proxy';
+import { Nats, needsNats } from '../support/nats';
+
+const SUBJECTS = subjectsOf('regtest');
+const GENESIS = Buffer.alloc(32, 7);
+const NEVER = new AbortController().signal;
+
+const removal = (n: number, node = 'a'): Outgoing => {
+  const body = { type: 'remove' as const, txid: Buffer.alloc(32, n) };
+  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, node, at: 0, body }) };
+};
+
+async function busTo(url: string): Promise<NatsBus> {
+  const access = parseNatsUrls(url);
+  if (access === undefined) throw new Error(`expected ${url} to be right`);
+  return connectToNats(access, 'test');
+}
+
+async function writerOn(bus: NatsBus): Promise<LogWriter> {
+  return new LogWriter(bus, SUBJECTS, await FleetLog.open(bus, SUBJECTS, GENESIS));
+}
+
+async function readAll(bus: NatsBus, from = 1): Promise<LoggedRecord[]> {
+  const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+  const records: LoggedRecord[] = [];
+  if (log.last < from) return records;
+  for await (const record of log.read(from, { silenceMs: 5_000, signal: NEVER })) {
+    records.push(record);
+    if (record.sequence === log.last) return records;
+  }
+  return records;
+}
+
+const numbers = (records: readonly LoggedRecord[]): (number | undefined)[] =>
+  records.map(({ record: { body } }) => (body.type === 'remove' ? body.txid[0] : undefined));
+
+for (const count of [1, 3] as const) {
+  describe(`the log on ${count === 1 ? 'one server' : 'three servers'}`, function () {
+    this.timeout(60_000);
+    let nats: Nats;
+    let bus: NatsBus;
+
+    before(async function () {
+      nats = await Nats.open(needsNats(this), count);
+    });
+
+    beforeEach(async () => {
+      bus = await ready(nats.url);
+      await makeStream(bus, SUBJECTS, GENESIS);
+    });
+
+    afterEach(async () => {
+      await bus.manager.streams.delete(SUBJECTS.stream).catch(() => undefined);
+      await bus.connection.close();
+    });
+
+    after(() => nats.close());
+
+    it('has the records in the order in which they were written, many at a time', async () => {
+      const writer = await writerOn(bus);
+      for (let n = 0; n < 200; n += 50)
+        await writer.append(
+          Array.from({ length: 50 }, (_, i) => removal(n + i)),
+          NEVER
+        );
+      expect(writer.last).to.equal(200);
+      expect(numbers(await readAll(bus))).to.deep.equal(Array.from({ length: 200 }, (_, i) => i));
+      expect(numbers(await readAll(bus, 151))).to.deep.equal(Array.from({ length: 50 }, (_, i) => 150 + i));
+    });
+
+    it('keeps everything as often as there are servers, and can be found again', async () => {
+      const { config, created } = await makeStream(bus, SUBJECTS, GENESIS);
+      expect(config.num_replicas).to.equal(count);
+      expect((await FleetLog.open(bus, SUBJECTS, GENESIS)).incarnation).to.equal(created);
+    });
+
+    it('takes records of one writer only: the other one is fenced off, and none of its records is there', async () => {
+      const [first, second] = [await writerOn(bus), await writerOn(bus)];
+      await first.append([removal(1, 'first')], NEVER);
+      expect(await caught(second.append([removal(2, 'second'), removal(3, 'second')], NEVER))).to.be.instanceOf(FencedError);
+      await first.append([removal(4, 'first')], NEVER);
+      expect(numbers(await readAll(bus))).to.deep.equal([1, 4]);
+    });
+
+    it('has each record once when acknowledgements are lost', async () => {
+      const proxy = await DroppingProxy.open(nats.servers[0]?.port ?? 0);
+      const cut = await ready(proxy.url);
+      const writer = await writerOn(cut);
+      for (let n = 0; n < 3; n++) {
+        // The request arrives; its reply does not.
+        proxy.cutAfterNextRequest(`PUB ${SUBJECTS.record.pool}`);
+        await writer.append([removal(3 * n), removal(3 * n + 1), removal(3 * n + 2)], NEVER);
+      }
+      expect(proxy.cuts).to.equal(3);
+      await cut.connection.close();
+      await proxy.close();
+      expect(numbers(await readAll(bus))).to.deep.equal(Array.from({ length: 9 }, (_, i) => i));
+    });
+
+    it('that was deleted is not written into again, even if another one is in its place', async () => {
+      const writer = await writerOn(bus);
+      await writer.append([removal(1)], NEVER);
+      await bus.manager.streams.delete(SUBJECTS.stream);
+      await makeStream(bus, SUBJECTS, GENESIS);
+      expect(await caught(writer.append([removal(2)], NEVER))).to.be.instanceOf(LogGoneError);
+      await bus.manager.streams.delete(SUBJECTS.stream);
+      expect(await caught(FleetLog.open(bus, SUBJECTS, GENESIS))).to.be.instanceOf(LogGoneError);
+    });
+
+    it('that is deleted while it is read ends with an error, and so does silence', async () => {
+      const writer = await writerOn(bus);
+      await writer.append([removal(1)], NEVER);
+      const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+      expect(await caught(drain(log, 1, 300)))
+        .to.be.instanceOf(LogSilentError)
+        .with.property('message')
+        .that.includes('no record came');
+      const reading = caught(drain(log, 1, 20_000));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await bus.manager.streams.delete(SUBJECTS.stream);
+      expect(await reading).to.be.instanceOf(LogSilentError);
+    });
+  });
+}
+
+describe('a stream that is no log for this node', function () {
+  this.timeout(60_000);
+  let nats: Nats;
+  let bus: NatsBus;
+
+  before(async function () {
+    nats = await Nats.open(needsNats(this));
+    bus = await busTo(nats.url);
+  });
+
+  afterEach(() => bus.manager.streams.delete(SUBJECTS.stream));
+
+  after(async () => {
+    await bus.connection.close();
+    await nats.close();
+  });
+
+  const openError = async (): Promise<unknown> => caught(FleetLog.open(bus, SUBJECTS, GENESIS));
+
+  it('because it is of another network', async () => {
+    await makeStream(bus, SUBJECTS, Buffer.alloc(32, 8));
+    expect(await openError())
+      .to.be.instanceOf(ForeignLogError)
+      .with.property('message')
+      .that.includes('is of another network');
+    expect(await caught(makeStream(bus, SUBJECTS, GENESIS))).to.be.instanceOf(ForeignLogError);
+  });
+
+  it('because a newer version has made it', async () => {
+    const { config } = await makeStream(bus, SUBJECTS, GENESIS);
+    await bus.manager.streams.update(config.name, { ...config, description: config.description?.replace('log 1', 'log 2') ?? '' });
+    expect(await openError())
+      .to.be.instanceOf(ForeignLogError)
+      .with.property('message')
+      .that.includes('is of version 2');
+  });
+
+  it('because somebody else has made it', async () => {
+    await bus.manager.streams.add({ name: SUBJECTS.stream, subjects: [SUBJECTS.log] });
+    expect(await openError())
+      .to.be.instanceOf(ForeignLogError)
+      .with.property('message')
+      .that.includes('was not made by bcoin-rest');
+  });
+
+  it('because somebody else wrote into it', async () => {
+    await makeStream(bus, SUBJECTS, GENESIS);
+    for (const [subject, bytes] of [
+      [SUBJECTS.record.chain, Buffer.from('hello')],
+      [SUBJECTS.record.chain, removal(1).bytes]
+    ] as const) {
+      await bus.jetstream.publish(subject, bytes);
+      const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+      for (const error of [await caught(log.lastOfChain()), await caught(drain(log, log.last, 5_000))]) {
+        expect(error).to.be.instanceOf(ForeignLogError).with.property('message').that.includes(`record ${log.last} of the log`);
+      }
+    }
+  });
+
+  it('because a newer version writes into it', async () => {
+    await makeStream(bus, SUBJECTS, GENESIS);
+    await bus.jetstream.publish(SUBJECTS.record.chain, messageType('Record').encode({ version: 2, poolClear: {} }).finish());
+    const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+    expect(await caught(log.lastOfChain())).to.be.instanceOf(NewerMessageError);
+    expect(await caught(drain(log, 1, 5_000))).to.be.instanceOf(NewerMessageError);
+  });
+});
+
+/** Connects once JetStream answers: three servers need a moment to find each other. */
+async function ready(url: string): Promise<NatsBus> {
+  for (;;) {
+    try {
+      return await busTo(url);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+async function drain(log: FleetLog, from: number, silenceMs: number): Promise<never> {
+  for await (const record of log.read(from, { silenceMs, signal: NEVER })) expect(record.sequence).to.be.at.least(from);
+  throw new Error('the log has no end');
+}

@@ -1,0 +1,81 @@
+// What the fleet's tests stand on: real servers, and what the log relies on in them.
+
+import { expect } from 'chai';
+import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
+import { connectToNats } from '../../lib/fleet/log/connection';
+import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
+import { caught } from '../support/caught';
+import { Nats, needsNats } from '../support/nats';
+import { freePort } from '../support/regtest-node';
+
+const access = (url: string): NatsAccess => {
+  const parsed = parseNatsUrls(url);
+  if (parsed === undefined) throw new Error(`expected ${url} to be right`);
+  return parsed;
+};
+
+describe('a list of NATS servers', () => {
+  it('has one scheme, hosts with or without ports, and a user or a token', () => {
+    expect(access('nats://a,b:1,[::1]:2')).to.deep.include({ servers: ['a:4222', 'b:1', '[::1]:2'], tls: false, user: undefined });
+    expect(access('tls://me:s%40:t@host')).to.deep.include({ servers: ['host:4222'], tls: true, user: 'me', password: 's@:t' });
+    expect(access('nats://token@host')).to.deep.include({ user: 'token', password: undefined });
+    expect(access('nats://a,nats://b')).to.deep.include({ servers: ['a:4222', 'b:4222'] });
+  });
+
+  it('is refused when it is anything else', () => {
+    for (const text of [
+      '',
+      'a',
+      'http://a',
+      'nats://',
+      'nats://a:0',
+      'nats://a:65536',
+      'nats://a,',
+      'nats://@a',
+      'nats://%@a',
+      'nats://a/b'
+    ]) {
+      expect(parseNatsUrls(text), text).to.equal(undefined);
+    }
+  });
+});
+
+describe('a connection to NATS', function () {
+  this.timeout(60_000);
+  let program: string;
+
+  before(function () {
+    program = needsNats(this);
+  });
+
+  it('is made to one server and to three', async () => {
+    for (const count of [1, 3] as const) {
+      const nats = await Nats.open(program, count);
+      const { connection } = await connectToNats(access(nats.url), 'test');
+      expect(connection.info?.max_payload).to.equal(0x0080_0000);
+      await connection.close();
+      await nats.close();
+    }
+  });
+
+  it('fails with a sentence when no server is there', async () => {
+    const error = await caught(connectToNats(access(`nats://127.0.0.1:${await freePort()}`), 'test'));
+    expect(error)
+      .to.be.instanceOf(NatsAwayError)
+      .with.property('message')
+      .that.matches(/^NATS at 127\.0\.0\.1:\d+ cannot be reached/);
+  });
+
+  it('fails with a sentence that does not show the password when the credentials are wrong', async () => {
+    const nats = await Nats.open(program, 1, { user: { name: 'me', password: 'right' } });
+    const error = await caught(connectToNats(access(nats.url.replace('nats://', 'nats://me:wrongest@')), 'test'));
+    expect(error)
+      .to.be.instanceOf(NatsRefusedError)
+      .with.property('message')
+      .that.matches(/refuses the credentials/);
+    expect((error as Error).message).not.to.include('wrongest');
+    const { connection } = await connectToNats(access(nats.url.replace('nats://', 'nats://me:right@')), 'test');
+    await connection.close();
+    await nats.close();
+  });
+});

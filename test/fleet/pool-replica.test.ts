@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { Lock } from '../../lib/fleet/reader/lock';
+import { PoolReplica } from '../../lib/fleet/reader/pool-replica';
+import { spentOutpoints } from '../../lib/fleet/reader/spent-outpoints';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { bcoin, type HostKeyRing, type TestFullNode } from '../support/bcoin';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import { signed } from '../support/signed';
+import type { PoolAdd } from '../../lib/fleet/messages/records';
+import type { HostTransaction } from '../../lib/node/host';
+import type { PoolEvent, PoolSource } from '../../lib/node/types';
+
+const FEE = 10_000;
+
+describe('the pool of a reader', () => {
+  let host: TestFullNode;
+  let node: BcoinNode;
+  let replica: PoolReplica;
+  let ring: HostKeyRing;
+  let coinbases: HostTransaction[];
+  let told: string[];
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    await host.connect();
+    node = new BcoinNode(host);
+    const lock = new Lock();
+    replica = new PoolReplica((use) => lock.run(use));
+    ring = bcoin.KeyRing.generate();
+    coinbases = (await mine(host, 105, undefined, ring.getAddress())).map(({ txs }) => txs[0] as HostTransaction);
+    told = [];
+    replica.events$.subscribe((event) => told.push(textOf(event)));
+  });
+
+  afterEach(() => host.close());
+
+  /** What the log says of a transaction of the node's pool. */
+  async function added(txid: Buffer): Promise<PoolAdd> {
+    const [entry, transaction] = [node.pool.entry(txid), await node.pool.withCoins(txid)];
+    if (entry === undefined || transaction === undefined) throw new Error('expected the transaction in the pool');
+    const { size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast } = entry;
+    const { raw, coins } = transaction;
+    return { type: 'add', raw, coins, size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast };
+  }
+
+  async function broadcast(spent: HostTransaction, value = valueOf(spent) - FEE): Promise<HostTransaction> {
+    const spend = signed(ring, [spent], [[ring.getAddress(), value]]);
+    await node.broadcast(spend.toRaw());
+    replica.apply(await added(spend.hash()));
+    return spend;
+  }
+
+  it('answers as the pool of the node', async () => {
+    const first = await broadcast(coinbases[0] as HostTransaction);
+    const second = await broadcast(first);
+    await broadcast(coinbases[1] as HostTransaction);
+    expectSame(replica, node.pool, [first.hash(), second.hash(), coinbases[0]?.hash() as Buffer]);
+    expect(await replica.withCoins(second.hash())).to.deep.include({ txid: second.hash(), raw: second.toRaw() });
+    expect((await replica.withCoins(second.hash()))?.coins).to.deep.equal([...((await node.pool.withCoins(second.hash()))?.coins ?? [])]);
+    expect(await replica.withCoins(Buffer.alloc(32))).to.equal(undefined);
+  });
+
+  it('drops what a block has, and what can be in no block any more, before the log says so', async () => {
+    const first = await broadcast(coinbases[0] as HostTransaction);
+    const second = await broadcast(coinbases[1] as HostTransaction);
+    const child = await broadcast(second);
+    told = [];
+    // A block with the first one, and with another spend of the second one's coin.
+    const other = signed(ring, [coinbases[1] as HostTransaction], [[ring.getAddress(), valueOf(second) - 1]]);
+    const job = await host.miner.cpu.createJob(host.chain.tip);
+    job.attempt.items = [];
+    job.attempt.fees = 0;
+    for (const each of [first, other]) job.pushTX(each);
+    job.refresh();
+    const block = await job.mineAsync();
+    const scanned = scanBlock(block.toRaw());
+    replica.blockCame(Buffer.concat(scanned.transactions.map(({ txid }) => txid)), spentOutpoints(block.toRaw()));
+    expect(told).to.deep.equal([child, second, first].map((each) => `remove ${each.hash().toString('hex')}`));
+    await host.chain.add(block);
+    expectSame(replica, node.pool, [first.hash(), second.hash(), child.hash()]);
+    // What the log says afterwards changes nothing.
+    const { revision } = replica;
+    for (const each of [first, second, child]) replica.apply({ type: 'remove', txid: each.hash() });
+    expect(replica.revision).to.equal(revision);
+  });
+
+  it('follows changes of fee, height and broadcast, and keeps the order in which transactions entered', async () => {
+    const [first, second] = [await broadcast(coinbases[0] as HostTransaction), await broadcast(coinbases[1] as HostTransaction)];
+    const before = replica.entry(first.hash());
+    const fingerprint = replica.feeFingerprint();
+    const { revision } = replica;
+    const fixed = { type: 'change', txid: first.hash(), height: 105, isUnbroadcast: true } as const;
+    replica.apply({ ...fixed, modifiedFee: -5 });
+    expect(replica.entry(first.hash())).to.equal(before).and.to.have.property('modifiedFee', -5);
+    expect(replica.feeFingerprint()).not.to.equal(fingerprint);
+    expect(replica.revision).to.equal(revision);
+    replica.apply({ ...fixed, isUnbroadcast: false, modifiedFee: FEE });
+    expect(replica.entry(first.hash())).to.deep.include({ isUnbroadcast: false, modifiedFee: FEE, height: 105 });
+    expect(replica.revision).to.be.greaterThan(revision);
+    expect(replica.info()).to.deep.include({ unbroadcast: 1, size: 2, totalFee: 2 * FEE });
+    replica.apply(await added(first.hash()));
+    expect(replica.txids()).to.deep.equal([first.hash(), second.hash()]);
+    expect(told).to.deep.equal([first, second].map((each) => `add ${each.hash().toString('hex')}`));
+  });
+
+  it('takes the replacement of a transaction whose place is taken before it is removed', async () => {
+    const first = await broadcast(coinbases[0] as HostTransaction);
+    const better = signed(
+      ring,
+      [coinbases[0] as HostTransaction],
+      [[ring.getAddress(), valueOf(coinbases[0] as HostTransaction) - 2 * FEE]]
+    );
+    replica.apply({ ...(await added(first.hash())), raw: better.toRaw() });
+    replica.apply({ type: 'remove', txid: first.hash(), replacement: better.hash() });
+    expect(replica.txids()).to.deep.equal([better.hash()]);
+    expect(replica.spender(coinbases[0]?.hash() as Buffer, 0)).to.deep.equal({ txid: better.hash(), input: 0 });
+    replica.apply({ type: 'clear', kept: [] });
+    expect(replica.isSpent(coinbases[0]?.hash() as Buffer, 0)).to.equal(false);
+    expect(replica.info()).to.deep.include({ size: 0, bytes: 0, totalFee: 0, unbroadcast: 0 });
+    expect(told.at(-1)).to.equal('clear');
+  });
+
+  it('refuses a transaction without its coins, and bytes that are none', async () => {
+    const first = await broadcast(coinbases[0] as HostTransaction);
+    const add = await added(first.hash());
+    expect(() => replica.apply({ ...add, coins: [] })).to.throw('expected 1 coins');
+    expect(() => replica.apply({ ...add, raw: add.raw.subarray(1) })).to.throw();
+    expect(replica.txids()).to.deep.equal([first.hash()]);
+  });
+});
+
+function valueOf(transaction: HostTransaction): number {
+  return scanTransaction(transaction.toRaw()).outputs[0]?.value ?? 0;
+}
+
+function textOf(event: PoolEvent): string {
+  return event.type === 'clear' ? 'clear' : `${event.type} ${event.txid.toString('hex')}`;
+}
+
+/** `txids`: of transactions whose outputs are looked up. */
+function expectSame(replica: PoolSource, pool: PoolSource, txids: readonly Buffer[]): void {
+  const fieldsOf = (source: PoolSource): unknown =>
+    source.entries().map((entry) => {
+      const { txid, wtxid, size, weight, adjustedWeight, fee, modifiedFee, time, height, spends, signalsReplacement, isUnbroadcast } =
+        entry;
+      expect(source.entry(txid)?.txid).to.deep.equal(txid);
+      return { txid, wtxid, size, weight, adjustedWeight, fee, modifiedFee, time, height, spends, signalsReplacement, isUnbroadcast };
+    });
+  expect(fieldsOf(replica)).to.deep.equal(fieldsOf(pool));
+  expect(replica.txids()).to.deep.equal(pool.txids());
+  for (const txid of txids) {
+    expect(replica.transaction(txid)).to.deep.equal(pool.transaction(txid));
+    for (const index of [0, 1]) {
+      expect(replica.coin(txid, index)).to.deep.equal(pool.coin(txid, index));
+      expect(replica.isSpent(txid, index)).to.equal(pool.isSpent(txid, index));
+      expect(replica.spender(txid, index)).to.deep.equal(pool.spender(txid, index));
+    }
+  }
+  const { size, bytes, totalFee, unbroadcast } = pool.info();
+  expect(replica.info()).to.deep.include({ size, bytes, totalFee, unbroadcast });
+  expect(replica.feeFingerprint()).to.equal(pool.feeFingerprint());
+}

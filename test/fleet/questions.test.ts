@@ -1,0 +1,174 @@
+// What a node answers to readers, over a real server.
+
+import { expect } from 'chai';
+import { MissingOutputsError, UnreadableTransactionError } from '../../lib/node/errors';
+import { parseNatsUrls } from '../../lib/fleet/log/access';
+import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
+import { FleetLog } from '../../lib/fleet/log/log-reader';
+import { subjectsOf } from '../../lib/fleet/log/subjects';
+import {
+  decodeReply,
+  encodeQuestion,
+  FleetReplyError,
+  type Asked,
+  type QuestionName,
+  type Replied
+} from '../../lib/fleet/messages/questions';
+import { decodeValue, encodeValue } from '../../lib/fleet/messages/values';
+import { bcoin } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { FeedingNode } from '../support/feeding-node';
+import { Nats, needsNats } from '../support/nats';
+import { mine } from '../support/regtest-node';
+import { signed } from '../support/signed';
+import type { HostTransaction } from '../../lib/node/host';
+
+const SUBJECTS = subjectsOf('regtest');
+const NEVER = new AbortController().signal;
+const UNKNOWN = Buffer.alloc(32, 9);
+
+describe('questions to a node', function () {
+  this.timeout(60_000);
+  let nats: Nats;
+  let bus: NatsBus;
+  let node: FeedingNode;
+  let follower: FeedingNode;
+  const ring = bcoin.KeyRing.generate();
+  const coinbases: HostTransaction[] = [];
+
+  before(async function () {
+    nats = await Nats.open(needsNats(this));
+    const access = parseNatsUrls(nats.url);
+    if (access === undefined) throw new Error('expected the URL to be right');
+    bus = await connectToNats(access, 'test');
+    node = await FeedingNode.open(nats.url);
+    for (const { txs } of await mine(node.node, 110, undefined, ring.getAddress())) coinbases.push(txs[0] as HostTransaction);
+    follower = await FeedingNode.open(nats.url);
+    await node.lead();
+  });
+
+  after(async () => {
+    await node.close();
+    await follower.close();
+    await bus.connection.close();
+    await nats.close();
+  });
+
+  async function askAt<Name extends QuestionName>(subject: string, name: Name, asked: Asked<Name>): Promise<Replied<Name>> {
+    const { data } = await bus.connection.request(subject, encodeQuestion(name, asked), { timeout: 5_000 });
+    return decodeReply(name, data);
+  }
+  const ask = <Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> =>
+    askAt(SUBJECTS.node(name), name, asked);
+  const askLeader = <Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> =>
+    askAt(SUBJECTS.leader(name), name, asked);
+
+  /** A payment of one coinbase to the same key. */
+  const payment = (i: number): HostTransaction => signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 4_999_990_000]]);
+
+  it('about blocks are answered as the node itself would', async () => {
+    const { source } = node;
+    const { hash } = source.tip();
+    const raw = await source.rawBlock(hash);
+    expect(await ask('block', { hash })).to.deep.equal(raw);
+    expect(await ask('part', { hash, offset: 10, length: 70, blockLength: raw?.length ?? 0 })).to.deep.equal(raw?.subarray(10, 80));
+    expect(await ask('entry', { hash })).to.deep.equal(await source.entry(hash));
+    expect(await ask('undo', { hash })).to.deep.equal(await source.undoRecord(hash));
+    expect(await ask('activeHash', { height: 5 })).to.deep.equal(await source.activeHash(5));
+    expect(await ask('deployments', { hash })).to.deep.equal(await source.deployments(hash));
+    // Undefined and absent are the same.
+    expect(await ask('deploymentInfo', { hash })).to.deep.equal(decodeValue(encodeValue(await source.deploymentInfo(hash)), 10_000));
+    expect(await ask('tips', {})).to.deep.equal(await source.chainTips());
+    expect(await ask('progress', {})).to.deep.equal(source.progress());
+    for (const name of ['block', 'entry', 'deployments', 'deploymentInfo', 'undo'] as const) {
+      expect(await ask(name, { hash: UNKNOWN }), name).to.equal(undefined);
+    }
+  });
+
+  it('for headers are answered from the block on that both know', async () => {
+    const [tenth, tip] = [await node.source.activeHash(10), node.source.tip()];
+    const { height, headers } = await ask('headers', { locator: [UNKNOWN, tenth as Buffer], count: 2_000 });
+    expect([height, headers.length]).to.deep.equal([11, 100 * 80]);
+    expect(headers.subarray(-80)).to.deep.equal((await node.source.entry(tip.hash))?.header);
+    expect(await ask('headers', { locator: [], count: 2 })).to.have.property('height', 0);
+    expect((await ask('headers', { locator: [tip.hash], count: 5 })).headers).to.have.length(0);
+  });
+
+  it('to broadcast are answered with the record of the log by which the transaction is in its pool', async () => {
+    const transaction = payment(0);
+    const { sequence = 0 } = await askLeader('broadcast', { raw: transaction.toRaw() });
+    expect(sequence).to.be.greaterThan(0);
+    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    const added: Buffer[] = [];
+    for await (const { record, sequence: at } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
+      if (record.body.type === 'add') added.push(record.body.raw);
+      if (at >= sequence) break;
+    }
+    expect(added.some((raw) => raw.equals(transaction.toRaw()))).to.equal(true);
+  });
+
+  it('to broadcast what the node refuses are answered with its reason, and its kind of error', async () => {
+    const missing = signed(ring, [payment(1)], [[ring.getAddress(), 1_000]]);
+    expect(await caught(ask('broadcast', { raw: missing.toRaw() }))).to.be.instanceOf(MissingOutputsError);
+    expect(await caught(ask('broadcast', { raw: Buffer.from('00', 'hex') }))).to.be.instanceOf(UnreadableTransactionError);
+  });
+
+  it('about transactions, packages and calls of the node are answered', async () => {
+    const raws = [payment(2).toRaw()];
+    expect(await ask('try', { raws })).to.deep.equal(await node.source.tryTransactions(raws));
+    expect(await ask('submit', { raws, mostRate: 0 })).to.include.keys('sequence');
+    expect((await ask('call', { method: 'getblockcount', params: [] })).result).to.equal(110);
+    expect((await ask('call', { method: 'nothing', params: [] })).error).to.have.property('code');
+  });
+
+  it("for the log's pool are answered by the leader, in pages", async () => {
+    for (let i = 3; i < 6; i++) await askLeader('broadcast', { raw: payment(i).toRaw() });
+    const pages = [];
+    for (let [after, more] = [0, true]; more;) {
+      const page = await askLeader('pool', { after, mostBytes: 1 });
+      pages.push(page);
+      [after, more] = [page.entries.at(-1)?.number ?? after, page.more];
+    }
+    const entries = pages.flatMap((page) => page.entries.map(({ entry }) => entry.raw));
+    expect(entries).to.deep.equal(node.source.pool.txids().map((txid) => node.source.pool.transaction(txid)));
+    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    expect(pages[0]?.at).to.deep.include({ incarnation: log.incarnation });
+  });
+
+  it('of all kinds are refused when they are no questions, and the node goes on', async () => {
+    const { hash } = node.source.tip();
+    const wrong: readonly (readonly [QuestionName, unknown])[] = [
+      ['block', {}],
+      ['block', { hash: 'text' }],
+      ['block', { hash: Buffer.alloc(31) }],
+      ['part', { hash, offset: -1, length: 1, blockLength: 10 }],
+      ['part', { hash, offset: 1, length: 10, blockLength: 10 }],
+      ['headers', { locator: [1], count: 1 }],
+      ['headers', { locator: [], count: 2_001 }],
+      ['headers', { locator: Array.from({ length: 65 }, () => hash), count: 1 }],
+      ['activeHash', { height: 1.5 }],
+      ['broadcast', { raw: 7 }],
+      ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
+      ['call', { method: 7 }]
+    ];
+    for (const [name, asked] of wrong) {
+      const { data } = await bus.connection.request(SUBJECTS.node(name), encodeValue(asked), { timeout: 5_000 });
+      expect(() => decodeReply(name, data), name)
+        .to.throw(FleetReplyError)
+        .with.property('code', 'refused');
+    }
+    for (const bytes of [Buffer.from('hello'), Buffer.alloc(0), encodeValue(null)]) {
+      const { data } = await bus.connection.request(SUBJECTS.node('block'), bytes, { timeout: 5_000 });
+      expect(() => decodeReply('block', data)).to.throw(FleetReplyError);
+    }
+    expect(await ask('activeHash', { height: 0 })).to.deep.equal(node.source.network.genesisHash);
+  });
+
+  it('beyond those that may wait are answered: busy', async () => {
+    const { hash } = node.source.tip();
+    const replies = await Promise.allSettled(Array.from({ length: 2_000 }, () => ask('block', { hash })));
+    const faults = replies.flatMap((reply) => (reply.status === 'rejected' ? [reply.reason as FleetReplyError] : []));
+    for (const fault of faults) expect(fault).to.have.property('code', 'busy');
+    expect(faults.length).to.be.greaterThan(0).and.lessThan(replies.length);
+  });
+});

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { newFolder } from '../support/folders';
+import { Nats, needsNats } from '../support/nats';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import { until } from '../support/until';
+import { HandFedLog } from './hand-fed-log';
+import { ReadNode, type ReadNodeOptions } from './read-node';
+import type { TestFullNode } from '../support/bcoin';
+import type { BlockPoint } from '../../lib/node/types';
+
+const LENGTH = 8;
+
+describe('a reader', function () {
+  this.timeout(60_000);
+  let host: TestFullNode;
+  let node: BcoinNode;
+  let nats: Nats;
+  let log: HandFedLog;
+  let readers: ReadNode[];
+
+  beforeEach(async function () {
+    const program = needsNats(this);
+    readers = [];
+    nats = await Nats.open(program);
+    host = await openRegtestNode();
+    node = new BcoinNode(host);
+    await mine(host, LENGTH);
+    log = new HandFedLog(nats.url, node);
+    await log.open();
+  });
+
+  afterEach(async () => {
+    await Promise.all(readers.map((reader) => reader.close()));
+    await log.close();
+    await host.close();
+    await nats.close();
+  });
+
+  async function open(options: Omit<ReadNodeOptions, 'nats'> = {}): Promise<ReadNode> {
+    const reader = new ReadNode({ nats: log.access, ...options });
+    readers.push(reader);
+    return reader.open();
+  }
+
+  async function pointAt(height: number): Promise<BlockPoint> {
+    return { height, hash: (await node.activeHash(height)) as Buffer };
+  }
+
+  const asked = (name: string): number => log.asked.filter((each) => each === name).length;
+
+  it('takes in the chain of the log, the blocks below it from nodes, and follows it', async () => {
+    await log.writeStart(3);
+    const reader = await open();
+    await reader.reaches(await pointAt(3));
+    for (let height = 4; height <= LENGTH; height++) await log.writeBlock(height);
+    await reader.reaches(node.tip());
+    const { hash } = node.tip();
+    expect(reader.source.tip()).to.deep.equal(node.tip());
+    expect(await reader.source.activeHash(LENGTH)).to.deep.equal(hash);
+    expect(await reader.source.rawBlock(hash)).to.deep.equal(await node.rawBlock(hash));
+    expect(await reader.source.entry(hash)).to.deep.include(await node.entry(hash));
+    expect(asked('block')).to.equal(4);
+    // The log has said what the soft forks are.
+    expect(await reader.source.deployments(hash)).to.deep.equal(await node.deployments(hash));
+    expect(await reader.source.deploymentInfo(hash)).to.deep.equal(await node.deploymentInfo(hash));
+    expect(asked('deployments') + asked('deploymentInfo')).to.equal(0);
+  });
+
+  it('follows a reorganization, and a chain that goes back', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const old = node.tip();
+    const fork = await host.chain.getEntry(LENGTH - 1);
+    await mine(host, 2, fork ?? undefined);
+    await log.writeDisconnect(LENGTH, old.hash);
+    for (const height of [LENGTH, LENGTH + 1]) await log.writeBlock(height);
+    await reader.reaches(node.tip());
+    expect(await reader.source.activeHash(LENGTH)).to.deep.equal(await node.activeHash(LENGTH));
+    await log.write(await log.resetTo(LENGTH - 3, 'rewind'));
+    await reader.reaches(await pointAt(LENGTH - 3));
+  });
+
+  it('lets nobody look at chain and pool together during a reorganization, unless that stops half way', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const { source } = reader;
+    const heightSeen = (): Promise<number> => source.withChainLock(() => source.tip().height);
+    const fork = await host.chain.getEntry(LENGTH - 1);
+    const old = node.tip();
+    await mine(host, 2, fork ?? undefined);
+    await log.writeDisconnect(LENGTH, old.hash);
+    await until(() => source.tip().height === LENGTH - 1);
+    const seen = heightSeen();
+    for (const height of [LENGTH, LENGTH + 1]) await log.writeBlock(height);
+    expect(await seen).to.equal(LENGTH + 1);
+    await log.writeDisconnect(LENGTH + 1, node.tip().hash);
+    await until(() => source.tip().height === LENGTH);
+    log.keepBeating();
+    expect(await heightSeen()).to.equal(LENGTH);
+  });
+
+  it('follows the log on while what somebody has begun under its lock is at work', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    let end: () => void = () => undefined;
+    const begun = reader.source.withChainLock(() => new Promise<void>((resolve) => (end = resolve)));
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    end();
+    await begun;
+  });
+
+  it('asks a node for a block whose bytes in the log are not that block', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    const connect = await log.connectOf(LENGTH);
+    const wrong = Buffer.from((await node.rawBlock(connect.hash)) as Buffer);
+    // In the script of the coinbase: its witness, if it has one, is not covered by the Merkle root.
+    const at = scanBlock(wrong).transactions[0]?.inputs[0]?.scriptOffset ?? 0;
+    wrong[at + 1] = (wrong[at + 1] as number) ^ 1;
+    await log.write({ type: 'block', hash: connect.hash, part: 0, parts: 1, bytes: wrong });
+    await log.write({ ...connect, blockSequence: log.last });
+    await reader.reaches(node.tip());
+    expect(await reader.source.rawBlock(connect.hash)).to.deep.equal(await node.rawBlock(connect.hash));
+    expect(reader.log.lines.join('\n')).to.include('A block of the log is left out');
+  });
+
+  it('reads on behind a block that is wrong in the log and that no node has', async () => {
+    await log.writeStart(LENGTH - 1);
+    log.keepBeating();
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    log.answers = { block: () => Promise.resolve(undefined) };
+    const connect = await log.connectOf(LENGTH);
+    await log.write({ type: 'block', hash: connect.hash, part: 0, parts: 1, bytes: Buffer.alloc(200) });
+    await log.write({ ...connect, blockSequence: log.last });
+    await until(() => reader.log.lines.join('\n').includes(`no node has block ${toDisplayHex(connect.hash)}`));
+    await log.write(await log.resetTo(LENGTH - 2, 'rewind'));
+    await reader.reaches(await pointAt(LENGTH - 2));
+    await until(() => !reader.source.resetting);
+  });
+
+  it('reads on behind a reset to a block that all nodes have left since', async () => {
+    await log.writeStart(LENGTH - 1);
+    log.keepBeating();
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    const left = await log.resetTo(LENGTH);
+    const hash = Buffer.alloc(32, 7);
+    await log.write({ ...left, hash });
+    await until(() => reader.log.lines.join('\n').includes(`no node has block ${toDisplayHex(hash)}`));
+    await log.write(await log.resetTo(LENGTH));
+    await reader.reaches(node.tip());
+    await until(() => !reader.source.resetting);
+  });
+
+  it('stops answering when a block of the log cannot follow, and goes on once the log says what nodes know', async () => {
+    await log.writeStart(LENGTH - 3);
+    log.keepBeating();
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 3));
+    await until(() => !reader.source.resetting);
+    await log.writeBlock(LENGTH);
+    await until(() => reader.source.resetting);
+    // By itself: the log's last word is a block that nodes have.
+    await reader.reaches(node.tip());
+    await until(() => !reader.source.resetting);
+    // One that no node has.
+    const { header, ...connect } = await log.connectOf(LENGTH);
+    const made = Buffer.from(header);
+    made.writeUInt32LE(7, 68);
+    await log.write({ ...connect, header: made });
+    await until(() => reader.source.resetting);
+    expect(reader.source.tip()).to.deep.equal(node.tip());
+    await log.write(await log.resetTo(LENGTH, 'rewind'));
+    await until(() => !reader.source.resetting);
+    await reader.reaches(node.tip());
+  });
+
+  it('goes on with another log that is shorter', async () => {
+    await log.writeStart(LENGTH);
+    log.keepBeating();
+    const reader = await open();
+    await reader.reaches(node.tip());
+    await log.startAnew();
+    await log.writeStart(LENGTH - 4);
+    await reader.reaches(await pointAt(LENGTH - 4));
+    for (let height = LENGTH - 3; height <= LENGTH; height++) await log.writeBlock(height);
+    await reader.reaches(node.tip());
+    await until(() => !reader.source.resetting);
+  });
+
+  it('goes on where it was after its servers were killed', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    const [server] = nats.servers;
+    await server?.kill();
+    await server?.start();
+    await until(async () => {
+      try {
+        await log.bus.connection.flush();
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    // Once, at its start.
+    expect(asked('pool')).to.equal(1);
+  });
+
+  it('leaves out a record that somebody else wrote into the log', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    await log.bus.jetstream.publish(log.subjects.record.chain, 'hello');
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    expect(reader.log.lines.join('\n')).to.include('was not written by bcoin-rest');
+  });
+
+  it('takes blocks that came while it was away from the log, and asks nodes for none of them', async () => {
+    const folder = await newFolder();
+    await log.writeStart(2);
+    const before = await open({ folder });
+    await before.reaches(await pointAt(2));
+    await log.writeBlock(3);
+    await before.reaches(await pointAt(3));
+    await before.close();
+    readers = [];
+    for (let height = 4; height <= LENGTH; height++) await log.writeBlock(height);
+    const [blocks, headers] = [asked('block'), asked('headers')];
+    const after = await open({ folder });
+    await after.reaches(node.tip());
+    expect(asked('block')).to.equal(blocks);
+    expect(asked('headers')).to.equal(headers + 1);
+  });
+
+  it('asks nodes for what came while it was away where the log begins later, or is another one', async () => {
+    const folder = await newFolder();
+    await log.writeStart(3);
+    const before = await open({ folder });
+    await before.reaches(await pointAt(3));
+    await before.close();
+    readers = [];
+    await log.startAnew();
+    await log.writeStart(LENGTH);
+    const blocks = asked('block');
+    const after = await open({ folder });
+    await after.reaches(node.tip());
+    expect(asked('block')).to.equal(blocks + LENGTH - 3);
+  });
+
+  it('is not ready when no node was heard for too long, and is again when one is', async () => {
+    await log.writeStart(LENGTH);
+    log.keepBeating();
+    const reader = await open({ staleMs: 1_500 });
+    await reader.reaches(node.tip());
+    await firstValueFrom(reader.source.synced$.pipe(filter((synced) => synced)));
+    expect(reader.source.resetting).to.equal(false);
+    log.stopBeating();
+    await firstValueFrom(reader.source.synced$.pipe(filter((synced) => !synced)));
+    expect(reader.source.resetting).to.equal(true);
+    log.keepBeating();
+    await firstValueFrom(reader.source.synced$.pipe(filter((synced) => synced)));
+    expect(reader.source.resetting).to.equal(false);
+  });
+
+  it('asks nodes for blocks off the chain, for parts of old blocks, and for what only nodes do', async () => {
+    const old = node.tip();
+    await mine(host, 2, (await host.chain.getEntry(LENGTH - 1)) ?? undefined);
+    await log.writeStart(LENGTH + 1);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    expect(await reader.source.entry(old.hash)).to.deep.equal(await node.entry(old.hash));
+    expect(await reader.source.rawBlock(old.hash)).to.deep.equal(await node.rawBlock(old.hash));
+    expect(await reader.source.chainTips()).to.deep.equal(await node.chainTips());
+    expect(await reader.source.entry(Buffer.alloc(32, 1))).to.equal(undefined);
+    expect(await reader.source.rawBlock(Buffer.alloc(32, 1))).to.equal(undefined);
+    expect((await reader.source.ownCall('getblockcount', [])).error?.message).to.include('--rest-rpc-forward');
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { isUnder } from '../../lib/server/http/mount';
+import { PROFILES } from '../../lib/views/profile';
+import { bcoin } from '../support/bcoin';
+import { chainAAnswers, chainAAnswers31, chainAPool, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { needsNats } from '../support/nats';
+import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
+import { RpcCaller } from '../support/rpc';
+import type { RestNode } from '../support/rest-node';
+
+const ANSWERS = { '0.17': chainAAnswers, modern: chainAAnswers31 } as const;
+
+for (const core of ['0.17', 'modern'] as const)
+  describe(`recorded replies of Bitcoin Core, asked of a reader with --rest-core=${core}`, function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    let served: RestNode;
+    withCoreAddresses();
+
+    before(async function () {
+      needsNats(this);
+      served = await openChainANode({ 'rest-core': core, 'rest-filters': true }, { isFleet: true });
+    });
+
+    after(() => served.node.close());
+
+    for (const state of ['confirmed', 'with-mempool'] as const)
+      it(`are given ${state === 'confirmed' ? 'with an empty pool' : 'with transactions in the pool'}`, async () => {
+        if (state === 'with-mempool') for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+        const isAsked = (answer: RecordedAnswer): boolean =>
+          answer.state === state && !answer.tags.includes('transport') && isForService(answer) && isUnder('/rest', answer.path);
+        const answers = ANSWERS[core]().filter(isAsked);
+        expect(answers).to.have.length.above(200);
+        expect(await differencesFrom(answers, served.port, PROFILES[core].replies)).to.deep.equal([]);
+      });
+
+    if (core === 'modern')
+      it("and a call of bcoin's own is the node's", async () => {
+        const caller = new RpcCaller(served.port, {
+          Authorization: `Basic ${Buffer.from(`x:${served.node.http.options.apiKey}`).toString('base64')}`
+        });
+        const own = await served.node.rpc.call({ method: 'getblockbyheight', params: [1], id: null }, {});
+        expect(await caller.call('getblockbyheight', 1)).to.deep.equal(own.result);
+      });
+  });

@@ -1,0 +1,171 @@
+// What happens to the log when a leader, a server or the way to it is gone.
+
+import { expect } from 'chai';
+import { parseNatsUrls } from '../../lib/fleet/log/access';
+import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
+import { NatsAwayError } from '../../lib/fleet/log/errors';
+import { FleetLog } from '../../lib/fleet/log/log-reader';
+import { subjectsOf } from '../../lib/fleet/log/subjects';
+import { MOST_STEPS } from '../../lib/fleet/feed/chain-feed';
+import { DroppingProxy } from '../support/dropping-proxy';
+import { Faucet } from '../support/faucet';
+import { FeedingNode } from '../support/feeding-node';
+import { Nats, needsNats } from '../support/nats';
+import { mine } from '../support/regtest-node';
+import { until } from '../support/until';
+import { FoldedLog } from './folded-log';
+
+const SUBJECTS = subjectsOf('regtest');
+const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const NEVER = new AbortController().signal;
+
+for (const count of [1, 3] as const) {
+  describe(`a fleet on ${count === 1 ? 'one server' : 'three servers'}`, function () {
+    this.timeout(90_000);
+    let nats: Nats;
+    let bus: NatsBus;
+    let proxy: DroppingProxy;
+    const opened: FeedingNode[] = [];
+
+    before(async function () {
+      nats = await Nats.open(needsNats(this), count);
+      const access = parseNatsUrls(nats.url);
+      if (access === undefined) throw new Error('expected the URL to be right');
+      bus = await connectToNats(access, 'test');
+    });
+
+    beforeEach(async () => {
+      proxy = await DroppingProxy.open(nats.servers[0]?.port ?? 0);
+    });
+
+    afterEach(async () => {
+      proxy.plug();
+      for (const node of opened.splice(0)) await node.close();
+      await proxy.close();
+      for (const name of [SUBJECTS.stream, `KV_${SUBJECTS.lease}`]) await bus.manager.streams.delete(name).catch(() => undefined);
+    });
+
+    after(async () => {
+      await bus.connection.close();
+      await nats.close();
+    });
+
+    async function openNode(): Promise<FeedingNode> {
+      const node = await FeedingNode.open(nats.url);
+      opened.push(node);
+      return node;
+    }
+
+    /** Two nodes on one chain of ten blocks, of which the first leads, through the proxy. */
+    async function pair(): Promise<readonly [FeedingNode, FeedingNode]> {
+      const [a, b] = [await openNode(), await openNode()];
+      await a.lead({ name: 'a' }, proxy.url);
+      for (const block of await mine(a.node, 10)) await b.node.chain.add(block);
+      await a.feed.settled();
+      b.start({ name: 'b' });
+      return [a, b];
+    }
+
+    async function expectLogOf(node: FeedingNode): Promise<FoldedLog> {
+      const last = await node.feed.settled();
+      for (;;) {
+        try {
+          const folded = await foldedUpTo(last, node);
+          await folded.expectEqual(node.source);
+          return folded;
+        } catch (error) {
+          // For a moment after the death of a server.
+          if (!(error instanceof NatsAwayError)) throw error;
+        }
+      }
+    }
+
+    /** All servers have the whole log. */
+    async function untilReplicated(): Promise<void> {
+      await until(async () => {
+        const info = await bus.manager.streams.info(SUBJECTS.stream).catch(() => undefined);
+        const replicas = info?.cluster?.replicas ?? [];
+        return replicas.length === count - 1 && replicas.every(({ current, offline }) => current && !offline);
+      });
+    }
+
+    async function foldedUpTo(last: number, node: FeedingNode): Promise<FoldedLog> {
+      const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+      const folded = new FoldedLog();
+      for await (const { record, sequence } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
+        folded.apply(record.body, sequence);
+        folded.writers.add(record.node);
+        if (sequence >= last) break;
+      }
+      return folded;
+    }
+
+    it('is led by another node once the leader is cut off, and nothing that the leader writes afterwards is in the log', async () => {
+      const [a, b] = await pair();
+      proxy.pull();
+      // It does not know yet.
+      expect(a.feed.isLeading).to.equal(true);
+      await mine(a.node, 1);
+      await until(() => b.feed.isLeading);
+      await mine(b.node, 2);
+      await expectLogOf(b);
+      proxy.plug();
+      await until(() => !a.feed.isLeading);
+      for (const block of await mine(b.node, 2)) expect(block.txs).to.have.length(1);
+      const folded = await expectLogOf(b);
+      expect([...folded.writers]).to.deep.equal(['a', 'b']);
+      expect(folded.blocks.size).to.equal(14);
+    });
+
+    it('has no gap and nothing twice when acknowledgements are lost in the middle of blocks and transactions', async () => {
+      const node = await openNode();
+      await node.lead({ leaseMs: 20_000 }, proxy.url);
+      const faucet = await Faucet.on(node.node, 12);
+      for (let i = 0; i < 3; i++) {
+        await faucet.pays(ADDRESS, 10_000 + i);
+        proxy.cutAfterNextRequest(`PUB ${[SUBJECTS.record.block, SUBJECTS.record.pool, SUBJECTS.record.chain][i] ?? ''}`);
+        await faucet.pays(ADDRESS, 20_000 + i);
+        await mine(node.node, 1);
+        await expectLogOf(node);
+      }
+      expect(proxy.cuts).to.equal(3);
+    });
+
+    it('catches up without the blocks in between when more have come than the feed keeps', async () => {
+      const node = await openNode();
+      await node.lead({ leaseMs: 20_000 }, proxy.url);
+      const faucet = await Faucet.on(node.node, 3);
+      await node.feed.settled();
+      proxy.pull();
+      await faucet.pays(ADDRESS, 10_000);
+      await mine(node.node, MOST_STEPS + 10);
+      await faucet.pays(ADDRESS, 20_000);
+      proxy.plug();
+      const folded = await expectLogOf(node);
+      expect(folded.resets).to.deep.equal(['start', 'gap']);
+      expect(folded.pool.size).to.equal(1);
+    });
+
+    if (count === 3) {
+      it('goes on while one of the servers is dead, whichever it is, and when it is back', async function () {
+        // The servers elect anew each time, on a busy machine in half a minute.
+        this.timeout(300_000);
+        const node = await openNode();
+        await node.lead({ leaseMs: 20_000 });
+        const faucet = await Faucet.on(node.node, 12);
+        for (const server of nats.servers) {
+          await server.kill();
+          await faucet.pays(ADDRESS, 10_000);
+          await mine(node.node, 1);
+          await server.start();
+          await faucet.pays(ADDRESS, 20_000);
+          await expectLogOf(node);
+          // Without the next one there would be no majority while this one lags behind.
+          await untilReplicated();
+        }
+        const folded = await expectLogOf(node);
+        expect(folded.resets).to.deep.equal(['start']);
+      });
+    }
+  });
+}

@@ -1,0 +1,317 @@
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { Faucet } from '../support/faucet';
+import { newFolder } from '../support/folders';
+import { freePort, mine, mineOnly } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { until } from '../support/until';
+import { Receiver, taken } from './receiver';
+import { AUTHORIZATION, KEY, ServedMerchant } from './served-merchant';
+
+const AMOUNT = 150_000;
+const FIRST_PAUSE_MS = 5;
+
+describe('webhooks', function () {
+  this.timeout(60_000);
+  let served: RestNode;
+  let faucet: Faucet;
+  let folder: string;
+  let receiver: Receiver;
+  let shop: ServedMerchant;
+  let orders = 0;
+
+  before(async () => {
+    served = await openRestNode({ settings: { 'api-key': KEY } });
+    await untilReady(served);
+    faucet = await Faucet.on(served.node, 20);
+  });
+  after(() => served.node.close());
+  beforeEach(async () => {
+    folder = await newFolder();
+    receiver = await Receiver.open();
+    await open();
+  });
+  afterEach(async () => {
+    await shop.close();
+    receiver.close();
+    expect(receiver.faults).to.deep.equal([]);
+  });
+
+  const open = async (origins: readonly string[] = [receiver.origin], giveUpMs?: number): Promise<void> => {
+    const patience = { firstPauseMs: FIRST_PAUSE_MS, ...(giveUpMs !== undefined && { giveUpMs }) };
+    shop = await ServedMerchant.on(served, folder, { notifyOrigins: origins, patience });
+    receiver.secret = await shop.secret();
+  };
+  const reopen = async (origins?: readonly string[], giveUpMs?: number): Promise<void> => {
+    await shop.close();
+    await open(origins, giveUpMs);
+  };
+  /** A new order with a script of its own. */
+  const created = async (more: object = {}): Promise<{ readonly id: string; readonly script: Buffer }> => {
+    const script = Buffer.from(`0014${(++orders).toString(16).padStart(40, '0')}`, 'hex');
+    const response = await shop.create({
+      outputs: [{ amount: AMOUNT, script: script.toString('hex') }],
+      notify_url: `${receiver.origin}/paid`,
+      ...more
+    });
+    expect(response.status, await response.clone().text()).to.equal(201);
+    return { id: ((await response.json()) as { id: string }).id, script };
+  };
+  const untilTypes = (id: string, ...types: readonly string[]): Promise<void> =>
+    until(() => receiver.typesOf(id).join() === types.map((type) => `order.${type}`).join());
+  const outboxOf = async (id: string): Promise<{ waiting: readonly unknown[] }> =>
+    JSON.parse(await readFile(join(folder, `${id}.webhooks.json`), 'utf8')) as { waiting: readonly unknown[] };
+
+  it('tell of each change of an order, signed, with what the order has received', async () => {
+    const { id, script } = await created({ memo: 'Two mugs', merchant_url: 'https://shop.example/cart' });
+    await untilTypes(id, 'open');
+    await faucet.sends(script, 100_000);
+    await untilTypes(id, 'open', 'underpaid');
+    await faucet.sends(script, 50_000);
+    await untilTypes(id, 'open', 'underpaid', 'seen');
+    await mine(served.node, 1);
+    await untilTypes(id, 'open', 'underpaid', 'seen', 'confirmed');
+    const url = `${shop.baseUrl}/pay/${id}`;
+    expect(receiver.messages.map(({ data }) => data)).to.containSubset([
+      { id, status: 'open', state: 'open', amount: AMOUNT, received: 0, missing: AMOUNT, memo: 'Two mugs', url },
+      { status: 'underpaid', received: 100_000, confirmed: 0, missing: 50_000, merchant_url: 'https://shop.example/cart' },
+      { status: 'seen', received: AMOUNT, confirmed: 0, missing: 0 },
+      { status: 'confirmed', received: AMOUNT, confirmed: AMOUNT, missing: 0, confirmations: 1 }
+    ]);
+    expect(receiver.messages.map((message) => [message.id, message.path])).to.deep.equal(
+      [1, 2, 3, 4].map((count) => [`msg_${id}_${count}`, '/paid'])
+    );
+  });
+
+  it('tell when a reorganization takes a payment back', async () => {
+    const { id, script } = await created();
+    const before = served.node.chain.tip;
+    await faucet.sends(script, AMOUNT);
+    await mine(served.node, 1);
+    await until(() => receiver.typesOf(id).at(-1) === 'order.confirmed');
+    // bcoin gives transactions back to a pool that is not empty.
+    await faucet.sends(script, 1_000);
+    await mineOnly(served.node, [], await mineOnly(served.node, [], before));
+    await until(() => receiver.typesOf(id).at(-1) === 'order.seen');
+  });
+
+  it('tell when an order expires', async () => {
+    const { id } = await created({ expires: Math.floor(Date.now() / 1_000) + 1 });
+    await untilTypes(id, 'open', 'expired');
+  });
+
+  it('are sent again until they are taken, each in its turn', async () => {
+    let refusals = 3;
+    receiver.answer = (response, message) => {
+      if (message.type === 'order.open' && refusals-- > 0) response.statusCode = [500, 404, 302][refusals] ?? 500;
+      response.setHeader('Location', `${receiver.origin}/elsewhere`);
+      response.end();
+    };
+    const { id, script } = await created();
+    await until(() => receiver.messages.length > 0);
+    await faucet.sends(script, AMOUNT);
+    await untilTypes(id, 'open', 'open', 'open', 'open', 'seen');
+    expect(new Set(receiver.messages.slice(0, 4).map((message) => message.id)).size).to.equal(1);
+    expect(receiver.messages.map(({ path }) => path)).to.deep.equal(Array(5).fill('/paid'));
+    expect(shop.log.lines.filter((line) => line.includes(receiver.origin) && /^(warning|error)/.test(line))).to.deep.equal([
+      `warning payments: ${receiver.origin} did not take a webhook: the answer was 302. It is sent again.`
+    ]);
+    await until(() => shop.log.lines.includes(`info payments: ${receiver.origin} takes webhooks again.`));
+  });
+
+  it('survive a restart: what was not taken is sent, and what has changed meanwhile is told', async () => {
+    receiver.answer = (response) => response.destroy();
+    const { id, script } = await created();
+    await until(() => receiver.messages.length > 0);
+    await shop.close();
+    await faucet.sends(script, AMOUNT);
+    await mine(served.node, 1);
+    const first = receiver.messages[0]?.id;
+    receiver.messages.length = 0;
+    receiver.answer = taken;
+    await open();
+    await untilTypes(id, 'open', 'confirmed');
+    expect(receiver.messages[0]?.id).to.equal(first);
+    await until(async () => (await outboxOf(id)).waiting.length === 0);
+    receiver.messages.length = 0;
+    await reopen();
+    await created();
+    await until(() => receiver.messages.length > 0);
+    expect(receiver.typesOf(id)).to.deep.equal([]);
+  });
+
+  it('are given up after a time, which the log says, and the next change is told', async () => {
+    receiver.answer = (response) => {
+      response.statusCode = 503;
+      response.end();
+    };
+    const { id, script } = await created();
+    await until(() => receiver.messages.length > 0);
+    await reopen(undefined, 0);
+    const said = `error payments: order ${id}: its receiver was not told that it is open, and will not be: the answer was 503.`;
+    await until(() => shop.log.lines.includes(said));
+    receiver.messages.length = 0;
+    receiver.answer = taken;
+    await faucet.sends(script, AMOUNT);
+    await untilTypes(id, 'seen');
+  });
+
+  it('go nowhere but to the origins that the operator allows, also after a restart', async () => {
+    const refusedAt = async (notify_url: unknown): Promise<string> => {
+      const response = await shop.create({ outputs: [{ amount: AMOUNT, script: `0014${'ee'.repeat(20)}` }], notify_url });
+      expect(response.status).to.equal(400);
+      return response.text();
+    };
+    const { port } = receiver;
+    expect(await refusedAt(`http://localhost:${port}/`)).to.equal(
+      `Order: notify_url: a URL at ${receiver.origin} expected, one at http://localhost:${port} came.\r\n`
+    );
+    expect(await refusedAt(`http://user:word@127.0.0.1:${port}/`)).to.include('a URL without user and password expected');
+    for (const url of [
+      'ftp://127.0.0.1/',
+      'javascript:alert(1)',
+      `http://127.0.0.1:${port}/\n`,
+      `${receiver.origin}/${'a'.repeat(2_000)}`,
+      ''
+    ]) {
+      expect(await refusedAt(url)).to.include('notify_url: an http or https URL of at most 2000 characters expected');
+    }
+    expect(await refusedAt(5)).to.include('notify_url: text expected');
+
+    receiver.answer = (response) => response.destroy();
+    const { id } = await created();
+    await until(() => receiver.messages.length > 0);
+    await reopen(['https://other.example']);
+    const said = `warning payments: ${receiver.origin} did not take a webhook: its origin is not allowed any more. It is sent again.`;
+    receiver.messages.length = 0;
+    await until(() => shop.log.lines.includes(said));
+    expect((await outboxOf(id)).waiting).to.have.length(1);
+    expect(receiver.messages).to.deep.equal([]);
+    await reopen([]);
+    expect(await refusedAt(receiver.origin)).to.include('this merchant notifies nobody');
+  });
+
+  it('leave a damaged file as it is, and say so', async () => {
+    const { id } = await created();
+    await untilTypes(id, 'open');
+    await shop.close();
+    await writeFile(join(folder, `${id}.webhooks.json`), '{');
+    await open();
+    await until(() => shop.log.lines.some((line) => line.startsWith(`error payments: The record ${id}.webhooks.json is damaged`)));
+    expect(await readFile(join(folder, `${id}.webhooks.json`), 'utf8')).to.equal('{');
+  });
+
+  it('are sent by a node with the option, signed with the secret in its folder', async () => {
+    const settings = {
+      'rest-payments': join(folder, 'own'),
+      'rest-payments-notify': `https://shop.example,${receiver.origin}`,
+      'api-key': KEY
+    };
+    const own = await openRestNode({ settings });
+    await untilReady(own);
+    receiver.secret = (await readFile(join(folder, 'own/webhook-secret'), 'utf8')).trim();
+    const order = { outputs: [{ amount: AMOUNT, script: `0014${'ef'.repeat(20)}` }], notify_url: receiver.origin };
+    await fetch(`${own.baseUrl}/pay`, { method: 'POST', headers: { authorization: AUTHORIZATION }, body: JSON.stringify(order) });
+    await until(() => receiver.messages.length > 0);
+    expect(receiver.messages).to.containSubset([{ path: '/', type: 'order.open' }]);
+    await own.node.close();
+  });
+
+  describe('with a hostile receiver', () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).resume();
+      socket.on('close', () => sockets.delete(socket));
+      behaviour(socket);
+    });
+    let behaviour: (socket: Socket) => void = () => undefined;
+    let origin: string;
+    let cut = 0;
+
+    before(async () => {
+      const port = await freePort();
+      origin = `http://127.0.0.1:${port}`;
+      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    });
+    after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+
+    /** Writes without end. @returns how many bytes the other side has let it write */
+    const floods = (head: string, piece: string): ((socket: Socket) => void) => {
+      return (socket) => {
+        socket.write(head);
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(piece));
+        };
+        socket.on('drain', more);
+        socket.on('close', () => cut++);
+        more();
+      };
+    };
+
+    for (const [title, head, piece, taken] of [
+      ['an answer without end', 'HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536), true],
+      ['headers without end', 'HTTP/1.1 200 OK\r\n', `X: ${'a'.repeat(1_000)}\r\n`, false],
+      ['what is not HTTP', 'SSH-2.0\r\n', 'a'.repeat(65_536), false]
+    ] as const) {
+      it(`cut ${title} off`, async () => {
+        cut = 0;
+        behaviour = floods(head, piece);
+        await reopen([origin]);
+        const { id } = await created({ notify_url: origin });
+        await until(() => cut > 0);
+        if (taken) await until(async () => (await outboxOf(id)).waiting.length === 0);
+        else expect((await outboxOf(id)).waiting).to.have.length(1);
+      });
+    }
+
+    it('do not make others wait, and have few connections to it', async () => {
+      behaviour = () => undefined;
+      await reopen([origin, receiver.origin]);
+      for (let i = 0; i < 8; i++) await created({ notify_url: origin });
+      await until(() => sockets.size >= 4);
+      const { id } = await created();
+      await untilTypes(id, 'open');
+      expect(sockets.size).to.equal(4);
+      // Closing waits for nobody.
+      await shop.close();
+      await until(() => sockets.size === 0);
+      await open();
+    });
+
+    it('end an attempt that takes too long', async () => {
+      behaviour = (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const trickle = async (): Promise<void> => {
+          while (!socket.destroyed) {
+            socket.write('X: 1\r\n');
+            await setTimeout(5);
+          }
+        };
+        void trickle();
+      };
+      await shop.close();
+      shop = await ServedMerchant.on(served, folder, { notifyOrigins: [origin], patience: { attemptMs: 50 } });
+      await created({ notify_url: origin });
+      const said = `warning payments: ${origin} did not take a webhook: no answer within 0.05 seconds. It is sent again.`;
+      await until(() => shop.log.lines.includes(said));
+    });
+  });
+
+  it('leave nothing in the folder of an order whose record is gone', async () => {
+    const { id } = await created();
+    await untilTypes(id, 'open');
+    await until(async () => (await outboxOf(id)).waiting.length === 0);
+    await shop.close();
+    await rm(join(folder, `${id}.json`));
+    await open();
+    await until(async () => !(await readdir(folder)).some((name) => name.startsWith(id)));
+  });
+});

@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { keyOf } from '../../lib/bitcoin/hash';
+import { ClusteredPool, type Member, type PooledNode } from '../../lib/policy/clustered-pool';
+import { namesOf } from '../../lib/policy/names';
+import { checkTruc, checkTrucInPackage } from '../../lib/policy/truc';
+import { offered, input } from './offered';
+import { refusalOf } from './refusal-of';
+import type { Offered } from '../../lib/policy/transaction';
+
+const SIZE = 100;
+
+const outpointOf = ({ txid }: Offered, index: number): Buffer => {
+  const outpoint = Buffer.alloc(36, index);
+  txid.copy(outpoint);
+  return outpoint;
+};
+
+let made = 0;
+
+/** Spends an output of each of these, or a coin of its own. */
+const spending = (...parents: readonly Offered[]): Offered =>
+  offered({
+    version: 3,
+    inputs: [input(++made), ...parents.map((parent, index) => ({ ...input(0), outpoint: outpointOf(parent, index) }))]
+  });
+
+const memberOf = ({ key, txid, wtxid, version }: Offered, size = SIZE): Member => ({
+  key,
+  txid,
+  wtxid,
+  version,
+  size,
+  weight: 4 * size,
+  modifiedFee: 1_000,
+  dust: []
+});
+
+/** A pool with these, parents first. */
+function poolOf(...transactions: readonly Offered[]): (transaction: Offered) => PooledNode {
+  const pool = new ClusteredPool();
+  for (const one of transactions)
+    pool.add(
+      memberOf(one),
+      one.inputs.map(({ txid }) => keyOf(txid)),
+      []
+    );
+  return ({ key }) => pool.get(key) ?? expect.fail('it is in the pool');
+}
+
+const tooManyAncestors = (one: Offered): string => `TRUC-violation, ${namesOf(one)} would have too many ancestors`;
+const tooManyDescendants = (one: Offered): string => `TRUC-violation, ${namesOf(one)} would exceed descendant count limit`;
+
+describe('transactions of version 3', () => {
+  const parent = spending();
+
+  it('have one parent in the pool at most, which has none', () => {
+    const [other, child] = [spending(), spending(parent)];
+    const node = poolOf(parent, other, child);
+    const check = (own: Offered, ...parents: readonly Offered[]): string | undefined =>
+      refusalOf(() => checkTruc(memberOf(own), new Set(parents.map(node)), new Set()));
+    expect(check(spending())).to.equal(undefined);
+    expect(check(spending(other), other)).to.equal(undefined);
+    const [ofTwo, ofChild] = [spending(other, parent), spending(child)];
+    expect(check(ofTwo, other, parent)).to.equal(tooManyAncestors(ofTwo));
+    expect(check(ofChild, child)).to.equal(tooManyAncestors(ofChild));
+  });
+
+  it('may take the place of a sibling, if there is one that spends from nothing else', () => {
+    const second = spending(parent);
+    const sibling = spending(parent);
+    const found = checkTruc(memberOf(second), new Set([poolOf(parent, sibling)(parent)]), new Set());
+    expect(found?.sibling.member.key).to.equal(sibling.key);
+    expect(found?.refusal.message).to.equal(tooManyDescendants(parent));
+    // Blocks that leave the chain may bring others.
+    const other = spending();
+    const family = [parent, other, spending(parent, other)];
+    const families = [family, [parent, sibling, spending(parent)], [parent, sibling, spending(sibling)]];
+    for (const pooled of families)
+      expect(refusalOf(() => checkTruc(memberOf(second), new Set([poolOf(...pooled)(parent)]), new Set()))).to.equal(
+        tooManyDescendants(parent)
+      );
+  });
+
+  it('conflict with a sibling like any others', () => {
+    const sibling = spending(parent);
+    const node = poolOf(parent, sibling);
+    expect(checkTruc(memberOf(spending(parent)), new Set([node(parent)]), new Set([node(sibling)]))).to.equal(undefined);
+  });
+
+  it('are no more than a parent and a child in a package', () => {
+    const check = (all: readonly Offered[], at: number, pooled: readonly Offered[] = [], parents = pooled): string | undefined => {
+      const node = poolOf(...pooled);
+      return refusalOf(() => {
+        checkTrucInPackage(
+          memberOf(all[at] as Offered),
+          new Set(parents.map(node)),
+          all.map((one) => ({ offered: one }))
+        );
+      });
+    };
+    const child = spending(parent);
+    const [sibling, grandchild, other] = [spending(parent), spending(child), spending()];
+    expect([0, 1].map((at) => check([parent, child], at))).to.deep.equal([undefined, undefined]);
+    expect(check([parent, child, grandchild], 1)).to.equal(tooManyAncestors(grandchild));
+    expect(check([parent, child, sibling], 1)).to.equal(tooManyDescendants(parent));
+    const ofTwo = spending(parent, other);
+    expect(check([parent, other, ofTwo], 2)).to.equal(tooManyAncestors(ofTwo));
+    // With what is in the pool.
+    expect(check([child, other], 0, [parent])).to.equal(undefined);
+    expect(check([child, grandchild], 0, [parent])).to.equal(tooManyAncestors(grandchild));
+    expect(check([child, other], 0, [parent, sibling], [parent])).to.equal(tooManyDescendants(parent));
+    const ofChild = spending(child);
+    expect(check([ofChild, other], 0, [parent, child], [child])).to.equal(tooManyAncestors(ofChild));
+  });
+});

@@ -1,0 +1,259 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { readManifest } from '../../lib/snapshot/manifest';
+import { SigningKey } from '../../lib/snapshot/signature';
+import { DiskStore } from '../../lib/store/disk-store';
+import { newFolder } from '../support/folders';
+import { storeImage } from '../support/fresh-index';
+import { projectFolder } from '../support/project-folder';
+import { FileServer } from './file-server';
+import { madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
+
+describe('fetching a snapshot', function () {
+  this.timeout(60_000);
+  let made: Awaited<ReturnType<typeof madeSnapshot>>;
+  /** A copy that a test may change. */
+  let folder: string;
+  let prefix: string;
+  let server: FileServer;
+
+  before(async () => {
+    made = await madeSnapshot();
+  });
+  beforeEach(async () => {
+    prefix = await newFolder();
+    folder = join(await newFolder(), 'snapshot');
+    await cp(made.folder, folder, { recursive: true });
+    server = await FileServer.open(folder);
+  });
+  afterEach(() => {
+    server.close();
+  });
+  after(() => rm(made.folder, { recursive: true }));
+
+  const fetchIt = (address = server.url): Promise<SnapshotResult> => snapshot('fetch', address, '--trust', made.key, ...onRegtest(prefix));
+  const rest = (...names: string[]): string => join(prefix, 'regtest/rest', ...names);
+
+  async function image(path: string): Promise<unknown> {
+    const store = new DiskStore(path);
+    await store.open();
+    try {
+      return await storeImage(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async function expectFetched(): Promise<void> {
+    expect(await readdir(rest())).to.deep.equal(['index']);
+    expect(await image(rest('index'))).to.deep.equal(await image(join(made.prefix, 'regtest/rest/index')));
+  }
+
+  function expectNothing(result: SnapshotResult, words: string | RegExp): void {
+    expect(result.err).to.match(typeof words === 'string' ? new RegExp(words) : words);
+    expect(result.status).to.equal(1);
+    expect(existsSync(rest('index'))).to.equal(false);
+    expect(existsSync(rest('scripts'))).to.equal(false);
+  }
+
+  /** The name of the largest file. */
+  async function largest(): Promise<string> {
+    const { files } = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    return [...files].sort((a, b) => b.size - a.size)[0]?.name ?? expect.fail('a file');
+  }
+
+  /** The manifest with a change, signed with the right key. */
+  async function signAgain(change: (manifest: string) => string): Promise<void> {
+    const path = join(folder, 'manifest.json');
+    const text = change(await readFile(path, 'utf8'));
+    await writeFile(path, text);
+    const key = await SigningKey.at(join(made.prefix, 'regtest/rest/snapshot-key.pem'));
+    await writeFile(join(folder, 'manifest.sig'), key.sign(Buffer.from(text)));
+  }
+
+  it('gives the same index, from a server', async () => {
+    const { status, out } = await fetchIt();
+    expect(status).to.equal(0);
+    expect(out).to.match(/rest now has the index of regtest at block 299 \([0-9a-f]{64}\): \d+ files, [0-9.]+ MB\.\n$/);
+    await expectFetched();
+  });
+
+  it('gives the same index, from a folder', async () => {
+    expect(await fetchIt(folder)).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('is done with files of its own: the source may be deleted', async () => {
+    await fetchIt(folder);
+    await rm(folder, { recursive: true });
+    await expectFetched();
+  });
+
+  it('goes on where it was after the process was killed', async () => {
+    const { size } = await stat(join(folder, await largest()));
+    const program = join(projectFolder, 'dist/plugin/cli/main.js');
+    server.bytesLeft = Math.floor(size / 2) + 2_000;
+    const child = spawn(process.execPath, [program, 'snapshot', 'fetch', server.url, '--trust', made.key, ...onRegtest(prefix)]);
+    while (server.bytesLeft > 0 && child.exitCode === null) await new Promise(setImmediate);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    expect(child.signalCode).to.equal('SIGKILL');
+    expect(existsSync(rest('index'))).to.equal(false);
+    server.bytesLeft = Infinity;
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('is refused while another process fetches to the same place, whose work it leaves alone', async () => {
+    const { size } = await stat(join(folder, await largest()));
+    server.bytesLeft = Math.floor(size / 2);
+    const first = fetchIt();
+    while (!existsSync(rest('snapshot-incoming/lock/LOCK'))) await new Promise(setImmediate);
+    expectNothing(await fetchIt(folder), `another process is fetching a snapshot to ${rest()}`);
+    server.bytesLeft = Infinity;
+    expect(await first).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('asks only for what is missing after the connection was cut off', async () => {
+    const name = await largest();
+    const { size } = await stat(join(folder, name));
+    await snapshot('fetch', server.url, '--trust', made.key, ...onRegtest(await newFolder()));
+    const whole = server.requests.length;
+    server.requests.length = 0;
+    server.bytesLeft = (await sizeBefore(name)) + Math.floor(size / 2);
+    const fetching = fetchIt();
+    while (server.bytesLeft > 0) await new Promise(setImmediate);
+    server.bytesLeft = Infinity;
+    expect(await fetching).to.include({ status: 0, err: '' });
+    expect(server.requests).to.have.length(whole + 1);
+    expect(server.requests.filter((request) => request.startsWith(`${name} bytes=`))).to.have.length(1);
+    await expectFetched();
+  });
+
+  /** Bytes of what is fetched before a file. */
+  async function sizeBefore(name: string): Promise<number> {
+    const text = await readFile(join(folder, 'manifest.json'));
+    const { files } = readManifest(text.toString());
+    const at = files.findIndex((file) => file.name === name);
+    return files.slice(0, at).reduce((sum, { size }) => sum + size, text.length + (await stat(join(folder, 'manifest.sig'))).size);
+  }
+
+  it('goes on with a server that knows no ranges', async () => {
+    server.hasRanges = false;
+    const name = await largest();
+    await mkdir(rest('snapshot-incoming/index'), { recursive: true });
+    await writeFile(rest('snapshot-incoming', `${name}.part`), (await readFile(join(folder, name))).subarray(0, 1_000));
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('uses what came of an earlier snapshot only where it is the same', async () => {
+    const name = await largest();
+    const bytes = await readFile(join(folder, name));
+    await mkdir(rest('snapshot-incoming/index'), { recursive: true });
+    await writeFile(rest('snapshot-incoming/index/000001.ldb'), 'of another snapshot');
+    await writeFile(rest('snapshot-incoming', `${name}.part`), Buffer.from(bytes.subarray(0, 1_000)).fill(7));
+    await writeFile(rest('snapshot-incoming/index/CURRENT'), 'MANIFEST-000000\n');
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('moves the index to its place after an interruption at the very end', async () => {
+    await fetchIt();
+    await mkdir(rest('snapshot-incoming'));
+    for (const name of ['manifest.json', 'manifest.sig']) await cp(join(folder, name), rest('snapshot-incoming', name));
+    await cp(rest('index'), rest('snapshot-incoming/index'), { recursive: true });
+    await rm(rest('index'), { recursive: true });
+    await writeFile(rest('snapshot-incoming/complete'), '');
+    server.requests.length = 0;
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    expect(server.requests).to.deep.equal([]);
+    await expectFetched();
+  });
+
+  it('refuses a flipped byte, a short and a long file, and takes the right one the next time', async () => {
+    const name = await largest();
+    const changes: readonly (readonly [words: string, change: (bytes: Buffer) => Buffer])[] = [
+      [
+        'is not the file that the manifest names',
+        (bytes) => Buffer.concat([bytes.subarray(0, 500), Buffer.of(1 ^ (bytes[500] ?? 0)), bytes.subarray(501)])
+      ],
+      ['is shorter than the manifest says', (bytes) => bytes.subarray(0, -1)],
+      ['', (bytes) => Buffer.concat([bytes, Buffer.alloc(100_000)])]
+    ];
+    for (const [words, change] of changes) {
+      server.change = (asked, bytes) => (asked === name ? change(bytes) : bytes);
+      const result = await fetchIt();
+      // What comes after the end is not read.
+      if (words === '') expect(result).to.include({ status: 0 });
+      else expectNothing(result, `${name} ${words}`);
+    }
+    await expectFetched();
+  });
+
+  it('refuses a manifest that was changed, is signed by another key, or not at all', async () => {
+    await writeFile(join(folder, 'manifest.json'), (await readFile(join(folder, 'manifest.json'), 'utf8')).replace('299', '300'));
+    expectNothing(await fetchIt(), 'the signature of the snapshot is wrong');
+    await writeFile(join(folder, 'manifest.sig'), (await SigningKey.at(join(await newFolder(), 'key.pem'))).sign(Buffer.from('')));
+    expectNothing(await fetchIt(), /is signed by [0-9a-f]{64}, not by [0-9a-f]{64}/);
+    await writeFile(join(folder, 'manifest.sig'), '{}');
+    expectNothing(await fetchIt(), 'the file with the signature of the snapshot is damaged');
+    await rm(join(folder, 'manifest.sig'));
+    expectNothing(await fetchIt(), 'there is no manifest.sig in http://127.0.0.1');
+  });
+
+  it('refuses what does not belong here', async () => {
+    const { err } = await snapshot('fetch', server.url, '--trust', made.key, '--network', 'main', '--prefix', prefix);
+    expect(err).to.include('the snapshot is of the network regtest, not of main');
+    await signAgain((text) => text.replace(/"genesis": "[0-9a-f]{64}"/, `"genesis": "${'ab'.repeat(32)}"`));
+    expectNothing(await fetchIt(), /the snapshot is of another chain: its genesis block is (?:ab){32}, that of regtest is 0f9188f1/);
+    await cp(made.folder, folder, { recursive: true });
+    await signAgain((text) => text.replace('"layout": 1', '"layout": 2'));
+    expectNothing(await fetchIt(), 'has layout 2, made by a newer version of this program, which reads layout 1');
+    await signAgain((text) => text.replace('"version": 1', '"version": 2'));
+    expectNothing(await fetchIt(), 'has a manifest of version 2, and this program reads version 1');
+  });
+
+  it('refuses names that lead elsewhere', async () => {
+    for (const name of [
+      '../evil',
+      '/etc/passwd',
+      'index/../../evil',
+      'index/sub/000001.ldb',
+      'index/LOCK',
+      'blocks/000001.ldb',
+      'index/0.ldb\\n'
+    ]) {
+      await cp(made.folder, folder, { recursive: true });
+      await signAgain((text) => text.replace('"index/CURRENT"', JSON.stringify(name)));
+      expectNothing(await fetchIt(), 'expected the name of a file of an index');
+    }
+  });
+
+  it('does not touch an index that is there', async () => {
+    await mkdir(rest('index'), { recursive: true });
+    const { status, err } = await fetchIt();
+    expect(status).to.equal(1);
+    expect(err).to.include(`there is an index already, in ${rest('index')}: delete it first`);
+  });
+
+  it('shows the password of an address to its server, and to nobody else', async () => {
+    server.credentials = 'fleet:secret';
+    const refused = await fetchIt();
+    expectNothing(refused, 'does not give manifest.json to us');
+    expect(await fetchIt(server.url.replace('http://', 'http://fleet:secret@'))).to.include({ status: 0, err: '' });
+  });
+
+  it('is called with an address and a key', async () => {
+    expect(await snapshot('fetch', server.url)).to.include({ status: 2 });
+    expect(await snapshot('fetch', '--trust', made.key)).to.include({ status: 2 });
+    expect(await snapshot('fetch', server.url, '--trust', 'me')).to.include({ status: 2 });
+    expect((await snapshot('fetch', 'ftp://x/y', '--trust', made.key)).err).to.include('http:// or https://');
+  });
+});

@@ -1,0 +1,65 @@
+// A folder over HTTP, with ranges, as any web server has it. It can be told to misbehave.
+
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+
+export class FileServer {
+  /** What was asked for: name and range. */
+  readonly requests: string[] = [];
+  /** Changes what is sent of a file. */
+  change: (name: string, bytes: Buffer) => Buffer = (_, bytes) => bytes;
+  /** Cuts off the connection after this many bytes, of all files. */
+  bytesLeft = Infinity;
+  hasRanges = true;
+  /** `user:password` without which nothing is given. */
+  credentials: string | undefined;
+  readonly #server: Server;
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  static async open(folder: string): Promise<FileServer> {
+    const server = new FileServer(folder);
+    server.#server.listen(0, '127.0.0.1');
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/snapshot`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer({ url = '', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const name = url.replace('/snapshot/', '');
+    this.requests.push(`${name} ${headers.range ?? 'whole'}`);
+    const expected = this.credentials && `Basic ${Buffer.from(this.credentials).toString('base64')}`;
+    if (expected !== undefined && headers.authorization !== expected) return void response.writeHead(401).end();
+    const file = await readFile(join(this.#folder, name)).catch(() => undefined);
+    if (file === undefined) return void response.writeHead(404).end();
+    const bytes = this.change(name, file);
+    const from = this.hasRanges ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0;
+    response.writeHead(from > 0 ? 206 : 200, {
+      'content-length': bytes.length - from,
+      ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
+    });
+    const sent = bytes.subarray(from, from + Math.min(this.bytesLeft, bytes.length - from));
+    this.bytesLeft -= sent.length;
+    if (from + sent.length === bytes.length) response.end(sent);
+    else response.write(sent, () => response.destroy());
+  }
+}

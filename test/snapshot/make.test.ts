@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { readManifest } from '../../lib/snapshot/manifest';
+import { newFolder } from '../support/folders';
+import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
+
+describe('making and verifying a snapshot', function () {
+  this.timeout(60_000);
+  let made: Awaited<ReturnType<typeof madeSnapshot>>;
+
+  beforeEach(async () => {
+    made = await madeSnapshot(120);
+  });
+
+  const firstTable = async (): Promise<string> =>
+    readManifest(await readFile(join(made.folder, 'manifest.json'), 'utf8')).files.find(({ name }) => name.endsWith('.ldb'))?.name ??
+    expect.fail('a table');
+
+  it('signs with a key that only its owner can read, and that stays', async () => {
+    const key = join(made.prefix, 'regtest/rest/snapshot-key.pem');
+    expect((await stat(key)).mode & 0o777).to.equal(0o600);
+    expect((await stat(made.folder)).mode & 0o777).to.equal(0o700);
+    const other = join(await newFolder(), 'other');
+    expect((await snapshot('make', other, ...onRegtest(made.prefix))).out).to.include(`Signed by ${made.key}`);
+    expect((await snapshot('verify', other, '--trust', made.key)).out).to.match(
+      /^The snapshot is whole: the index of regtest at block 119 /
+    );
+  });
+
+  it('signs with the key of a fleet', async () => {
+    const [folder, other] = [await newFolder(), await newFolder()];
+    const key = join(folder, 'fleet.pem');
+    const { out } = await snapshot('make', join(folder, 'one'), ...onRegtest(made.prefix), '--key', key);
+    await writeFile(join(folder, 'trusted'), `${/Signed by (\w+)/.exec(out)?.[1] ?? ''}\n`);
+    await snapshot('make', join(other, 'two'), ...onRegtest(await indexFolder(50)), '--key', key);
+    expect((await snapshot('verify', join(other, 'two'), '--trust', join(folder, 'trusted'))).status).to.equal(0);
+    expect((await snapshot('verify', join(other, 'two'), '--trust', made.key)).err).to.match(/is signed by .*, not by /);
+  });
+
+  it('finds a flipped byte, a missing, a short, and a superfluous file', async () => {
+    const name = await firstTable();
+    const bytes = await readFile(join(made.folder, name));
+    const verified = async (): Promise<string> => {
+      const { status, err } = await snapshot('verify', made.folder);
+      expect(status).to.equal(1);
+      return err;
+    };
+    await writeFile(join(made.folder, 'index/000009.log'), '');
+    expect(await verified()).to.equal('index/000009.log is not in the manifest\n');
+    await rm(join(made.folder, 'index/000009.log'));
+    bytes.writeUInt8(bytes.readUInt8(100) ^ 1, 100);
+    await writeFile(join(made.folder, name), bytes);
+    expect(await verified()).to.equal(`${name} is not the file that the manifest names\n`);
+    await truncate(join(made.folder, name), 100);
+    expect(await verified()).to.match(/has 100 bytes instead of \d+\n$/);
+    await rm(join(made.folder, name));
+    expect(await verified()).to.equal(`${name} is missing\n`);
+  });
+
+  it('leaves a folder alone that has something in it', async () => {
+    expect((await snapshot('make', made.folder, ...onRegtest(made.prefix))).err).to.equal(`${made.folder} is not empty\n`);
+    expect((await snapshot('verify', made.folder)).status).to.equal(0);
+  });
+
+  it('makes nothing where there is no index, and of a damaged one', async () => {
+    const folder = join(await newFolder(), 'none');
+    expect((await snapshot('make', folder, ...onRegtest(await newFolder()))).err).to.include('there is no index in ');
+    const prefix = await indexFolder(50);
+    await writeFile(join(prefix, 'regtest/rest/index/CURRENT'), 'MANIFEST-000099\n');
+    expect((await snapshot('make', folder, ...onRegtest(prefix))).err).to.include('is damaged, or changes faster than it can be copied');
+    expect(existsSync(folder)).to.equal(false);
+    expect(existsSync(`${folder}.unfinished`)).to.equal(false);
+  });
+});

@@ -1,0 +1,274 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { Subscriber } from 'zeromq';
+import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { Sockets } from '../../lib/zmq/sockets';
+import { OptionError, readOptions } from '../../plugin/options';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
+import { ask } from '../support/http';
+import { blockWith, createRegtestNode, freePort, mine, mineOnly } from '../support/regtest-node';
+import { openRestNode, type RestNode } from '../support/rest-node';
+import { signed } from '../support/signed';
+import { TestSubscriber, type Message } from './subscriber';
+import type { HostTransaction } from '../../lib/node/host';
+
+const PYTHON = '/usr/bin/python3';
+const MATURE = 100;
+const FEE = 10_000;
+
+describe('a node that publishes over ZeroMQ', function () {
+  this.timeout(30_000);
+
+  let folder: string;
+  let tcp: string;
+  let ipc: string;
+  let rest: RestNode;
+  let ring: HostKeyRing;
+  let coinbases: HostTransaction[];
+  let subscribers: TestSubscriber[];
+  let first: TestSubscriber;
+
+  before(async () => {
+    folder = await newFolder();
+    tcp = `tcp://127.0.0.1:${await freePort()}`;
+    ipc = `ipc://${join(folder, 'zmq')}`;
+    rest = await openRestNode({
+      isFleet: false,
+      settings: {
+        'rest-core': 'modern',
+        'rest-pool': 'modern',
+        'api-key': 'key',
+        'rest-zmq-hashblock': `${tcp},${ipc.replace('ipc://', 'unix:')}`,
+        'rest-zmq-hashtx': tcp,
+        'rest-zmq-rawblock': tcp,
+        'rest-zmq-rawtx': tcp,
+        'rest-zmq-sequence': tcp,
+        'rest-zmq-hashblockhwm': 100_000,
+        'rest-zmq-sequencehwm': 5
+      }
+    });
+    await rest.node.connect();
+    ring = bcoin.KeyRing.generate();
+    coinbases = (await mine(rest.node, MATURE + 20, undefined, ring.getAddress())).map(({ txs }) => txs[0] as HostTransaction);
+    first = await TestSubscriber.open(tcp);
+    await mine(rest.node, 1);
+    const tip = rest.rest.node.tip().hash;
+    while (!first.messages.some(({ topic, body }) => topic === 'rawblock' && hash256(body.subarray(0, 80)).equals(tip)))
+      await setTimeout(1);
+    first.messages.length = 0;
+    subscribers = [first];
+    while (subscribers.length < 10) subscribers.push(await TestSubscriber.open(tcp));
+  });
+  after(async () => {
+    for (const subscriber of subscribers) await subscriber.close();
+    await rest.node.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('lists topics, addresses and high-water marks as Bitcoin Core does', async () => {
+    const body = Buffer.from('{"method":"getzmqnotifications","params":[]}');
+    const authorization = `Basic ${Buffer.from('x:key').toString('base64')}`;
+    const reply = await ask(rest.port, { method: 'POST', path: '/', headers: { authorization }, body });
+    expect((JSON.parse(reply.body.toString()) as { result: unknown }).result).to.deep.equal([
+      { type: 'pubhashblock', address: tcp, hwm: 100_000 },
+      { type: 'pubhashblock', address: ipc, hwm: 100_000 },
+      { type: 'pubhashtx', address: tcp, hwm: 1_000 },
+      { type: 'pubrawblock', address: tcp, hwm: 1_000 },
+      { type: 'pubrawtx', address: tcp, hwm: 1_000 },
+      { type: 'pubsequence', address: tcp, hwm: 5 }
+    ]);
+  });
+
+  it('tells all subscribers the same, from which the pool follows that it shows', async () => {
+    const { node, port } = rest;
+    const start = await poolOf(port);
+    const pool = new Set(start.txids);
+    for (let i = 0; i < 10; i++) await node.mempool.addTX(spending(i));
+    const fork = node.chain.tip;
+    await mineOnly(
+      node,
+      [0, 1, 2, 3].map((i) => spending(i))
+    );
+    await node.mempool.addTX(spending(10));
+    // A longer branch, which has one of them and a double spend of another one.
+    const block = await blockWith(node, [spending(1), spending(5, 2 * FEE)], fork);
+    await node.chain.add(block);
+    await mineOnly(node, [], (await node.chain.getEntry(hashOf(block.hash()))) ?? undefined);
+    for (let i = 11; i < 15; i++) await node.mempool.addTX(spending(i));
+    const end = await poolOf(port);
+
+    await first.received(1);
+    const last = `A${end.mempool_sequence - 1}`;
+    const isEnd = (message: Message): boolean => message.topic === 'sequence' && labelOf(message) === last;
+    for (const subscriber of subscribers) {
+      while (!subscriber.messages.some(isEnd)) await setTimeout(1);
+      expect(subscriber.messages).to.deep.equal(first.messages);
+    }
+    const blocks = new Map<string, readonly string[]>();
+    let transactions: string[] = [];
+    for (const message of first.messages) {
+      const hash = message.body.toString('hex', 0, 32);
+      if (message.topic === 'hashtx') transactions.push(hash);
+      if (message.topic !== 'sequence') continue;
+      const label = labelOf(message);
+      if (label === 'C') for (const txid of transactions) pool.delete(txid);
+      if (label === 'C' || label === 'D') blocks.set(hash, transactions);
+      else if (Number(label.slice(1)) >= start.mempool_sequence) {
+        if (label.startsWith('A')) pool.add(hash);
+        else pool.delete(hash);
+      }
+      transactions = [];
+    }
+    expect([...pool].sort()).to.deep.equal([...end.txids].sort());
+    expect([...blocks.keys()]).to.have.lengthOf(3);
+    expect(labels(first.messages).join(' ')).to.match(/^(A\d+ ){10}C A\d+ D (A\d+ ){3}R\d+ C C( A\d+){4}$/);
+  });
+
+  it('tells of nothing that it does not show', async () => {
+    const seen = first.messages.length;
+    const block = await blockWith(rest.node, []);
+    await rest.node.chain.add(block);
+    const told = (await first.received(seen + 1))[seen];
+    const [coinbase] = block.txs as readonly [HostTransaction];
+    expect(told?.body.toString('hex')).to.equal(toDisplayHex(coinbase.hash()));
+    expect((await ask(rest.port, { path: `/rest/tx/${toDisplayHex(coinbase.hash())}.hex` })).status).to.equal(200);
+  });
+
+  it('tells each address the messages of its topics, with numbers of its own', async () => {
+    const other = await TestSubscriber.open(ipc);
+    for (let i = 0; i < 2; i++) await mineOnly(rest.node, []);
+    const messages = await other.received(2);
+    await other.close();
+    expect(messages.map(({ topic }) => topic)).to.deep.equal(['hashblock', 'hashblock']);
+    expect(messages.map(({ body }) => body.toString('hex'))[1]).to.equal(toDisplayHex(rest.rest.node.tip().hash));
+    expect((messages[1] as Message).number).to.equal((messages[0] as Message).number + 1);
+  });
+
+  it('tells a subscriber in another language', async function () {
+    if (spawnSync(PYTHON, ['-c', 'import zmq']).status !== 0) {
+      if (process.env['CI'] === 'true') throw new Error('python3-zmq is missing: install the Debian package');
+      console.log('      skipped: python3-zmq is not installed (Debian: apt-get install python3-zmq)');
+      this.skip();
+    }
+    const script = `import zmq
+s = zmq.Context().socket(zmq.SUB)
+s.connect("${tcp}")
+s.subscribe("hashblock")
+print("ready", flush=True)
+for i in range(2):
+    topic, body, number = s.recv_multipart()
+    print(topic.decode(), body.hex(), int.from_bytes(number, "little"), flush=True)`;
+    const python = spawn(PYTHON, ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: python.stdout })[Symbol.asyncIterator]();
+    expect((await lines.next()).value).to.equal('ready');
+    await setTimeout(300);
+    const seen = first.messages.filter(({ topic }) => topic === 'hashblock').length;
+    for (let i = 0; i < 2; i++) await mineOnly(rest.node, []);
+    const expected: unknown[] = [await lines.next(), await lines.next()].map(({ value }) => value as unknown);
+    await once(python, 'exit');
+    const ours = first.messages.filter(({ topic }) => topic === 'hashblock').slice(seen);
+    expect(expected).to.deep.equal(ours.map(({ topic, body, number }) => `${topic} ${body.toString('hex')} ${number}`));
+  });
+
+  it('tells of all blocks that a reset undoes, and of the pool that is emptied', async () => {
+    const seen = labels(first.messages).length;
+    const pooled = rest.rest.node.pool.txids().length;
+    expect(pooled).to.be.greaterThan(5);
+    await rest.node.chain.reset(rest.node.chain.height - 2);
+    while (labels(first.messages).length < seen + 2 + pooled) await setTimeout(1);
+    expect(labels(first.messages).slice(seen).join(' ')).to.match(/^D D( R\d+)+$/);
+    expect((await poolOf(rest.port)).txids).to.deep.equal([]);
+  });
+
+  /** Signatures differ each time. */
+  const spendings = new Map<string, HostTransaction>();
+  const spending = (i: number, fee = FEE): HostTransaction => {
+    const made = spendings.get(`${i} ${fee}`) ?? spendingAnew(i, fee);
+    spendings.set(`${i} ${fee}`, made);
+    return made;
+  };
+  const spendingAnew = (i: number, fee: number): HostTransaction =>
+    signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 50 * 100_000_000 - fee]]);
+
+  const hashOf = (hash: Buffer): Buffer | string => (typeof rest.node.chain.tip.hash === 'string' ? hash.toString('hex') : hash);
+});
+
+describe('a subscriber that does not read', () => {
+  it('misses what is beyond the high-water mark, while others get everything', async () => {
+    const address = `tcp://127.0.0.1:${await freePort()}`;
+    const sockets = new Sockets();
+    await sockets.open([{ topic: 'rawtx', address, hwm: 10 }]);
+    const reader = await TestSubscriber.open(address);
+    const silent = new Subscriber({ linger: 0, receiveHighWaterMark: 1 });
+    silent.connect(address);
+    silent.subscribe('');
+    await setTimeout(300);
+    const [body, count] = [Buffer.alloc(200_000), 150];
+    for (let i = 0; i < count; i++) {
+      await sockets.send('rawtx', body);
+      await reader.received(i + 1);
+    }
+    const numbers: number[] = [];
+    silent.receiveTimeout = 500;
+    await caught(
+      (async () => {
+        for (;;) numbers.push(((await silent.receive())[2] as Buffer).readUInt32LE());
+      })()
+    );
+    silent.close();
+    await reader.close();
+    sockets.close();
+    expect(reader.messages.map(({ number }) => number)).to.deep.equal(Array.from({ length: count }, (_, i) => i));
+    expect(numbers.length).to.be.within(1, count - 20);
+    expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b));
+  }).timeout(20_000);
+});
+
+describe('options for ZeroMQ', () => {
+  const read = async (settings: Record<string, unknown>, role?: 'reader'): Promise<unknown> =>
+    readOptions((await createRegtestNode({ settings })).config, role);
+
+  it('are refused with a sentence that names the option', async () => {
+    const wrong: [Record<string, unknown>, RegExp][] = [
+      [{ 'rest-zmq-hashtx': '127.0.0.1:28332' }, /^--rest-zmq-hashtx must be addresses as tcp:/],
+      [{ 'rest-zmq-rawtx': 'tcp://127.0.0.1:99999' }, /^--rest-zmq-rawtx must be/],
+      [{ 'rest-zmq-rawtx': 'tcp://127.0.0.1:28332,' }, /^--rest-zmq-rawtx must be/],
+      [{ 'rest-zmq-sequencehwm': 5 }, /^--rest-zmq-sequencehwm has no effect without --rest-zmq-sequence$/],
+      [{ 'rest-zmq-hashtx': 'ipc:///x', 'rest-zmq-hashtxhwm': -1 }, /^--rest-zmq-hashtxhwm must be a whole number/]
+    ];
+    for (const [settings, message] of wrong) {
+      const error = await caught(read(settings));
+      expect(error).to.be.instanceOf(OptionError);
+      expect((error as Error).message).to.match(message);
+    }
+    const error = await caught(read({ 'rest-zmq-hashblock': 'ipc:///x' }, 'reader'));
+    expect((error as Error).message).to.equal('--rest-zmq-hashblock is for nodes, not for a reader of a fleet');
+  });
+
+  it('stop the node when an address cannot be had', async () => {
+    const address = `tcp://127.0.0.1:${await freePort()}`;
+    const sockets = new Sockets();
+    await sockets.open([{ topic: 'hashtx', address, hwm: 1 }]);
+    const error = await caught(openRestNode({ isFleet: false, settings: { 'rest-zmq-rawblock': address } }));
+    sockets.close();
+    expect((error as Error).message).to.match(/^--rest-zmq-rawblock: cannot listen on tcp:.*: Address already in use/);
+  });
+});
+
+const labelOf = ({ body }: Message): string => `${body.toString('latin1', 32, 33)}${body.length > 33 ? body.readBigUInt64LE(33) : ''}`;
+
+const labels = (messages: readonly Message[]): string[] =>
+  messages.flatMap((message) => (message.topic === 'sequence' ? [labelOf(message)] : []));
+
+async function poolOf(port: number): Promise<{ readonly txids: readonly string[]; readonly mempool_sequence: number }> {
+  const { body } = await ask(port, { path: '/rest/mempool/contents.json?verbose=false&mempool_sequence=true' });
+  return JSON.parse(body.toString()) as { txids: string[]; mempool_sequence: number };
+}
