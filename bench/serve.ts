@@ -4,6 +4,7 @@
 //   --rounds N      default 3
 //   --core EDITION  default 0.17; modern: today's
 //   --before DIR    another built checkout, measured in the same rounds
+//   --observed      with --rest-metrics and --rest-trusted-proxies; the checkout of --before without
 //   --processes N   of each program, default 1; the figures are those of the quickest
 //   --json FILE     the numbers, for keeping
 // BITCOIND=/path measures Bitcoin Core in the same rounds.
@@ -23,6 +24,7 @@ import { untilAtRest } from './serve/process-figures';
 import { answerAlike, measureRow, type Peer, type RowFigures, type Servers } from './serve/measure';
 import type { Row } from './serve/rows';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
+import { freePort } from '../test/support/regtest-node';
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
 
@@ -61,6 +63,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string' },
       core: { type: 'string', default: '0.17' },
       before: { type: 'string' },
+      observed: { type: 'boolean', default: false },
       processes: { type: 'string', default: '1' },
       json: { type: 'string' }
     }
@@ -99,7 +102,7 @@ async function main(): Promise<void> {
 async function open(
   chain: ServingChain,
   edition: Edition,
-  { before, processes }: { readonly before?: string; readonly processes: string },
+  { before, observed, processes }: { readonly before?: string; readonly observed: boolean; readonly processes: string },
   closers: (() => unknown)[]
 ): Promise<Bench> {
   const started = async <S extends ServerProcess>(server: Promise<S>): Promise<S> => {
@@ -122,7 +125,11 @@ async function open(
   const ours = (folder: string): PluginStart => ({ folder, flags: edition.flags, readyPath });
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
-  const startOurs = (name: string): Promise<ServerProcess> => started(startBcoin(chain, name, ours(CHECKOUT)));
+  const startOurs = async (name: string): Promise<ServerProcess> => {
+    const observing = observed ? [`--rest-metrics=${await freePort()}`, '--rest-trusted-proxies=10.0.0.0/8'] : [];
+    const start = ours(CHECKOUT);
+    return started(startBcoin(chain, name, { ...start, flags: [...start.flags, ...observing] }));
+  };
   const startBefore = (folder: string, name: string): Promise<ServerProcess | Failure> =>
     startedOrNot(folder, startBcoin(chain, name, ours(resolve(folder))));
   const startCore = (program: string, name: string): Promise<ServerProcess | Failure> => {

@@ -24,6 +24,9 @@ export interface StoreFigures {
 
 const MILLION = 1e6;
 
+/** Undo records of later blocks are all that this adds to the store that has followed. */
+const UNDO_DEPTH = 144;
+
 export async function* storeFigures(wanted: number): AsyncGenerator<StoreFigures> {
   const blocks = [...madeBlocks(wanted)];
   let [rows, txids] = [0, 0];
@@ -86,10 +89,9 @@ async function follow(path: string, blocks: readonly ScriptBlock[]): Promise<voi
   const first = blocks[0] as ScriptBlock; // as above
   const store = new DiskStore(path, { checkedFirst: STATE_KEYS });
   await store.open();
-  const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: 4_320 });
+  const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: UNDO_DEPTH });
   await writer.load();
-  // Only the last blocks get undo records, as on a longer chain.
-  for (const block of blocks) await writer.connect([block], blocks.length);
+  for (const block of blocks) await writer.connect([block]);
   await store.close();
 }
 

@@ -125,15 +125,16 @@ export async function untilAnswers(child: ChildProcess, port: number, path: stri
   throw new Error(`expected ${path} to be served within ${PATIENCE_MS / 1_000} s`);
 }
 
+const running = new Set<ChildProcess>();
+
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** An interrupted benchmark must not leave processes behind. */
 export function endWithUs(child: ChildProcess): void {
-  const kill = (): void => {
-    child.kill('SIGKILL');
-  };
-  process.once('exit', kill);
-  child.once('exit', () => {
-    process.removeListener('exit', kill);
-  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
 }
 
 export function pidOf({ pid, spawnfile }: ChildProcess): number {

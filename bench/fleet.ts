@@ -1,0 +1,394 @@
+// npm run bench:fleet: what feeding, reading and copying cost in a fleet on this machine (bench/README.md).
+//   --only feed|live|readers|transaction|catch-up    one part (catch-up has the snapshot, too)
+//   --blocks 20                                      large blocks that are connected
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { scanBlock } from '../lib/bitcoin/block';
+import { toDisplayHex } from '../lib/bitcoin/hash';
+import { parseNatsUrls } from '../lib/fleet/log/access';
+import { connectToNats } from '../lib/fleet/log/connection';
+import { subjectsOf } from '../lib/fleet/log/subjects';
+import { Nodes } from '../lib/fleet/reader/nodes';
+import { fromHost } from '../lib/node/host';
+import { runSnapshotCommand } from '../plugin/cli/snapshot-commands/run';
+import { runFleetCommand } from '../plugin/fleet/command';
+import { FeedingNode } from '../test/support/feeding-node';
+import { Nats, natsServer } from '../test/support/nats';
+import { freePort, openRegtestNode } from '../test/support/regtest-node';
+import { BlockMaker, FIRST_BLOCKS } from './chain/block-maker';
+import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';
+import { describeMachine } from './machine';
+import { percentile } from './measure/percentile';
+import { cpuMilliseconds, untilAtRest } from './measure/process-load';
+import type { TestFullNode } from '../test/support/bcoin';
+import type { Io } from '../plugin/cli/io';
+import type { BlockShape } from './chain/block-shape';
+
+const PROGRAM = resolve('dist/plugin/cli/main.js');
+const AUTOCANNON = require.resolve('autocannon');
+const LARGE: BlockShape = { transactions: 2_500, inputs: 5_200, outputs: 7_800, spendsItself: true };
+const SEED = 7;
+const ROUNDS = 3;
+const SMALL_BLOCKS = 40;
+const LOAD_SECONDS = 5;
+const CLOCK_TICKS_MS = 10;
+/** A reader that is live waits longer before it says that it is not there yet. */
+const CATCHING_UP_MS = 1_000;
+const PARTS = ['feed', 'live', 'readers', 'transaction', 'catch-up'] as const;
+const TRANSACTIONS = 4_000;
+const AT_ONCE = 16;
+
+interface Setup {
+  readonly nats: Nats;
+  readonly folder: string;
+  /** Of a node with the first blocks. */
+  readonly chain: string;
+  readonly maker: BlockMaker;
+  readonly blocks: readonly Buffer[];
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '20' } } });
+  const program = natsServer();
+  if (program === undefined) throw new Error('bench:fleet needs nats-server (Debian: apt-get install nats-server)');
+  const folder = mkdtempSync(join(tmpdir(), 'bench-fleet-'));
+  const nats = await Nats.open(program, 3);
+  try {
+    console.log(describeMachine());
+    const setup: Setup = { nats, folder, ...(await makeChain(join(folder, 'chain'), Number(values.blocks))) };
+    const runs = { feed, live, readers, transaction, 'catch-up': catchUp };
+    for (const part of PARTS) if (values.only === undefined || values.only === part) await runs[part](setup);
+  } finally {
+    await nats.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function makeChain(chain: string, count: number): Promise<Omit<Setup, 'nats' | 'folder'>> {
+  return await onTrustingNode(chain, {}, async (node) => {
+    const maker = new BlockMaker(SEED, fromHost(node.network.genesis.hash));
+    for (let i = 0; i < FIRST_BLOCKS; i++) await addBlock(node, maker.nextFirst());
+    await addBlock(node, maker.next(LARGE));
+    return { chain, maker, blocks: Array.from({ length: count }, () => maker.next(LARGE)) };
+  });
+}
+
+/** CPU of connecting blocks with a feed and without, in turns. */
+async function feed({ nats, folder, chain, blocks }: Setup): Promise<void> {
+  const megabytes = blocks.reduce((sum, { length }) => sum + length, 0) / 1e6;
+  const differences: number[] = [];
+  const servers: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const alone = await withNode(join(folder, 'alone'), chain, async (node) => await cpuOf(() => addAll(node, blocks)));
+    const before = serverCpu(nats);
+    const fed = await withFeed(nats, join(folder, 'fed'), chain, async (feeding) => {
+      const start = serverCpu(nats);
+      const cpu = await cpuOf(async () => {
+        await addAll(feeding.node, blocks);
+        await feeding.feed.settled();
+      });
+      servers.push((serverCpu(nats) - start) / megabytes);
+      return cpu;
+    });
+    if (before === 0) throw new Error('expected the servers to be running');
+    differences.push((fed - alone) / megabytes);
+  }
+  console.log(`feed, R=3: ${shown(differences)} ms of CPU a MB on top of the node; servers ${shown(servers)}, all three together`);
+}
+
+/** From the moment when the node has connected a block until a reader answers with it. */
+async function live({ nats, folder, chain, maker, blocks }: Setup): Promise<void> {
+  await withFeed(nats, join(folder, 'live'), chain, async ({ node }) => {
+    const reader = await BenchReader.start(nats, join(folder, 'reader'), ['--rest-addresses']);
+    try {
+      await reader.untilAt(node.chain.height);
+      const large = await latencies(node, reader, blocks);
+      const small = await latencies(
+        node,
+        reader,
+        Array.from({ length: SMALL_BLOCKS }, () => maker.nextEmpty())
+      );
+      for (const [name, list] of [
+        ['small blocks', small],
+        [`blocks of ${((blocks[0]?.length ?? 0) / 1e6).toFixed(1)} MB`, large]
+      ] as const)
+        console.log(
+          `connect to reader-live, ${name}: p50 ${percentile(list, 0.5).toFixed(0)} ms, p99 ${percentile(list, 0.99).toFixed(0)} ms`
+        );
+    } finally {
+      await reader.stop();
+    }
+  });
+}
+
+async function latencies(node: TestFullNode, reader: BenchReader, blocks: readonly Buffer[]): Promise<number[]> {
+  const list: number[] = [];
+  for (const block of blocks) {
+    const isThere = reader.untilAt(node.chain.height + 1);
+    let connected = 0;
+    (node as unknown as NodeJS.EventEmitter).once('connect', () => (connected = performance.now()));
+    await addBlock(node, block);
+    await isThere;
+    list.push(performance.now() - connected);
+    await pause(200);
+  }
+  return list;
+}
+
+/** The same load on one, two and three readers: requests for each second of their CPU. */
+async function readers({ nats, folder, chain, blocks }: Setup): Promise<void> {
+  await withFeed(nats, join(folder, 'many'), chain, async ({ node }) => {
+    await addAll(node, blocks.slice(0, 2));
+    const { transactions } = scanBlock(blocks[0] ?? Buffer.alloc(0));
+    const path = `/rest/tx/${toDisplayHex(transactions[5]?.txid ?? Buffer.alloc(32))}.json`;
+    const all = await Promise.all([1, 2, 3].map((name) => BenchReader.start(nats, join(folder, `many-${name}`), [])));
+    try {
+      for (const reader of all) await reader.untilAt(node.chain.height);
+      for (let count = 1; count <= all.length; count++) {
+        const some = all.slice(0, count);
+        const before = some.map(({ cpuMs }) => cpuMs);
+        const requests = await Promise.all(some.map(({ port }) => load(`http://127.0.0.1:${port}${path}`)));
+        const perSecond = some.map(({ cpuMs }, i) => ((requests[i] ?? 0) / (cpuMs - (before[i] ?? 0))) * 1_000);
+        console.log(`${count} readers: ${perSecond.map((each) => each.toFixed(0)).join(', ')} requests a second of CPU of each`);
+      }
+    } finally {
+      for (const reader of all) await reader.stop();
+    }
+  });
+}
+
+/** The bytes of single transactions: asked of a node over NATS, with all that this takes, and read by the node for itself. */
+async function transaction({ nats, folder, chain, blocks }: Setup): Promise<void> {
+  await withFeed(nats, join(folder, 'transaction'), chain, async ({ node, source }) => {
+    await addAll(node, blocks.slice(0, 2));
+    const spans = blocks.slice(0, 2).flatMap((raw) => {
+      const { hash, transactions } = scanBlock(raw);
+      return transactions.map(({ offset, length }) => ({ hash, offset, length, blockLength: raw.length }));
+    });
+    const asked = Array.from({ length: TRANSACTIONS }, (_, i) => spans[(i * 997) % spans.length] ?? expectNever());
+    const { connection } = await connectToNats(parseNatsUrls(nats.url) ?? expectNever(), 'bench');
+    const nodes = new Nodes(subjectsOf('regtest'), () => connection);
+    const [local, over]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      local.push(await cpuOf(() => inTurns(asked, (span) => source.rawBlockPart(span.hash, span.offset, span.length, span.blockLength))));
+      const before = serverCpu(nats);
+      const own = await cpuOf(() => inTurns(asked, (span) => nodes.ask('part', span)));
+      over.push(own + serverCpu(nats) - before);
+    }
+    await connection.close();
+    const microseconds = (list: readonly number[]): string => shown(list.map((ms) => (ms * 1_000) / TRANSACTIONS));
+    console.log(
+      `one transaction, ${AT_ONCE} at once: ${microseconds(over)} µs of CPU from a node, servers included; ${microseconds(local)} µs read locally; ` +
+        `${shown(over.map((each, i) => each / (local[i] ?? 1)))} times`
+    );
+  });
+}
+
+/** Some at a time. */
+async function inTurns<T>(list: readonly T[], use: (each: T) => Promise<unknown>): Promise<void> {
+  const left = [...list];
+  const work = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) await use(next);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+function expectNever(): never {
+  throw new Error('expected blocks and addresses');
+}
+
+/** Building an index over a fleet, over local blocks, and not at all: from a snapshot. */
+async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
+  const grown = join(folder, 'grown');
+  await withNode(grown, chain, (node) => addAll(node, blocks));
+  await withFeed(nats, join(folder, 'source'), grown, async ({ node }) => {
+    const ratios: number[] = [];
+    const withoutFiles: number[] = [];
+    let built = '';
+    let builtMs = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      built = join(folder, `built-${round}`);
+      builtMs = await cpuToLive(nats, built, node.chain.height);
+      const local = join(folder, `local-${round}`);
+      copyChain(grown, local);
+      const localMs = await cpuOfProgram(['index', 'rebuild', '--network', 'regtest', '--prefix', local]);
+      ratios.push(builtMs / localMs);
+      withoutFiles.push((await cpuToLive(nats, join(folder, `unkept-${round}`), node.chain.height, ['--rest-block-cache=0'])) / localMs);
+      rmSync(local, { recursive: true });
+    }
+    console.log(
+      `catching up over a fleet: ${shown(ratios)} times the CPU of index rebuild over local blocks; without keeping the blocks ${shown(withoutFiles)}`
+    );
+    const copy = join(folder, 'snapshot');
+    const target = join(folder, 'target');
+    let key = '';
+    const makeMs = await cpuOf(async () => {
+      key = await runQuietly(runSnapshotCommand, ['make', copy, '--network', 'regtest', '--prefix', built, '--json']);
+    });
+    const { signer, bytes } = JSON.parse(key) as { readonly signer: string; readonly bytes: number };
+    const fetchMs = await cpuOf(() =>
+      runQuietly(runSnapshotCommand, ['fetch', copy, '--trust', signer, '--network', 'regtest', '--prefix', target])
+    );
+    const startMs = await cpuToLive(nats, target, node.chain.height);
+    console.log(
+      `snapshot of ${(bytes / 1e6).toFixed(0)} MB: made ${makeMs.toFixed(0)}, fetched ${fetchMs.toFixed(0)}, live ${startMs.toFixed(0)} ms of CPU, ` +
+        `${(((makeMs + fetchMs + startMs) / builtMs) * 100).toFixed(0)} % of building (${builtMs.toFixed(0)} ms)`
+    );
+  });
+}
+
+/** CPU of a reader from its start until it answers at a height. */
+async function cpuToLive(nats: Nats, prefix: string, height: number, options: readonly string[] = []): Promise<number> {
+  const reader = await BenchReader.start(nats, prefix, options);
+  try {
+    // What is asked is counted, too.
+    await reader.untilAt(height, 500);
+    return reader.cpuMs;
+  } finally {
+    await reader.stop();
+  }
+}
+
+class BenchReader {
+  private constructor(
+    readonly port: number,
+    readonly child: ChildProcess
+  ) {}
+
+  static async start(nats: Nats, prefix: string, options: readonly string[]): Promise<BenchReader> {
+    const port = await freePort();
+    const fixed = ['--network=regtest', '--rest-warmup=indexed', '--no-auth', '--log-level=none'];
+    const own = [`--rest-nats=${nats.url}`, `--prefix=${prefix}`, `--http-port=${port}`];
+    return new BenchReader(port, spawn(process.execPath, [PROGRAM, 'reader', ...own, ...fixed, ...options], { stdio: 'ignore' }));
+  }
+
+  get cpuMs(): number {
+    return processCpu(this.child.pid ?? 0);
+  }
+
+  /** Asks until the answer is of this height; the reader itself waits up to two seconds, unless it is catching up. */
+  async untilAt(height: number, pauseMs = 20): Promise<void> {
+    for (;;) {
+      const asked = performance.now();
+      const headers = { 'x-rest-min-tip': String(height) };
+      const reply = await fetch(`http://127.0.0.1:${this.port}/rest/chaininfo.json`, { headers }).catch(() => undefined);
+      await reply?.arrayBuffer();
+      if (reply?.status === 200 && Number(reply.headers.get('x-rest-tip')?.split(' ')[0]) >= height) return;
+      if (performance.now() - asked < CATCHING_UP_MS) await pause(pauseMs);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+/** In the place of what an earlier round left. */
+function copyChain(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  cpSync(from, to, { recursive: true });
+}
+
+async function withNode<T>(prefix: string, chain: string, use: (node: TestFullNode) => Promise<T>): Promise<T> {
+  copyChain(chain, prefix);
+  const node = await openRegtestNode({ prefix });
+  const distrust = trustBlocks(node);
+  try {
+    return await use(node);
+  } finally {
+    distrust();
+    await node.close();
+  }
+}
+
+async function withFeed<T>(nats: Nats, prefix: string, chain: string, use: (feeding: FeedingNode) => Promise<T>): Promise<T> {
+  copyChain(chain, prefix);
+  // The log of another node's blocks has more work than this node, which would not lead.
+  await runQuietly(runFleetCommand, ['reset-log', '--yes', '--network', 'regtest', `--rest-nats=${nats.url}`]);
+  const feeding = await FeedingNode.open(nats.url, { prefix });
+  const distrust = trustBlocks(feeding.node);
+  feeding.start();
+  await feeding.feed.settled();
+  try {
+    return await use(feeding);
+  } finally {
+    distrust();
+    await feeding.feed.close();
+    await feeding.node.close();
+  }
+}
+
+async function addAll(node: TestFullNode, blocks: readonly Buffer[]): Promise<void> {
+  for (const block of blocks) await addBlock(node, block);
+}
+
+async function cpuOf(run: () => Promise<unknown>): Promise<number> {
+  await untilAtRest();
+  const before = cpuMilliseconds();
+  await run();
+  return cpuMilliseconds() - before;
+}
+
+/** What a command prints. */
+async function runQuietly(command: (args: readonly string[], io: Io) => Promise<number>, args: readonly string[]): Promise<string> {
+  let said = '';
+  const code = await command(args, {
+    out: (text) => (said += text),
+    err: (text) => (said += text),
+    now: () => new Date()
+  });
+  if (code !== 0) throw new Error(said);
+  return said;
+}
+
+/** Requests that were answered. */
+async function load(url: string): Promise<number> {
+  const child = spawn(process.execPath, [AUTOCANNON, '-c', '8', '-d', String(LOAD_SECONDS), '-j', url], {
+    stdio: ['ignore', 'pipe', 'ignore']
+  });
+  let said = '';
+  child.stdout.on('data', (text: Buffer) => (said += text.toString()));
+  await once(child, 'close');
+  return (JSON.parse(said) as { '2xx': number })['2xx'];
+}
+
+/** CPU of a process of its own, as a reader is one. */
+async function cpuOfProgram(args: readonly string[]): Promise<number> {
+  const before = endedCpu();
+  const [code] = (await once(spawn(process.execPath, [PROGRAM, ...args], { stdio: 'ignore' }), 'exit')) as [number];
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
+  return endedCpu() - before;
+}
+
+/** Of this process' children that have ended, in milliseconds. */
+function endedCpu(): number {
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[13]) + Number(fields[14])) * CLOCK_TICKS_MS;
+}
+
+/** Of a process and its threads, in milliseconds. */
+function processCpu(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICKS_MS;
+}
+
+const serverCpu = ({ servers }: Nats): number => servers.reduce((sum, { pid }) => sum + processCpu(pid ?? 0), 0);
+
+const shown = (list: readonly number[]): string =>
+  [...list]
+    .sort((a, b) => a - b)
+    .map((each) => each.toFixed(2))
+    .join(' / ');
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
