@@ -41,6 +41,15 @@ export function spendingInputs({ transactions }: Pick<ScannedBlock, 'transaction
   return transactions.reduce((sum, { isCoinbase, inputCount }) => sum + (isCoinbase ? 0 : inputCount), 0);
 }
 
+/** The outputs that a serialized block spends. @throws MalformedBytesError */
+export function* spentOutpoints(bytes: Buffer): Generator<{ readonly txid: Buffer; readonly index: number }, void> {
+  const reader = new ByteReader(bytes, HEADER_LENGTH);
+  for (let left = reader.compactSize(); left > 0; left--) {
+    const transaction = readTransaction(reader);
+    if (!transaction.isCoinbase) yield* transaction.inputs;
+  }
+}
+
 /** Where each transaction of a block begins; last, where the block ends. @throws MalformedBytesError */
 export function transactionOffsets(bytes: Buffer): Uint32Array {
   const reader = new ByteReader(bytes, HEADER_LENGTH);

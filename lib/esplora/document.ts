@@ -16,7 +16,11 @@ export function esploraDocument(routes: readonly Route[], { path, version, auth 
   return documentText(
     {
       title: "Esplora's API",
-      description: `Chain and pool by transaction, block and address; below ${path}/v1 mempool's interface. At ${path}/v1/ws clients are notified of changes over its WebSocket, which is not described here. Amounts are satoshis.`,
+      description: [
+        `Chain and pool by transaction, block and address; below ${path}/v1 mempool's interface.`,
+        `At ${path}/v1/ws clients are notified of changes over its WebSocket, which is not described here.`,
+        'Amounts are satoshis.'
+      ].join(' '),
       version,
       path,
       errors: { 503: 'Node or indexes are not in sync, and the text has the progress; or too many requests wait.' },

@@ -56,6 +56,8 @@ export class PageFile implements Pages {
   #file: number | undefined;
   /** The folder does not have the file on the disk yet. */
   #isNew = false;
+  /** Pages that are being written or cut off, which is done by one call at a time. */
+  #changing: Run | undefined;
   /** Calls off the event loop that are in progress. Never reject. */
   readonly #working = new Set<Promise<unknown>>();
 
@@ -124,7 +126,7 @@ export class PageFile implements Pages {
       page.copy(stored, to);
       stored.writeUInt32BE(crc32(page, first + from / PAGE_LENGTH), to + PAGE_LENGTH);
     }
-    await this.#work('write', async () => {
+    await this.#change({ first, count: bytes.length / PAGE_LENGTH }, async () => {
       const file = this.#file ?? this.#make();
       for (let at = 0; at < stored.length;)
         at += (await writeFile(file, stored, at, stored.length - at, first * STORED_LENGTH + at)).bytesWritten;
@@ -141,7 +143,7 @@ export class PageFile implements Pages {
   }
 
   cut(count: number): Promise<void> {
-    return this.#work('write', async () => {
+    return this.#change({ first: count, count: Infinity }, async () => {
       const length = count * STORED_LENGTH;
       if (this.#file !== undefined && this.size > length) await truncateFile(this.#file, length);
     });
@@ -159,8 +161,28 @@ export class PageFile implements Pages {
 
   /** For a page that may have been read while it was written, or has been cut off. @throws DamagedPageError */
   async #checkAgain(page: number): Promise<void> {
-    await Promise.all(this.#working);
-    if (page < this.count()) this.visit([page], 0, 1, Infinity, () => undefined);
+    for (;;) {
+      await Promise.all(this.#working);
+      if (page >= this.count()) return;
+      try {
+        this.visit([page], 0, 1, Infinity, () => undefined);
+        return;
+      } catch (error) {
+        const { first, count } = this.#changing ?? { first: 0, count: 0 };
+        if (page < first || page >= first + count) throw error;
+      }
+    }
+  }
+
+  #change(run: Run, change: () => Promise<void>): Promise<void> {
+    return this.#work('write', async () => {
+      this.#changing = run;
+      try {
+        await change();
+      } finally {
+        this.#changing = undefined;
+      }
+    });
   }
 
   #make(): number {

@@ -233,7 +233,8 @@ describe('a feeding node', function () {
       const word = await (await FleetLog.open(bus, SUBJECTS, genesisHash)).lastOfChain();
       return word !== undefined && word.tip.hash.equals(node.source.tip().hash);
     });
-    expect(node.feed.isLeading).to.equal(true);
+    // On a busy machine its lease may run out; nobody else is there who could take it.
+    await until(() => node.feed.isLeading);
   });
 
   it('never leads with less work, but does when the operator says so', async () => {

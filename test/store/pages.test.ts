@@ -193,9 +193,9 @@ describe('the file of pages', () => {
     const passes = (async () => {
       while (!work.isOver) await scrubbed();
     })();
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 600; round++) {
       await store.pages.write(round % 5, pagesFrom(round % 5, 700, round));
-      if (round % 20 === 19) await store.pages.cut(300);
+      if (round % 2 === 1) await store.pages.cut(300);
     }
     work.isOver = true;
     await passes;

@@ -78,7 +78,10 @@ export class Sending {
     };
   }
 
-  /** Sends a child with its parents: together, or one after the other if the pool takes no packages. @throws CallError -25 if they cannot be a package, or burn too much */
+  /**
+   * Sends a child with its parents: together, or one after the other if the pool takes no packages.
+   * @throws CallError -25 if they cannot be a package, or burn too much
+   */
   async sendPackage(transactions: readonly ScannedTransaction[], { mostRate, mostBurnt }: SendingLimits): Promise<SentPackage> {
     for (const transaction of transactions) requireNotBurnt(transaction, mostBurnt);
     if (transactions.length > 1 && !isChildWithParents(transactions)) throw new CallError(CODES.transaction, NO_PACKAGE);

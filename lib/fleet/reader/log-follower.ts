@@ -2,6 +2,7 @@
 // read cannot be, or the log is another one, it begins again at the log's last word on the chain, with headers and the pool from nodes.
 
 import { setTimeout } from 'node:timers/promises';
+import { spentOutpoints } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { errorOf } from '../../follow/errors';
@@ -11,7 +12,6 @@ import { BlockAssembly } from './block-assembly';
 import { checkedTxids } from './checks';
 import { NoNodeError } from '../../node/errors';
 import { UntrueRecordError } from './errors';
-import { spentOutpoints } from './spent-outpoints';
 import type { IndexLogger } from '../../follow/logger';
 import type { FleetLog, LoggedRecord } from '../log/log-reader';
 import type { Connect, LogPosition } from '../messages/records';
