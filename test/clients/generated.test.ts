@@ -55,6 +55,8 @@ const PROGRAMS = {
 
 type Interface = keyof typeof PROGRAMS;
 
+const INTERFACES: readonly Interface[] = ['rest', 'api', 'pay'];
+
 /** Where the paths of a description begin. */
 const BASES: Readonly<Record<Interface, string>> = { rest: '/rest', api: '/api', pay: '' };
 
@@ -90,20 +92,25 @@ describe('clients that are generated from the descriptions', function () {
       });
       after(() => served.node.close());
 
-      /** Generates the types, compiles the program with them, and runs it. */
       const resultOf = async (name: Interface): Promise<unknown> => {
-        const { body } = await ask(served.port, { path: `${BASES[name] || '/pay'}/openapi.json` });
-        await writeFile(join(folder, `${name}.json`), body);
-        await run(join(folder, 'node_modules/.bin/openapi-typescript'), [`${name}.json`, '-o', `${name}.d.ts`], { cwd: folder });
-        await writeFile(join(folder, `ask-${name}.mts`), programOf(name));
-        const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2022'];
-        const modules = ['--module', 'node20', '--types', 'node', '--typeRoots', join(projectFolder, 'node_modules/@types')];
-        await run(join(projectFolder, 'node_modules/.bin/tsc'), [...options, ...modules, `ask-${name}.mts`], { cwd: folder }).catch(
-          (error: unknown) => expect.fail((error as { readonly stdout: string }).stdout)
-        );
         const { stdout } = await run(process.execPath, [`ask-${name}.mjs`, served.baseUrl, tip], { cwd: folder });
         return JSON.parse(stdout) as unknown;
       };
+
+      it('compile', async () => {
+        for (const name of INTERFACES) {
+          const { body } = await ask(served.port, { path: `${BASES[name] || '/pay'}/openapi.json` });
+          await writeFile(join(folder, `${name}.json`), body);
+          await run(join(folder, 'node_modules/.bin/openapi-typescript'), [`${name}.json`, '-o', `${name}.d.ts`], { cwd: folder });
+          await writeFile(join(folder, `ask-${name}.mts`), programOf(name));
+        }
+        const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2022'];
+        const modules = ['--module', 'node20', '--types', 'node', '--typeRoots', join(projectFolder, 'node_modules/@types')];
+        const programs = INTERFACES.map((name) => `ask-${name}.mts`);
+        await run(join(projectFolder, 'node_modules/.bin/tsc'), [...options, ...modules, ...programs], { cwd: folder }).catch(
+          (error: unknown) => expect.fail((error as { readonly stdout: string }).stdout)
+        );
+      });
 
       it('read blocks, headers, transactions and coins from REST, and its errors', async () => {
         const unknown = `${'ff'.repeat(32)} not found\r\n`;

@@ -22,7 +22,7 @@ import type { MeteredFacts } from '../support/metered-node';
 const LONG = 900_000;
 
 /** For messages of which there are hundreds. */
-const SHORTER = 120_000;
+const SHORTER = 48_000;
 
 /** `bytes`: of long values. */
 function hostileJson(bytes: number): Readonly<Record<string, string>> {

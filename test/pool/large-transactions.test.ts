@@ -112,7 +112,9 @@ describe('a transaction of 100,000 bytes', function () {
   }
 
   const pooled = async (transaction: HostTransaction): Promise<HostTransaction> => {
-    await timesHeld(transaction);
+    const { mempool } = served.node;
+    await mempool.addTX(transaction);
+    expect(mempool.hasEntry(hostHash(transaction))).to.equal(true);
     return transaction;
   };
 
