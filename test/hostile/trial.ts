@@ -56,6 +56,9 @@ async function endOf(child: ChildProcess): Promise<never> {
 /** What a server with a full queue says, for clients to try again. */
 const REFUSAL = 'Work queue depth exceeded';
 
+/** Between two rounds of questions. */
+const PAUSE_MS = 10;
+
 /** An honest client of three interfaces, which asks the same questions all the time and compares the answers. */
 class Canary {
   /** Answers that were not those of the beginning, nor refusals. */
@@ -99,7 +102,7 @@ class Canary {
         if (answer === this.#expected[i]) this.answers++;
         else if (answer.trim() !== REFUSAL) this.wrong.push(answer.slice(0, 300));
       }
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 

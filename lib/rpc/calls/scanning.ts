@@ -10,7 +10,7 @@ import { anyOf, described, listOf, named, object } from '../../describe/schema';
 import { BLOCK_HASH, COINS, COUNT, FLAG, HEIGHT, HEX, TEXT, TXID } from '../../describe/values';
 import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { ClientGoneError } from '../../turns/client';
-import { Slice, nextTurn } from '../../turns/slices';
+import { Slice, nextTurn, runInOrder } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { requireText, typeName } from '../parameters';
@@ -136,9 +136,12 @@ async function scan(scripts: readonly Buffer[], context: CallContext, client: Rp
         const hash = scriptHashOf(script);
         const totals = (): ReturnType<typeof answers.totals.of> => answers.totals.of(hash, snapshot, client);
         const { coins } = await snapshot.coins(hash, MOST_COINS - found.length, { totals, goOn });
-        for (const coin of coins) found.push({ ...coin, script, blockHash: (snapshot.index.headerAt(coin.height) as HeaderRecord).hash }); // up to the tip
+        for (const coin of coins) {
+          if (slice.isOverAfterStep()) await nextTurn();
+          found.push({ ...coin, script, blockHash: (snapshot.index.headerAt(coin.height) as HeaderRecord).hash }); // up to the tip
+        }
       }
-      return textOf(found, snapshot.index.tip, context);
+      return runInOrder(coinsText(found, snapshot.index.tip, context), client);
     });
   } catch (error) {
     if (error instanceof TooManyCoinsError || error instanceof HistoryTooLongError)
@@ -147,13 +150,14 @@ async function scan(scripts: readonly Buffer[], context: CallContext, client: Rp
   }
 }
 
-function textOf(found: readonly FoundCoin[], tip: HeaderRecord, { node }: CallContext): Buffer {
+/** Yields now and then. */
+function* coinsText(found: readonly FoundCoin[], tip: HeaderRecord, { node }: CallContext): Generator<void, Buffer> {
   const writer = new JsonWriter(found.length * 512 + 512);
   writer.ascii(`{"success":true,"txouts":${found.length},"height":${tip.height}`);
   writer.hashField(',"bestblock":', tip.hash);
   writer.ascii(',"unspents":[');
   let total = 0;
-  for (const [i, coin] of [...found].sort((a, b) => a.txid.compare(b.txid) || a.index - b.index).entries()) {
+  for (const [i, coin] of (yield* byOutpoint(found)).entries()) {
     const { script } = coin;
     writer.hashField(i === 0 ? '{"txid":' : ',{"txid":', coin.txid);
     writer.ascii(`,"vout":${coin.index},"scriptPubKey":`);
@@ -165,8 +169,23 @@ function textOf(found: readonly FoundCoin[], tip: HeaderRecord, { node }: CallCo
     writer.hashField(',"blockhash":', coin.blockHash);
     writer.ascii(`,"confirmations":${tip.height - coin.height + 1}}`);
     total += coin.value;
+    yield;
   }
   writer.amountField('],"total_amount":', total);
   writer.ascii('}');
   return writer.toBuffer();
+}
+
+/** In the order of Bitcoin Core's map of coins. The first byte of the txid divides the sorting into turns. */
+function* byOutpoint(found: readonly FoundCoin[]): Generator<void, FoundCoin[]> {
+  const parts = Array.from({ length: 256 }, (): FoundCoin[] => []);
+  for (const coin of found) {
+    parts[coin.txid[0] ?? 0]?.push(coin);
+    yield;
+  }
+  for (const part of parts) {
+    part.sort((a, b) => a.txid.compare(b.txid) || a.index - b.index);
+    yield;
+  }
+  return parts.flat();
 }
