@@ -40,6 +40,9 @@ const LOAD_SECONDS = 5;
 const CLOCK_TICKS_MS = 10;
 /** A reader that is live waits longer before it says that it is not there yet. */
 const CATCHING_UP_MS = 1_000;
+/** Between two questions of those that wait for minutes. */
+const ASKING_PAUSE_MS = 500;
+
 const PARTS = ['feed', 'live', 'readers', 'transaction', 'catch-up'] as const;
 const TRANSACTIONS = 4_000;
 const AT_ONCE = 16;
@@ -209,7 +212,7 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
   await withNode(grown, chain, (node) => addAll(node, blocks));
   await withFeed(nats, join(folder, 'source'), grown, async ({ node }) => {
     const ratios: number[] = [];
-    const withoutFiles: number[] = [];
+    const both: number[] = [];
     let built = '';
     let builtMs = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -219,11 +222,12 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
       copyChain(grown, local);
       const localMs = await cpuOfProgram(['index', 'rebuild', '--network', 'regtest', '--prefix', local]);
       ratios.push(builtMs / localMs);
-      withoutFiles.push((await cpuToLive(nats, join(folder, `unkept-${round}`), node.chain.height, ['--rest-block-cache=0'])) / localMs);
+      const scriptsMs = await cpuOfProgram(['index', 'rebuild', '--scripts', '--network', 'regtest', '--prefix', local]);
+      both.push((await cpuToLive(nats, join(folder, `both-${round}`), node.chain.height, '--rest-addresses')) / (localMs + scriptsMs));
       rmSync(local, { recursive: true });
     }
     console.log(
-      `catching up over a fleet: ${shown(ratios)} times the CPU of index rebuild over local blocks; without keeping the blocks ${shown(withoutFiles)}`
+      `catching up over a fleet: ${shown(ratios)} times the CPU of index rebuild over local blocks; with the index by script ${shown(both)}`
     );
     const copy = join(folder, 'snapshot');
     const target = join(folder, 'target');
@@ -243,12 +247,13 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
   });
 }
 
-/** CPU of a reader from its start until it answers at a height. */
-async function cpuToLive(nats: Nats, prefix: string, height: number, options: readonly string[] = []): Promise<number> {
-  const reader = await BenchReader.start(nats, prefix, options);
+/** CPU of a reader from its start until it answers at a height. `option`: one more, after which addresses are to be answered, too. */
+async function cpuToLive(nats: Nats, prefix: string, height: number, option?: '--rest-addresses'): Promise<number> {
+  const reader = await BenchReader.start(nats, prefix, option === undefined ? [] : [option]);
   try {
     // What is asked is counted, too.
-    await reader.untilAt(height, 500);
+    await reader.untilAt(height, ASKING_PAUSE_MS);
+    if (option !== undefined) await reader.untilAnswered('/api/blocks/tip/height');
     return reader.cpuMs;
   } finally {
     await reader.stop();
@@ -282,6 +287,10 @@ class BenchReader {
       if (reply?.status === 200 && Number(reply.headers.get('x-rest-tip')?.split(' ')[0]) >= height) return;
       if (performance.now() - asked < CATCHING_UP_MS) await pause(pauseMs);
     }
+  }
+
+  async untilAnswered(path: string): Promise<void> {
+    while ((await fetch(`http://127.0.0.1:${this.port}${path}`)).status !== 200) await pause(ASKING_PAUSE_MS);
   }
 
   async stop(): Promise<void> {

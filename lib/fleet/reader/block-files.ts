@@ -1,7 +1,7 @@
 // Blocks in files, the least recently used of which are deleted. A file has the bytes of the block, its undo record, and twelve bytes that
 // say how long the two are and have a checksum over all before. The folder may be deleted while no reader runs.
 
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -80,7 +80,7 @@ export class BlockFiles {
     try {
       const unfinished = `${path}${UNFINISHED}`;
       await this.#makeFolder(join(path, '..'));
-      await writeFile(unfinished, [...parts.slice(0, 2), footer], { mode: 0o600 });
+      await writeAll(unfinished, [raw, undo ?? Buffer.alloc(0), footer]);
       await rename(unfinished, path);
       this.#sound.add(name);
       this.#sizes.set(name, raw.length + (undo?.length ?? 0) + FOOTER_LENGTH);
@@ -132,6 +132,21 @@ export class BlockFiles {
 
   #path(name: string): string {
     return join(this.#folder, name.slice(-FOLDER_DIGITS), name);
+  }
+}
+
+/** Only the owner may read it. @throws errors of the system */
+async function writeAll(path: string, parts: readonly Buffer[]): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    let left = parts.reduce((sum, part) => sum + part.length, 0);
+    for (let rest = [...parts]; left > 0;) {
+      const { bytesWritten } = await file.writev(rest);
+      left -= bytesWritten;
+      rest = left === 0 ? [] : [Buffer.concat(rest).subarray(bytesWritten)];
+    }
+  } finally {
+    await file.close();
   }
 }
 

@@ -123,7 +123,7 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     const file = (this.#position = disk && new PositionFile(disk.position, failed));
     const nodes = (this.#nodes = new Nodes(subjects, () => this.#bus?.connection));
     const spentHash = (hash: Buffer): Buffer | undefined => readFrom(this.#index?.latest, (own) => own.spentHash(hash));
-    const blocks = (this.#blocks = new BlockStore({ nodes, files, spentHash, logger }));
+    const blocks = (this.#blocks = new BlockStore({ nodes, files, keepsAsked: () => this.#refusal() === undefined, spentHash, logger }));
     const lock = this.#lock;
     const pool = (this.#replica = new PoolReplica((use) => lock.run(use)));
     const beats = (this.#beats = new Beats(staleMs));
