@@ -14,6 +14,7 @@ import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
 import { scriptHistoryRoutes } from './endpoints/script-histories';
+import { summaryRoutes } from './endpoints/script-summaries';
 import { transactionRoutes } from './endpoints/transaction';
 import { mempoolInterfaceRoutes } from './mempool/routes';
 import type { IncomingMessage } from 'node:http';
@@ -29,6 +30,7 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...outspendRoutes(context),
     ...scriptRoutes(context),
     ...scriptHistoryRoutes(context),
+    ...summaryRoutes(context),
     ...broadcastRoutes(context),
     ...mempoolRoutes(context),
     ...feeRoutes(context),
