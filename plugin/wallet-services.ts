@@ -2,6 +2,7 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
+import { OutpointNotifier } from '../lib/answers/outpoints/outpoint-notifier';
 import { StatusNotifier } from '../lib/answers/status/status-notifier';
 import { SettledPasses } from '../lib/answers/updates/settled-passes';
 import { TipNotifier } from '../lib/answers/updates/tip-notifier';
@@ -66,6 +67,7 @@ export class WalletServices {
   readonly answers: ScriptAnswers;
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: OutpointNotifier;
   readonly esplora: HttpInterface;
   readonly passes: SettledPasses;
   readonly subscriptions: SubscriptionMemory;
@@ -101,7 +103,7 @@ export class WalletServices {
       ),
       methods = methodTable,
       subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
-        new ClientSubscriptions({ tips, statuses }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
+        new ClientSubscriptions({ tips, statuses, outpoints }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
       isOwn = proxies.isOwn
     } = replaced;
     this.scripts = scripts;
@@ -113,6 +115,7 @@ export class WalletServices {
     // In each pass clients are notified in this order.
     const tips = (this.tips = new TipNotifier(passes));
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
+    const outpoints = (this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints }));
     this.access = new ScriptAccess({ scripts, answers, statuses });
     const esplora = { ...answers, broadcast, maxUnspent, version };
     this.esplora = esploraInterface(serving, esplora, { ...options, version });

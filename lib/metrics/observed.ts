@@ -40,6 +40,7 @@ export interface ObservedWallets {
   readonly passes: SettledPasses;
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: { readonly size: number };
   readonly sessions: Sessions;
   readonly subscriptions: SubscriptionMemory;
   readonly push: { readonly tracked: number };
