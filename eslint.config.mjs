@@ -134,7 +134,7 @@ const folders = {
   'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
   'lib/esplora/push': ['errors', 'endpoint', 'blocks', 'messages', 'mempool'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method', 'outpoint-text'],
+  'lib/electrum/methods': ['errors', 'method', 'about', 'outpoint-text'],
   'lib/electrum/server': ['errors', 'method'],
   'lib/electrum/notify': ['errors', 'method', 'outpoint-text'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']

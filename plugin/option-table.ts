@@ -122,8 +122,12 @@ export const OPTIONS = [
   wallets('rest-electrum-tls HOST:PORT', TEXT, 'answer the Electrum protocol over TLS there'),
   wallets('rest-electrum-cert FILE', TEXT, 'certificate in PEM; by default the node makes one', RARE),
   wallets('rest-electrum-key FILE', TEXT, 'its key in PEM', RARE),
+  wallets('rest-electrum-banner FILE', TEXT, 'with a text for users', RARE),
+  wallets('rest-electrum-donation ADDRESS', TEXT, 'for donations to the operator', RARE),
+  wallets('rest-electrum-hosts PLACES', TEXT, 'where clients reach this server: ssl://host:port, with commas between them', RARE),
+  wallets('rest-electrum-peers PLACES', TEXT, 'where other servers are, of which clients are told', RARE),
   wallets('rest-electrum-sessions N', number(1_000, 1, 100_000), 'clients at a time', RARE),
-  wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts to which one client may subscribe', RARE),
+  wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts and outpoints to which one client may subscribe', RARE),
   wallets(
     'rest-electrum-cost POINTS',
     number(100_000, 0, 1_000_000_000),

@@ -1,6 +1,8 @@
 // The operator's settings, read and checked once, from flags, environment and bcoin.conf. An invalid setting stops the node with an
 // error that names the option.
 
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -9,7 +11,10 @@ import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
 import { parseNatsUrls, type NatsAccess } from '../lib/fleet/log/access';
 import { parseAddress, TOPICS, type Notifier, type Topic } from '../lib/zmq/topics';
 import { optionOf, OPTIONS, type ChoiceOf, type OptionName, type Role } from './option-table';
+import { parsePlaces } from './electrum-places';
+import { messageOf } from '../lib/turns/error-text';
 import { unknownOption } from './unknown-options';
+import type { ServerAbout, ServerPlace } from '../lib/electrum/method';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 import type { Limits } from '../lib/server/limits';
@@ -109,6 +114,8 @@ export interface ElectrumOptions {
   readonly maxSubscriptions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
+  /** What the server says of itself and of others. */
+  readonly about: ServerAbout;
 }
 
 export interface PaymentOptions {
@@ -305,8 +312,41 @@ function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOp
     certificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
     maxSessions: read.integer('rest-electrum-sessions'),
     maxSubscriptions: read.integer('rest-electrum-subscriptions'),
-    maxCost: read.integer('rest-electrum-cost')
+    maxCost: read.integer('rest-electrum-cost'),
+    about: {
+      banner: readBanner(config),
+      donationAddress: read.text('rest-electrum-donation', 'an address', (value) => /^\w{1,128}$/.test(value)),
+      hosts: readServerPlaces(read, 'rest-electrum-hosts', ['tcp', 'ssl', 'ws', 'wss']),
+      peers: readServerPlaces(read, 'rest-electrum-peers', ['tcp', 'ssl'])
+    }
   };
+}
+
+/** Wallets show it as a whole. */
+const MOST_BANNER_BYTES = 16_384;
+
+function readBanner(config: HostConfig): string | undefined {
+  const path = readFile(config, 'rest-electrum-banner');
+  if (path === undefined) return undefined;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new OptionError(`--rest-electrum-banner cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (bytes.length > MOST_BANNER_BYTES || !isUtf8(bytes))
+    throw new OptionError(`--rest-electrum-banner must be a text of at most ${MOST_BANNER_BYTES} bytes in UTF-8: ${path}`);
+  return bytes.toString();
+}
+
+function readServerPlaces(
+  read: OptionReader,
+  name: 'rest-electrum-hosts' | 'rest-electrum-peers',
+  schemes: readonly ServerPlace['scheme'][]
+): readonly ServerPlace[] {
+  const what = `places as ssl://electrum.example:50002 (${schemes.join(', ')}), with commas between them, one of a kind for each host`;
+  const text = read.text(name, what, (value) => parsePlaces(value, schemes) !== undefined);
+  return text === '' ? [] : (parsePlaces(text, schemes) ?? []);
 }
 
 function readProxies(read: OptionReader): readonly string[] {

@@ -6,6 +6,7 @@ import { OutpointNotifier } from '../lib/answers/outpoints/outpoint-notifier';
 import { StatusNotifier } from '../lib/answers/status/status-notifier';
 import { SettledPasses } from '../lib/answers/updates/settled-passes';
 import { TipNotifier } from '../lib/answers/updates/tip-notifier';
+import { acceptedPrefixes, scriptOfAddress } from '../lib/bitcoin/address';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable, timedMethods } from '../lib/electrum/method-table';
 import { ClientSubscriptions, type NotifiedClient } from '../lib/electrum/notify/client-subscriptions';
@@ -22,6 +23,7 @@ import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
+import type { NetworkInfo } from '../lib/node/types';
 import type { HttpInterface } from '../lib/server/app';
 import type { RequestTimes } from '../lib/server/figures/request-times';
 import type { ServerLogger } from '../lib/server/logger';
@@ -60,6 +62,14 @@ export interface WalletServicesParts {
   readonly times: RequestTimes | undefined;
 }
 
+/** @throws OptionError for the donation address, unless it is empty or one of the network */
+function requireAddress(address: string, { chain, addressPrefixes }: NetworkInfo): void {
+  if (address === '') return;
+  const script = scriptOfAddress(address, acceptedPrefixes(chain, addressPrefixes));
+  if (typeof script === 'string')
+    throw new OptionError(`--rest-electrum-donation must be an address of this network: '${address}' is ${script}`);
+}
+
 export class WalletServices {
   readonly scripts: ScriptIndexer;
   /** For other plugins. */
@@ -93,7 +103,8 @@ export class WalletServices {
     } = serving;
     const { pool, histories, scriptsGate } = answers;
     const { path, cors, broadcast, maxUnspent, maxHistory, electrum } = options;
-    const { maxSessions, maxCost, maxSubscriptions } = electrum;
+    const { maxSessions, maxCost, maxSubscriptions, about } = electrum;
+    requireAddress(about.donationAddress, node.network);
     const {
       subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE, proxies.isOwn),
       clientGate = scriptsGate,
@@ -131,7 +142,7 @@ export class WalletServices {
       logger,
       times: times?.of('push')
     });
-    const table = methods({ ...answers, version, maxHistory, broadcast });
+    const table = methods({ ...answers, version, maxHistory, broadcast, about });
     this.electrum = new ElectrumService({
       serving,
       sessions,

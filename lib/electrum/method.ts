@@ -10,6 +10,24 @@ import type { Client } from '../turns/client';
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
+/** Where a server is reached: `tcp` and `ssl` by lines, `ws` and `wss` over WebSocket. */
+export interface ServerPlace {
+  readonly scheme: 'tcp' | 'ssl' | 'ws' | 'wss';
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServerAbout {
+  /** A text for the user; undefined: a greeting. */
+  readonly banner: string | undefined;
+  /** Empty: none. */
+  readonly donationAddress: string;
+  /** Where this server is reached. */
+  readonly hosts: readonly ServerPlace[];
+  /** Where other servers are. */
+  readonly peers: readonly ServerPlace[];
+}
+
 /** What methods answer from. */
 export interface MethodContext extends ScriptAnswers {
   /** The version of this package. */
@@ -18,6 +36,8 @@ export interface MethodContext extends ScriptAnswers {
   readonly maxHistory: number;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
+  /** What the operator has the server say of itself and of other servers. */
+  readonly about: ServerAbout;
 }
 
 /** A client as methods see it. */

@@ -76,7 +76,7 @@ export class MethodCaller {
 
   constructor(
     { answers, serving }: Pick<ServedNode, 'answers' | 'serving'>,
-    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}
+    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast' | 'about'>> = {}
   ) {
     this.#gate = serving.gate;
     this.table = methodTable({
@@ -84,6 +84,7 @@ export class MethodCaller {
       version: VERSION,
       maxHistory: 80_000,
       broadcast: true,
+      about: { banner: undefined, donationAddress: '', hosts: [], peers: [] },
       ...options
     });
   }
