@@ -115,6 +115,9 @@ export const OPTIONS = [
 
   rowsOf('wallets')('rest-addresses', FLAG, "keep an index by script as well, and answer Esplora's API under /api"),
   wallets('rest-addresses-path PATH', { type: 'text', fallback: '/api' }, "of Esplora's API", RARE),
+  wallets('rest-addresses-socket FILE', TEXT, 'a Unix socket over which it is answered as well, and nothing else', RARE),
+  wallets('rest-addresses-socket-mode MODE', { type: 'text', fallback: '660' }, 'of that socket, in octal digits: who may connect', RARE),
+  wallets('rest-mining', FLAG, 'answer /block-template of it, a block to mine', RARE_OF_NODES),
   wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins with commas between them, or *'),
   wallets('rest-no-broadcast', FLAG, 'accept no transactions', RARE),
   wallets('rest-max-unspent N', number(500, 1, 1_000_000), "coins in one reply of Esplora's API", RARE),

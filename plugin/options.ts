@@ -94,6 +94,10 @@ export interface AddressOptions {
   readonly path: string;
   /** Origins whose pages may read replies, or all; undefined: none. */
   readonly cors: readonly string[] | '*' | undefined;
+  /** A Unix socket over which it is answered as well, and the mode of its file; undefined: there is none. */
+  readonly socket: { readonly path: string; readonly mode: number } | undefined;
+  /** Whether blocks to mine are given out. */
+  readonly mining: boolean;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
   /** The most coins in one reply. */
@@ -290,6 +294,8 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
   return {
     path: readPath(read, 'rest-addresses-path'),
     cors: readOrigins(read),
+    socket: readSocket(read, config),
+    mining: read.flag('rest-mining'),
     broadcast: !read.flag('rest-no-broadcast'),
     maxUnspent: read.integer('rest-max-unspent'),
     maxHistory: read.integer('rest-max-history'),
@@ -347,6 +353,22 @@ function readServerPlaces(
   const what = `places as ssl://electrum.example:50002 (${schemes.join(', ')}), with commas between them, one of a kind for each host`;
   const text = read.text(name, what, (value) => parsePlaces(value, schemes) !== undefined);
   return text === '' ? [] : (parsePlaces(text, schemes) ?? []);
+}
+
+/** The system has this many bytes for it, and a zero behind; a longer path would be cut. */
+const MOST_SOCKET_PATH = 103;
+
+function readSocket(read: OptionReader, config: HostConfig): AddressOptions['socket'] {
+  const path = readFile(config, 'rest-addresses-socket');
+  const digits = read.text('rest-addresses-socket-mode', 'three octal digits as 660', (value) => /^[0-7]{3}$/.test(value));
+  if (path === undefined) {
+    if (config.has('rest-addresses-socket-mode'))
+      throw new OptionError('--rest-addresses-socket-mode has no effect without --rest-addresses-socket');
+    return undefined;
+  }
+  if (Buffer.byteLength(path) > MOST_SOCKET_PATH)
+    throw new OptionError(`--rest-addresses-socket must be a path of at most ${MOST_SOCKET_PATH} bytes, not '${path}'`);
+  return { path, mode: Number.parseInt(digits, 8) };
 }
 
 function readProxies(read: OptionReader): readonly string[] {

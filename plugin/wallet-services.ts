@@ -102,7 +102,7 @@ export class WalletServices {
       options: { limits }
     } = serving;
     const { pool, histories, scriptsGate } = answers;
-    const { path, cors, broadcast, maxUnspent, maxHistory, electrum } = options;
+    const { path, cors, broadcast, mining, maxUnspent, maxHistory, electrum } = options;
     const { maxSessions, maxCost, maxSubscriptions, about } = electrum;
     requireAddress(about.donationAddress, node.network);
     const {
@@ -128,7 +128,7 @@ export class WalletServices {
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
     const outpoints = (this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints }));
     this.access = new ScriptAccess({ scripts, answers, statuses });
-    const esplora = { ...answers, broadcast, maxUnspent, version };
+    const esplora = { ...answers, broadcast, mining, maxUnspent, version };
     this.esplora = esploraInterface(serving, esplora, { ...options, version });
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({

@@ -10,6 +10,7 @@ import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
 import { feeRoutes } from './endpoints/fees';
 import { mempoolRoutes } from './endpoints/mempool';
+import { miningRoutes } from './endpoints/mining';
 import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
@@ -32,6 +33,7 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...scriptHistoryRoutes(context),
     ...summaryRoutes(context),
     ...broadcastRoutes(context),
+    ...miningRoutes(context),
     ...mempoolRoutes(context),
     ...feeRoutes(context),
     ...mempoolInterfaceRoutes(context)

@@ -94,6 +94,8 @@ describe('the options', () => {
     expect(addresses).to.deep.equal({
       path: '/api',
       cors: undefined,
+      socket: undefined,
+      mining: false,
       broadcast: true,
       maxUnspent: 500,
       maxHistory: 80_000,
@@ -104,11 +106,16 @@ describe('the options', () => {
       'rest-addresses-path': '/esplora/v1',
       'rest-cors': 'https://wallet.example,http://localhost:3000',
       'rest-no-broadcast': true,
-      'rest-max-unspent': 2_000
+      'rest-max-unspent': 2_000,
+      'rest-addresses-socket': '/tmp/a/../wallets.sock',
+      'rest-addresses-socket-mode': '600',
+      'rest-mining': true
     };
     expect(readOptions(await configOf(others)).addresses).to.deep.equal({
       path: '/esplora/v1',
       cors: ['https://wallet.example', 'http://localhost:3000'],
+      socket: { path: '/tmp/wallets.sock', mode: 0o600 },
+      mining: true,
       broadcast: false,
       maxUnspent: 2_000,
       maxHistory: 80_000,
@@ -228,6 +235,23 @@ describe('the options', () => {
         { 'rest-addresses': true, 'rest-electrum-cert': '/tmp/a', 'rest-electrum-key': '/tmp/b' },
         '--rest-electrum-cert has no effect without --rest-electrum-tls'
       ],
+      [{ 'rest-addresses': true, 'rest-addresses-socket': '' }, "--rest-addresses-socket must be a file, not ''"],
+      [
+        { 'rest-addresses': true, 'rest-addresses-socket': `/tmp/${'x'.repeat(99)}` },
+        '--rest-addresses-socket must be a path of at most 103 bytes'
+      ],
+      [
+        { 'rest-addresses': true, 'rest-addresses-socket-mode': '600' },
+        '--rest-addresses-socket-mode has no effect without --rest-addresses-socket'
+      ],
+      ...['', '6', '0660', '680', 'rw'].map(
+        (mode) =>
+          [
+            { 'rest-addresses': true, 'rest-addresses-socket': '/tmp/a', 'rest-addresses-socket-mode': mode },
+            '--rest-addresses-socket-mode must be three octal digits as 660'
+          ] as const
+      ),
+      [{ 'rest-mining': true }, '--rest-mining has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/a?b', '/a b'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const
