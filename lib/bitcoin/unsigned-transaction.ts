@@ -40,14 +40,24 @@ export function amountBytes(satoshis: number): Buffer {
 /** Bytes behind their length. */
 export const withLength = (bytes: Buffer): Buffer => Buffer.concat([compactSizeOf(bytes.length), bytes]);
 
+const INPUT_LENGTH = 41;
+
 /** The serialization without witness. */
 export function unsignedBytes({ version, inputs, outputs, locktime }: UnsignedTransaction): Buffer {
+  const ins = Buffer.alloc(inputs.length * INPUT_LENGTH);
+  for (const [i, { txid, index, sequence }] of inputs.entries()) {
+    const at = i * INPUT_LENGTH;
+    txid.copy(ins, at);
+    ins.writeUInt32LE(index, at + 32);
+    // Between them is the length of a script: 0.
+    ins.writeUInt32LE(sequence, at + 37);
+  }
   return Buffer.concat([
     u32Of(version),
     compactSizeOf(inputs.length),
-    ...inputs.flatMap(({ txid, index, sequence }) => [txid, u32Of(index), compactSizeOf(0), u32Of(sequence)]),
+    ins,
     compactSizeOf(outputs.length),
-    ...outputs.flatMap(({ value, script }) => [value, withLength(script)]),
+    ...outputs.flatMap(({ value, script }) => [value, compactSizeOf(script.length), script]),
     u32Of(locktime)
   ]);
 }

@@ -5,7 +5,9 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { PsbtError } from '../../lib/bitcoin/psbt/errors';
 import { combined } from '../../lib/bitcoin/psbt/merge';
-import { psbtIn } from '../../lib/bitcoin/psbt/read';
+import { setField } from '../../lib/bitcoin/psbt/psbt';
+import { psbtIn, PsbtRoom } from '../../lib/bitcoin/psbt/read';
+import { compactSizeOf } from '../../lib/bitcoin/reader';
 import { serializedPsbt } from '../../lib/bitcoin/psbt/write';
 import { isPublicKey } from '../../lib/bitcoin/secp256k1';
 import { isSignatureEncoding } from '../../lib/bitcoin/signature-encoding';
@@ -23,7 +25,8 @@ const valid = jsonIn<RecordedCall>(join(__dirname, '../vectors/rpc/recorded-31.j
 );
 
 const read = (text: string): Psbt => finish(psbtIn(text));
-const written = (psbt: Psbt): string => serializedPsbt(psbt).toString('base64');
+const bytesOf = (psbt: Psbt): Buffer => finish(serializedPsbt(psbt));
+const written = (psbt: Psbt): string => bytesOf(psbt).toString('base64');
 
 describe('a PSBT', () => {
   it('is read as it was written, and once written always written the same', () => {
@@ -37,7 +40,7 @@ describe('a PSBT', () => {
         other.inputs.length,
         other.outputs.length
       ]);
-      expect(written(combined([one, other]) ?? expect.fail('one PSBT')), text).to.equal(again);
+      expect(written(finish(combined([one, other])) ?? expect.fail('one PSBT')), text).to.equal(again);
     }
   });
 
@@ -53,7 +56,7 @@ describe('a PSBT', () => {
       }
       count++;
       const ours = read(text);
-      const again = Transaction.fromPSBT(serializedPsbt(ours), { allowUnknownOutputs: true, allowUnknownInputs: true });
+      const again = Transaction.fromPSBT(bytesOf(ours), { allowUnknownOutputs: true, allowUnknownInputs: true });
       expect(again.unsignedTx, text).to.deep.equal(theirs.unsignedTx);
       expect(ours.inputs.map(({ txid, index }) => [Buffer.from(txid).reverse().toString('hex'), index])).to.deep.equal(
         Array.from({ length: theirs.inputsLength }, (_, i) => {
@@ -105,6 +108,41 @@ describe('a PSBT', () => {
     const head = Buffer.from('70736274ff01020402000000010401010105010001fb040200000000', 'hex');
     const bytes = Buffer.concat([head, key, Buffer.from('fefffff001fe00000002', 'hex')]);
     expect(() => read(bytes.toString('base64'))).to.throw(PsbtError, 'SpanReader::read(): end of data: iostream error');
+  });
+
+  it('is refused if there is more in it, or in all of a call, than is read', () => {
+    const text = (...parts: readonly (string | Buffer)[]): string =>
+      Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part))).toString('base64');
+    const head = (inputs: string, outputs: string): string => `70736274ff01020402000000010401${inputs}010501${outputs}01fb040200000000`;
+    const input = `${head('01', '00')}010e20${'05'.repeat(32)}010f0400000000`;
+    const output = head('00', '01');
+    const sized = (value: Buffer): Buffer => Buffer.concat([compactSizeOf(value.length), value]);
+    const unknown = (count: number): Buffer[] =>
+      Array.from({ length: count }, (_, i) => Buffer.from(`0577${i.toString(16).padStart(8, '0')}0101`, 'hex'));
+    expect(read(text(input, ...unknown(3_998), '00')).inputs).to.have.length(1);
+    const point = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+    for (const [sentence, refused] of [
+      ['more than 4000 fields in a map', text(input, ...unknown(3_999), '00')],
+      ['more than 100000 bytes in a script', text(input, '0104', sized(Buffer.alloc(100_001)), '00')],
+      ['more than 33000 bytes of keys that make up one', text(input, '221a', point, sized(Buffer.alloc(33_033)), '00')],
+      ['more than 10000 hashes of leaves', text(input, '2116', '01'.repeat(32), 'fd1527', 'fd1127', Buffer.alloc(32 * 10_001), '00')],
+      ['more than 10000 leaves in a tree', text(output, '0106', sized(Buffer.alloc(40_004, '01c00151', 'hex')), '00')],
+      ['more than 1000000 bytes in a transaction', text('70736274ff0100', sized(Buffer.alloc(1_000_001)), '00')],
+      ['more than 8000000 bytes', 'A'.repeat(10_666_672)]
+    ] as const)
+      expect(() => read(refused), sentence).to.throw(PsbtError, new RegExp(`^${sentence}$`));
+
+    const room = new PsbtRoom();
+    const parts = (): Psbt => finish(psbtIn(text(input, ...unknown(3_990), '00'), room));
+    for (let i = 0; i < 49; i++) parts();
+    expect(() => [parts(), parts()]).to.throw(PsbtError, 'more than 200000 inputs, outputs and fields');
+  });
+
+  it('does not become one with more fields than are read', () => {
+    const [text = ''] = valid;
+    const [one, other] = [read(text), read(text)];
+    for (let i = 0; i < 4_000; i++) setField(i % 2 === 0 ? one.fields : other.fields, 0x77, Buffer.of(1), Buffer.from(`w${i}`));
+    expect(() => finish(combined([one, other]))).to.throw(PsbtError, /^more than 4000 fields in a map$/);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   INPUT,
   locktimeOf,
   psbtOf,
+  requireFew,
   setField,
   unsignedOf,
   type Psbt,
@@ -16,20 +17,26 @@ import {
   type PsbtMap,
   type PsbtOutput
 } from './psbt';
+import { requireFits } from './values';
 
 /** Bits of what may be changed: only together, but for this one. */
 const HAS_SINGLE = 0b100;
 
-/** Of all PSBTs of one transaction; undefined if they are of several, or of different versions. What the first one has stays. */
-export function combined([first, ...others]: readonly [Psbt, ...Psbt[]]): Psbt | undefined {
+/** Of all PSBTs of one transaction; undefined if they are of several, or of different versions. What the first one has stays.
+ * Yields after each. @throws PsbtError for more than a PSBT may have */
+export function* combined([first, ...others]: readonly [Psbt, ...Psbt[]]): Generator<void, Psbt | undefined> {
   const id = idOf(first);
-  if (others.some((other) => other.version !== first.version || id === undefined || idOf(other) !== id)) return undefined;
+  for (const other of others) {
+    if (other.version !== first.version || id === undefined || idOf(other) !== id) return undefined;
+    yield;
+  }
   for (const other of others) {
     mergeModifiable(first.fields, other.fields);
     addMissing(first.fields, other.fields);
     for (const [i, { fields }] of first.inputs.entries())
       addMissingOfInput(fields, other.inputs[i]?.fields ?? new Map<string, PsbtField>());
     for (const [i, { fields }] of first.outputs.entries()) addMissing(fields, other.outputs[i]?.fields ?? new Map<string, PsbtField>());
+    yield;
   }
   return first;
 }
@@ -44,6 +51,7 @@ function idOf(psbt: Psbt): string | undefined {
 
 function addMissing(to: PsbtMap, from: PsbtMap): void {
   for (const [key, field] of from) if (!to.has(key)) to.set(key, field);
+  requireFew(to);
 }
 
 /** A leaf that is there keeps its control blocks. */
@@ -51,6 +59,7 @@ function addMissingOfInput(to: PsbtMap, from: PsbtMap): void {
   const leaves = new Set([...to.values()].flatMap(({ type, value }) => (type === INPUT.tapScript ? [value.toString('latin1')] : [])));
   for (const [key, field] of from)
     if (!to.has(key) && !(field.type === INPUT.tapScript && leaves.has(field.value.toString('latin1')))) to.set(key, field);
+  requireFew(to);
 }
 
 function mergeModifiable(to: PsbtMap, from: PsbtMap): void {
@@ -74,16 +83,19 @@ const SIGNED: readonly number[] = [INPUT.signature, INPUT.finalScript, INPUT.fin
 
 /**
  * One of version 0 with the inputs and outputs of all, which are of version 0, in the order that `shuffled` gives them; of the highest
- * version of their transactions, with the lowest lock time. @throws SameInputError
+ * version of their transactions, with the lowest lock time. Yields now and then.
+ * @throws SameInputError, PsbtError for more than a PSBT may have
  */
-export function joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]) => readonly T[]): Psbt {
+export function* joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]) => readonly T[]): Generator<void, Psbt> {
   const inputs = new Map<string, PsbtInput>();
-  for (const psbt of psbts)
+  for (const psbt of psbts) {
     for (const input of psbt.inputs) {
       const key = `${input.txid.toString('hex')}${input.index}`;
       if (inputs.has(key)) throw new SameInputError(input);
       inputs.set(key, input);
     }
+    yield;
+  }
   const [ins, outs] = [shuffled([...inputs.values()]), shuffled<PsbtOutput>(psbts.flatMap(({ outputs }) => outputs))];
   const unsigned: UnsignedTransaction = {
     version: Math.max(1, ...psbts.map(({ transactionVersion }) => transactionVersion)),
@@ -91,7 +103,8 @@ export function joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[])
     outputs: outs,
     locktime: Math.min(...psbts.map((psbt) => locktimeOf(psbt) ?? 0))
   };
-  const { fields } = psbtOf(unsigned, 0);
+  const { fields } = yield* psbtOf(unsigned, 0);
+  requireFits(fieldOf(fields, GLOBAL.transaction)?.length ?? 0);
   for (const psbt of psbts) addMissing(fields, psbt.fields);
   const own = ins.map((input) => ({ ...input, fields: new Map([...input.fields].filter(([, { type }]) => !SIGNED.includes(type))) }));
   return { version: 0, fields, transactionVersion: unsigned.version, inputs: own, outputs: outs };

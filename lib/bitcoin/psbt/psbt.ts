@@ -2,6 +2,7 @@
 // kept. The names of the types are those of the BIPs.
 
 import { unsignedBytes, u32Of, type UnsignedTransaction } from '../unsigned-transaction';
+import { PsbtError } from './errors';
 import { compactSizeOf } from '../reader';
 
 export const GLOBAL = {
@@ -94,6 +95,14 @@ export interface Psbt {
   readonly outputs: readonly PsbtOutput[];
 }
 
+/** Fields in a map: they are sorted at once. */
+const MOST_IN_MAP = 4_000;
+
+/** @throws PsbtError for more fields than a map may have */
+export function requireFew(fields: PsbtMap): void {
+  if (fields.size > MOST_IN_MAP) throw new PsbtError(`more than ${MOST_IN_MAP} fields in a map`);
+}
+
 const HIGHEST_SEQUENCE = 0xffff_ffff;
 
 const keyOfType = (type: number, data: Buffer = Buffer.alloc(0)): Buffer => Buffer.concat([compactSizeOf(type), data]);
@@ -107,8 +116,8 @@ export const fieldOf = (fields: PsbtMap, type: number): Buffer | undefined => fi
 /** A number of 32 bits. */
 export const numberIn = (fields: PsbtMap, type: number): number | undefined => fieldOf(fields, type)?.readUInt32LE();
 
-/** One without signatures. */
-export function psbtOf({ version, inputs, outputs, locktime }: UnsignedTransaction, psbtVersion: 0 | 2): Psbt {
+/** One without signatures. Yields after each input and output. */
+export function* psbtOf({ version, inputs, outputs, locktime }: UnsignedTransaction, psbtVersion: 0 | 2): Generator<void, Psbt> {
   const fields: PsbtMap = new Map();
   if (psbtVersion === 0) setField(fields, GLOBAL.transaction, unsignedBytes({ version, inputs, outputs, locktime }));
   else {
@@ -118,28 +127,28 @@ export function psbtOf({ version, inputs, outputs, locktime }: UnsignedTransacti
     setField(fields, GLOBAL.outputs, compactSizeOf(outputs.length));
     setField(fields, GLOBAL.psbtVersion, u32Of(psbtVersion));
   }
-  return {
-    version: psbtVersion,
-    fields,
-    transactionVersion: version,
-    inputs: inputs.map(({ txid, index, sequence }) => {
-      const own: PsbtMap = new Map();
-      if (psbtVersion === 2) {
-        setField(own, INPUT.txid, txid);
-        setField(own, INPUT.index, u32Of(index));
-        setField(own, INPUT.sequence, u32Of(sequence));
-      }
-      return { fields: own, txid, index, sequence };
-    }),
-    outputs: outputs.map(({ value, script }) => {
-      const own: PsbtMap = new Map();
-      if (psbtVersion === 2) {
-        setField(own, OUTPUT.amount, value);
-        setField(own, OUTPUT.script, script);
-      }
-      return { fields: own, value, script };
-    })
-  };
+  const ins: PsbtInput[] = [];
+  for (const { txid, index, sequence } of inputs) {
+    const own: PsbtMap = new Map();
+    if (psbtVersion === 2) {
+      setField(own, INPUT.txid, txid);
+      setField(own, INPUT.index, u32Of(index));
+      setField(own, INPUT.sequence, u32Of(sequence));
+    }
+    ins.push({ fields: own, txid, index, sequence });
+    yield;
+  }
+  const outs: PsbtOutput[] = [];
+  for (const { value, script } of outputs) {
+    const own: PsbtMap = new Map();
+    if (psbtVersion === 2) {
+      setField(own, OUTPUT.amount, value);
+      setField(own, OUTPUT.script, script);
+    }
+    outs.push({ fields: own, value, script });
+    yield;
+  }
+  return { version: psbtVersion, fields, transactionVersion: version, inputs: ins, outputs: outs };
 }
 
 /** Its lock time (BIP370); undefined if its inputs need a height and a time. */

@@ -10,6 +10,7 @@ import {
   numberIn,
   OUTPUT,
   PROPRIETARY,
+  requireFew,
   setField,
   type Psbt,
   type PsbtInput,
@@ -27,6 +28,7 @@ import {
   readParticipants,
   readPath,
   readSchnorr,
+  readScript,
   readSignature,
   readTapPath,
   readUnsigned,
@@ -45,6 +47,27 @@ const MAGIC = '70736274ff';
 const HIGHEST_VERSION = 2;
 /** Lock times from here on are times, below they are heights. */
 const FIRST_TIME = 500_000_000;
+
+const MOST_BYTES = 8_000_000;
+/** Each takes some hundred bytes of memory beside its own. */
+const MOST_PARTS = 200_000;
+
+/** How much is still read for one call. */
+export class PsbtRoom {
+  #bytes = MOST_BYTES;
+  #parts = MOST_PARTS;
+
+  /** @throws PsbtError */
+  takeBytes(count: number): void {
+    this.#bytes -= count;
+    if (this.#bytes < 0) throw new PsbtError(`more than ${MOST_BYTES} bytes`);
+  }
+
+  /** @throws PsbtError */
+  takePart(): void {
+    if (--this.#parts < 0) throw new PsbtError(`more than ${MOST_PARTS} inputs, outputs and fields`);
+  }
+}
 
 /** Reads the value of a field whose key was read; undefined: there is no such field, and its value is kept as it is. */
 type ReadValue = (reader: ByteReader, key: Buffer) => Buffer;
@@ -131,10 +154,10 @@ const inputFields = (version: number): Fields => ({
     return readSignature(reader);
   },
   [INPUT.sighash]: single('Input Sighash Type', number),
-  [INPUT.redeemScript]: single('Input redeemScript', readBytes),
-  [INPUT.witnessScript]: single('Input witnessScript', readBytes),
+  [INPUT.redeemScript]: single('Input redeemScript', readScript),
+  [INPUT.witnessScript]: single('Input witnessScript', readScript),
   [INPUT.derivation]: derivation,
-  [INPUT.finalScript]: single('Input Final scriptSig', readBytes),
+  [INPUT.finalScript]: single('Input Final scriptSig', readScript),
   [INPUT.finalWitness]: single('Input Final scriptWitness', readWitness),
   [INPUT.ripemd160]: preimage('RIPEMD160', 20),
   [INPUT.sha256]: preimage('SHA256', 32),
@@ -180,11 +203,11 @@ const inputFields = (version: number): Fields => ({
 });
 
 const outputFields = (version: number): Fields => ({
-  [OUTPUT.redeemScript]: single('Output redeemScript', readBytes),
-  [OUTPUT.witnessScript]: single('Output witnessScript', readBytes),
+  [OUTPUT.redeemScript]: single('Output redeemScript', readScript),
+  [OUTPUT.witnessScript]: single('Output witnessScript', readScript),
   [OUTPUT.derivation]: derivation,
   [OUTPUT.amount]: ofV2('Output Amount', 'Output amount', version, (reader) => readExactly(reader, 8)),
-  [OUTPUT.script]: ofV2('Output Script', 'Output script', version, readBytes),
+  [OUTPUT.script]: ofV2('Output Script', 'Output script', version, readScript),
   [OUTPUT.tapKey]: single('Output Taproot Internal Key', hash),
   [OUTPUT.tapTree]: single('Output Taproot Tree Key', (reader) => {
     const tree = readBytes(reader);
@@ -217,20 +240,21 @@ const NOTHING_IN_OUTPUTS: typeof NOTHING_IN_INPUTS = {
   [OUTPUT.tapKey]: ZEROS
 };
 
-/** Reads base64 with nothing else in it. Yields after each input and output. @throws PsbtError */
-export function* psbtIn(text: string): Generator<void, Psbt> {
+/** Reads base64 with nothing else in it. Yields after each field. `room`: of a call. @throws PsbtError */
+export function* psbtIn(text: string, room = new PsbtRoom()): Generator<void, Psbt> {
+  room.takeBytes(Math.floor((text.length * 3) / 4));
   const bytes = Buffer.from(text, 'base64');
   if (text.length % 4 !== 0 || bytes.toString('base64') !== text) throw new PsbtError('invalid base64');
   try {
-    return yield* readPsbt(new ByteReader(bytes));
+    return yield* readPsbt(new ByteReader(bytes), room);
   } catch (error) {
     throw error instanceof MalformedBytesError ? brokenBytes(error) : error;
   }
 }
 
-function* readPsbt(reader: ByteReader): Generator<void, Psbt> {
+function* readPsbt(reader: ByteReader, room: PsbtRoom): Generator<void, Psbt> {
   if (reader.bytes(MAGIC.length / 2).toString('hex') !== MAGIC) throw broken('Invalid PSBT magic bytes');
-  const fields = readMap(reader, GLOBAL_FIELDS, 'global', 'the global');
+  const fields = yield* readMap(reader, room, GLOBAL_FIELDS, 'global', 'the global');
   const version = versionIn(fields);
   const unsigned = fieldOf(fields, GLOBAL.transaction);
   const transaction = unsigned && scanStrippedTransaction(unsigned);
@@ -240,7 +264,7 @@ function* readPsbt(reader: ByteReader): Generator<void, Psbt> {
   const inputCount = counts(GLOBAL.inputs, transaction?.inputCount);
   const ofTransaction = transaction?.inputs;
   while (reader.remaining > 0 && inputs.length < inputCount) {
-    const own = readMap(reader, version === 0 ? INPUTS_V0 : INPUTS_V2, 'input', 'an input', NOTHING_IN_INPUTS);
+    const own = yield* readMap(reader, room, version === 0 ? INPUTS_V0 : INPUTS_V2, 'input', 'an input', NOTHING_IN_INPUTS);
     inputs.push(requireWhole(inputIn(own, ofTransaction?.[inputs.length])));
     yield;
   }
@@ -249,7 +273,7 @@ function* readPsbt(reader: ByteReader): Generator<void, Psbt> {
   const outputsOf = transaction?.outputs;
   const outputCount = counts(GLOBAL.outputs, outputsOf?.length);
   while (reader.remaining > 0 && outputs.length < outputCount) {
-    const own = readMap(reader, version === 0 ? OUTPUTS_V0 : OUTPUTS_V2, 'output', 'an output', NOTHING_IN_OUTPUTS);
+    const own = yield* readMap(reader, room, version === 0 ? OUTPUTS_V0 : OUTPUTS_V2, 'output', 'an output', NOTHING_IN_OUTPUTS);
     outputs.push(outputIn(own, outputsOf?.[outputs.length]));
     yield;
   }
@@ -260,7 +284,15 @@ function* readPsbt(reader: ByteReader): Generator<void, Psbt> {
   return { version, fields, transactionVersion: (transaction?.version ?? numberIn(fields, GLOBAL.version) ?? 0) >>> 0, inputs, outputs };
 }
 
-function readMap(reader: ByteReader, known: Fields, name: string, place: string, nothing: typeof NOTHING_IN_INPUTS = {}): PsbtMap {
+function* readMap(
+  reader: ByteReader,
+  room: PsbtRoom,
+  known: Fields,
+  name: string,
+  place: string,
+  nothing: typeof NOTHING_IN_INPUTS = {}
+): Generator<void, PsbtMap> {
+  room.takePart();
   const fields: PsbtMap = new Map();
   const keys = new Set<string>();
   while (reader.remaining > 0) {
@@ -272,6 +304,9 @@ function readMap(reader: ByteReader, known: Fields, name: string, place: string,
     const type = new ByteReader(key).compactSize();
     const value = (known[type] ?? readBytes)(reader, key);
     if (nothing[type]?.(value) !== true) setField(fields, type, value, key);
+    requireFew(fields);
+    room.takePart();
+    yield;
   }
   throw broken(`Separator is missing at the end of ${place} map`);
 }

@@ -12,10 +12,14 @@ const SCHNORR_LENGTH = 64;
 const SCRIPT_HASH_LENGTH = 32;
 const KEY_HASH_LENGTH = 20;
 
-/** To be called once inputs have the transactions that they spend from (`INPUT.wholeOutput`), as far as these are known. */
-export function updateInputs(psbt: Psbt): void {
+/** To be called once inputs have the transactions that they spend from (`INPUT.wholeOutput`), as far as these are known. Yields after each. */
+export function* updateInputs(psbt: Psbt): Generator<void, void> {
   // Otherwise there is no transaction to be signed.
-  if (locktimeOf(psbt) !== undefined) for (const input of psbt.inputs) showOutput(input);
+  if (locktimeOf(psbt) !== undefined)
+    for (const input of psbt.inputs) {
+      showOutput(input);
+      yield;
+    }
   dropWhole(psbt.inputs);
 }
 

@@ -5,7 +5,7 @@ import { isPublicKey } from '../secp256k1';
 import { isSignatureEncoding } from '../signature-encoding';
 import { compactSizeOf, type ByteReader } from '../reader';
 import { readTransaction, ScannedTransaction } from '../transaction';
-import { broken } from './errors';
+import { broken, PsbtError } from './errors';
 
 export const KEY_LENGTH = 33;
 const LONG_KEY_LENGTH = 65;
@@ -18,14 +18,23 @@ const MOST_SCHNORR = 65;
 const MOST_DEPTH = 128;
 const LEAF_VERSION = 0xfe;
 
+/** A transaction with more does not fit into a block. */
+export const MOST_STRIPPED_BYTES = 1_000_000;
+/** Leaves of a tree, and hashes of leaves on the way to a key. */
+const MOST_LEAVES = 10_000;
+/** Keys of an aggregate one: checking one takes some microseconds. */
+const MOST_PARTICIPANTS = 1_000;
+/** A script that is shown with its opcodes. */
+const MOST_SCRIPT_BYTES = 100_000;
+
 /** Bytes behind their length. */
 export const readBytes = (reader: ByteReader): Buffer => reader.bytes(reader.compactSize());
 
 /** A value that is read by its form: what `read` takes must be as long as is said. Gives its bytes, or others that `read` gives. */
-function readForm(reader: ByteReader, read: (reader: ByteReader) => Buffer | undefined): Buffer {
+function readForm(reader: ByteReader, read: (reader: ByteReader, length: number) => Buffer | undefined): Buffer {
   const length = reader.compactSize();
   const start = reader.offset;
-  const given = read(reader);
+  const given = read(reader, length);
   if (reader.offset - start !== length) throw broken('Size of value was not the stated size');
   return given ?? reader.buffer.subarray(start, start + length);
 }
@@ -40,9 +49,26 @@ export const readExactly = (reader: ByteReader, length: number): Buffer =>
 /** A transaction. */
 export const readWholeOutput = (reader: ByteReader): Buffer => readForm(reader, (inner) => readTransaction(inner).raw);
 
+/** @throws PsbtError for more than is read at all */
+function requireNoMore(count: number, most: number, what: string): void {
+  if (count > most) throw new PsbtError(`more than ${most} ${what}`);
+}
+
+/** Of an unsigned transaction. @throws PsbtError */
+export const requireFits = (length: number): void => {
+  requireNoMore(length, MOST_STRIPPED_BYTES, 'bytes in a transaction');
+};
+
+export function readScript(reader: ByteReader): Buffer {
+  const script = readBytes(reader);
+  requireNoMore(script.length, MOST_SCRIPT_BYTES, 'bytes in a script');
+  return script;
+}
+
 /** A transaction without witnesses and scripts. */
 export function readUnsigned(reader: ByteReader): Buffer {
-  return readForm(reader, (inner) => {
+  return readForm(reader, (inner, length) => {
+    requireFits(length);
     const { inputs } = new ScannedTransaction(inner, undefined, true);
     if (inputs.some(({ scriptLength }) => scriptLength > 0))
       throw broken('Unsigned tx does not have empty scriptSigs and scriptWitnesses.');
@@ -103,7 +129,10 @@ export function readTapPath(reader: ByteReader, name: string): Buffer {
   const length = reader.compactSize();
   const start = reader.offset;
   const hashes: Buffer[] = [];
-  for (let count = reader.compactSize(); count > 0; count--) hashes.push(reader.bytes(HASH_LENGTH));
+  for (let count = reader.compactSize(); count > 0; count--) {
+    hashes.push(reader.bytes(HASH_LENGTH));
+    requireNoMore(hashes.length, MOST_LEAVES, 'hashes of leaves');
+  }
   const left = length - (reader.offset - start);
   if (left < 0) throw broken(`${name} Taproot BIP32 keypath has an invalid length`);
   const path = readPath(reader, left);
@@ -134,6 +163,7 @@ export function readLeaf(reader: ByteReader): Buffer {
 export function readParticipants(reader: ByteReader, key: Buffer, name: string): Buffer {
   if (!isPublicKey(key.subarray(1))) throw broken(`${name} musig2 aggregate pubkey is invalid`);
   const keys = readBytes(reader);
+  requireNoMore(keys.length, MOST_PARTICIPANTS * KEY_LENGTH, 'bytes of keys that make up one');
   for (let at = 0; at + KEY_LENGTH <= keys.length; at += KEY_LENGTH)
     if (!isPublicKey(keys.subarray(at, at + KEY_LENGTH))) throw broken(`${name} musig2 participant pubkey is invalid`);
   if (keys.length % KEY_LENGTH !== 0) throw broken(`${name} musig2 participants pubkeys value size is not a multiple of 33`);
@@ -165,7 +195,10 @@ export interface TapLeaf {
 /** The leaves of a tree, from the left. @throws MalformedBytesError */
 export function leavesIn(reader: ByteReader): TapLeaf[] {
   const leaves: TapLeaf[] = [];
-  while (reader.remaining > 0) leaves.push({ depth: reader.u8(), version: reader.u8(), script: readBytes(reader) });
+  while (reader.remaining > 0) {
+    leaves.push({ depth: reader.u8(), version: reader.u8(), script: readBytes(reader) });
+    requireNoMore(leaves.length, MOST_LEAVES, 'leaves in a tree');
+  }
   return leaves;
 }
 

@@ -3,7 +3,7 @@
 import { hash160 } from '../hash';
 import { scanWholeTransaction } from '../transaction';
 import { withLength } from '../unsigned-transaction';
-import { GLOBAL, INPUT, OUTPUT, PROPRIETARY, type Psbt, type PsbtField, type PsbtMap } from './psbt';
+import { fieldOf, GLOBAL, INPUT, OUTPUT, PROPRIETARY, type Psbt, type PsbtField, type PsbtMap } from './psbt';
 
 const MAGIC = Buffer.from('70736274ff', 'hex');
 const SEPARATOR = Buffer.of(0);
@@ -49,6 +49,15 @@ function comparePaths(a: Buffer, b: Buffer): number {
   return a.length - b.length;
 }
 
+/** Of fields that are being sorted. */
+const keyHashes = new WeakMap<PsbtField, Buffer>();
+
+function keyHashOf(field: PsbtField): Buffer {
+  const known = keyHashes.get(field) ?? hash160(field.key.subarray(1));
+  keyHashes.set(field, known);
+  return known;
+}
+
 /** Where fields of one type are not sorted by their keys. */
 const COMPARE: Readonly<Record<'global' | 'input' | 'output', Readonly<Record<number, Compare | undefined>>>> = {
   global: {
@@ -57,7 +66,7 @@ const COMPARE: Readonly<Record<'global' | 'input' | 'output', Readonly<Record<nu
       comparePaths(a.value, b.value) || a.key.subarray(XPUB_KEY_AT).compare(b.key.subarray(XPUB_KEY_AT)) || byKey(a, b)
   },
   input: {
-    [INPUT.signature]: (a, b) => hash160(a.key.subarray(1)).compare(hash160(b.key.subarray(1))),
+    [INPUT.signature]: (a, b) => keyHashOf(a).compare(keyHashOf(b)),
     // By the script, without its version at the end, then by the version; short control blocks first.
     [INPUT.tapScript]: (a, b) =>
       a.value.subarray(0, -1).compare(b.value.subarray(0, -1)) ||
@@ -91,7 +100,7 @@ export function unknownFields(fields: PsbtMap, of: keyof typeof COMPARE): PsbtFi
 const ORDERS = { global: GLOBAL_ORDER, input: INPUT_ORDER, output: OUTPUT_ORDER };
 
 function* mapBytes(fields: PsbtMap, of: keyof typeof COMPARE): Generator<Buffer, void> {
-  const isFinal = of === 'input' && [INPUT.finalScript, INPUT.finalWitness].some((type) => sortedFields(fields, type, of).length > 0);
+  const isFinal = of === 'input' && [INPUT.finalScript, INPUT.finalWitness].some((type) => fieldOf(fields, type) !== undefined);
   for (const type of ORDERS[of]) {
     if (isFinal && UNTIL_FINAL.includes(type)) continue;
     for (const field of sortedFields(fields, type, of)) yield* fieldBytes(field, of);
@@ -106,11 +115,16 @@ function* fieldBytes({ key, value }: PsbtField, of: keyof typeof COMPARE): Gener
   yield withLength(of === 'input' && key[0] === INPUT.wholeOutput ? scanWholeTransaction(value).stripped : value);
 }
 
-export function serializedPsbt({ fields, inputs, outputs }: Psbt): Buffer {
-  return Buffer.concat([
-    MAGIC,
-    ...mapBytes(fields, 'global'),
-    ...inputs.flatMap((input) => [...mapBytes(input.fields, 'input')]),
-    ...outputs.flatMap((output) => [...mapBytes(output.fields, 'output')])
-  ]);
+/** Yields after each input and output. */
+export function* serializedPsbt({ fields, inputs, outputs }: Psbt): Generator<void, Buffer> {
+  const parts = [MAGIC, ...mapBytes(fields, 'global')];
+  for (const input of inputs) {
+    for (const part of mapBytes(input.fields, 'input')) parts.push(part);
+    yield;
+  }
+  for (const output of outputs) {
+    for (const part of mapBytes(output.fields, 'output')) parts.push(part);
+    yield;
+  }
+  return Buffer.concat(parts);
 }

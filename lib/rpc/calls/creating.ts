@@ -4,6 +4,7 @@ import { CallError, CODES, invalidParameter, misc, typeError } from '../../answe
 import { amountOf } from '../../answers/transactions/amounts';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
+import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
 import { OP_RETURN } from '../../bitcoin/script';
 import {
@@ -17,6 +18,7 @@ import { anyOf, described, listOf, object } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEX, TEXT } from '../../describe/values';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import { parseHash, requireText, typeName, wholeNumber, type Parameter, type Parameters } from '../parameters';
+import { runInSlices } from '../../turns/slices';
 import { decodedTransaction } from './transactions';
 
 const FINAL_SEQUENCE = 0xffff_ffff;
@@ -26,8 +28,8 @@ const LOCKING_SEQUENCE = 0xffff_fffe;
 const HIGHEST_LOCKTIME = 0xffff_ffff;
 const HIGHEST_VERSION = 3;
 
-/** Each takes some bytes; more do not fit into a block. */
-const MOST_INPUTS = 100_000;
+/** Inputs, or outputs: more do not fit into a block. */
+const MOST_PARTS = 33_000;
 
 const OP_PUSHDATA1 = 0x4c;
 
@@ -72,16 +74,16 @@ export const creatingCalls = {
     parameters: PARAMETERS,
     result: () => HEX,
     isHeavy: () => true,
-    answer: (parameters, context) => hexAnswer(unsignedBytes(transactionIn(parameters, context)))
+    answer: async (parameters, context, client) => hexAnswer(unsignedBytes(await runInSlices(transactionIn(parameters, context), client)))
   },
   createpsbt: {
     summary: 'A transaction without signatures as a PSBT.',
     parameters: [...PARAMETERS, PSBT_VERSION],
     result: () => PSBT_TEXT,
     isHeavy: () => true,
-    answer: (parameters, context) => {
-      const transaction = transactionIn(parameters, context);
-      return plainAnswer(serializedPsbt(psbtOf(transaction, versionIn(parameters, 5))).toString('base64'));
+    answer: async (parameters, context, client) => {
+      const transaction = await runInSlices(transactionIn(parameters, context), client);
+      return plainAnswer(await runInSlices(psbtTextOf(transaction, versionIn(parameters, 5)), client));
     }
   },
   converttopsbt: {
@@ -104,9 +106,10 @@ export const creatingCalls = {
     ],
     result: () => PSBT_TEXT,
     isHeavy: () => true,
-    answer: (parameters) => {
+    answer: async (parameters, _, client) => {
       const transaction = decodedTransaction(parameters.text(0), parameters.has(2) ? parameters.flag(2, true) : undefined);
-      if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
+      if (transaction === undefined || transaction.strippedLength > MOST_STRIPPED_BYTES)
+        throw new CallError(CODES.deserialization, 'TX decode failed');
       const { inputs, hasWitness, outputs, version, locktime } = transaction;
       if (!parameters.flag(1, false) && (hasWitness || inputs.some(({ scriptLength }) => scriptLength > 0)))
         throw new CallError(CODES.deserialization, 'Inputs must not have scriptSigs and scriptWitnesses');
@@ -116,10 +119,15 @@ export const creatingCalls = {
         outputs: outputs.map(({ bytes, offset, script }) => ({ value: bytes.subarray(offset, offset + 8), script })),
         locktime
       };
-      return plainAnswer(serializedPsbt(psbtOf(unsigned, versionIn(parameters, 3))).toString('base64'));
+      return plainAnswer(await runInSlices(psbtTextOf(unsigned, versionIn(parameters, 3)), client));
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
+
+function* psbtTextOf(transaction: UnsignedTransaction, version: 0 | 2): Generator<void, string> {
+  const psbt = yield* psbtOf(transaction, version);
+  return (yield* serializedPsbt(psbt)).toString('base64');
+}
 
 /** @throws CallError -8 */
 function versionIn(parameters: Parameters, position: number): 0 | 2 {
@@ -128,18 +136,22 @@ function versionIn(parameters: Parameters, position: number): 0 | 2 {
   return version;
 }
 
-/** @throws CallError */
-function transactionIn(parameters: Parameters, context: Pick<CallContext, 'node'>): UnsignedTransaction {
+/** Yields after each input and output. @throws CallError */
+function* transactionIn(parameters: Parameters, context: Pick<CallContext, 'node'>): Generator<void, UnsignedTransaction> {
   const replaceable = parameters.has(3) ? parameters.flag(3, true) : undefined;
   const locktime = parameters.any(2) ?? 0;
   const version = parameters.has(4) ? parameters.integer(4, 2, 0, 0xffff_ffff) : 2;
   if (!isWithin(locktime, HIGHEST_LOCKTIME)) throw invalidParameter('Invalid parameter, locktime out of range');
   if (version < 1 || version > HIGHEST_VERSION) throw invalidParameter(`Invalid parameter, version out of range(1~${HIGHEST_VERSION})`);
   const list = parameters.list(0);
-  if (list.length > MOST_INPUTS) throw invalidParameter(`Invalid parameter, more than ${MOST_INPUTS} inputs`);
+  if (list.length > MOST_PARTS) throw invalidParameter(`Invalid parameter, more than ${MOST_PARTS} inputs`);
   const sequence = replaceable !== false ? REPLACEABLE_SEQUENCE : locktime > 0 ? LOCKING_SEQUENCE : FINAL_SEQUENCE;
-  const inputs = list.map((input) => inputOf(input, sequence));
-  const outputs = outputsOf(pairsIn(parameters.any(1)), context);
+  const inputs: UnsignedInput[] = [];
+  for (const input of list) {
+    inputs.push(inputOf(input, sequence));
+    yield;
+  }
+  const outputs = yield* outputsOf(pairsIn(parameters.any(1)), context);
   if (replaceable === true && inputs.length > 0 && inputs.every((input) => input.sequence > REPLACEABLE_SEQUENCE))
     throw invalidParameter('Invalid parameter combination: Sequence number(s) contradict replaceable option');
   return { version, inputs, outputs, locktime };
@@ -180,16 +192,23 @@ function pairsIn(value: unknown): [string, unknown][] {
   });
 }
 
-function outputsOf(pairs: readonly (readonly [string, unknown])[], { node }: Pick<CallContext, 'node'>): UnsignedOutput[] {
+function* outputsOf(
+  pairs: readonly (readonly [string, unknown])[],
+  { node }: Pick<CallContext, 'node'>
+): Generator<void, UnsignedOutput[]> {
+  if (pairs.length > MOST_PARTS) throw invalidParameter(`Invalid parameter, more than ${MOST_PARTS} outputs`);
   const { chain, addressPrefixes } = node.network;
   const prefixes = acceptedPrefixes(chain, addressPrefixes);
   const scripts = new Set<string>();
   let hasData = false;
-  return pairs.map(([name, value]) => {
+  const outputs: UnsignedOutput[] = [];
+  for (const [name, value] of pairs) {
+    yield;
     if (name === 'data') {
       if (hasData) throw invalidParameter('Invalid parameter, duplicate key: data');
       hasData = true;
-      return { value: amountBytes(0), script: Buffer.concat([Buffer.of(OP_RETURN), pushOf(dataOf(value))]) };
+      outputs.push({ value: amountBytes(0), script: Buffer.concat([Buffer.of(OP_RETURN), pushOf(dataOf(value))]) });
+      continue;
     }
     const script = scriptOfAddress(name, prefixes);
     if (typeof script === 'string') throw new CallError(CODES.notFound, `Invalid Bitcoin address: ${name}`);
@@ -197,8 +216,9 @@ function outputsOf(pairs: readonly (readonly [string, unknown])[], { node }: Pic
     if (scripts.has(key)) throw invalidParameter(`Invalid parameter, duplicated address: ${name}`);
     scripts.add(key);
     if (value === null) throw typeError('Amount is not a number or string');
-    return { value: amountBytes(amountOf(value, 0)), script };
-  });
+    outputs.push({ value: amountBytes(amountOf(value, 0)), script });
+  }
+  return outputs;
 }
 
 function dataOf(value: unknown): Buffer {

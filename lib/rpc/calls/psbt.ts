@@ -9,7 +9,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { PsbtError } from '../../bitcoin/psbt/errors';
 import { combined, joined, SameInputError } from '../../bitcoin/psbt/merge';
 import { fieldOf, INPUT, setField, type Psbt } from '../../bitcoin/psbt/psbt';
-import { psbtIn } from '../../bitcoin/psbt/read';
+import { psbtIn, PsbtRoom } from '../../bitcoin/psbt/read';
 import { updateInputs } from '../../bitcoin/psbt/update';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
@@ -25,6 +25,8 @@ import { descriptorIn, scriptIn } from './scanning';
 /** PSBTs, or inputs whose outputs are looked up, in one call. */
 const MOST_PSBTS = 1_000;
 const MOST_LOOKUPS = 1_000;
+/** Each input has a copy of its transaction. */
+const MOST_LOOKED_UP_BYTES = 32_000_000;
 const MOST_DESCRIPTORS = 1_000;
 
 const PSBT: Parameter = { name: 'psbt', type: 'string', schema: PSBT_TEXT };
@@ -62,9 +64,9 @@ export const psbtCalls = {
     answer: async (parameters, _, client) => {
       const [first, ...others] = await readAll(parameters.list(0), client);
       if (first === undefined) throw invalidParameter("Parameter 'txs' cannot be empty");
-      const one = combined([first, ...others]);
+      const one = await decoded(combined([first, ...others]), client);
       if (one === undefined) throw invalidParameter('PSBTs not compatible (different transactions)');
-      return psbtAnswer(one);
+      return await psbtAnswer(one, client);
     }
   },
   joinpsbts: {
@@ -79,7 +81,7 @@ export const psbtCalls = {
         if (version !== 0) throw invalidParameter('joinpsbts only operates on version 0 PSBTs');
       });
       try {
-        return psbtAnswer(joined(psbts, shuffled));
+        return await psbtAnswer(await decoded(joined(psbts, shuffled), client), client);
       } catch (error) {
         if (!(error instanceof SameInputError)) throw error;
         const { txid, index } = error.input;
@@ -96,18 +98,22 @@ export const psbtCalls = {
       requireWithoutKeys(parameters.optionalList(1) ?? [], context);
       const psbt = await read(parameters.text(0), client);
       await addTransactions(psbt, context, client);
-      updateInputs(psbt);
-      return psbtAnswer(psbt);
+      await runInSlices(updateInputs(psbt), client);
+      return await psbtAnswer(psbt, client);
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-const psbtAnswer = (psbt: Psbt): Answer => plainAnswer(serializedPsbt(psbt).toString('base64'));
+const psbtAnswer = async (psbt: Psbt, client: RpcClient): Promise<Answer> =>
+  plainAnswer((await runInSlices(serializedPsbt(psbt), client)).toString('base64'));
 
 /** @throws CallError -22 */
-async function read(text: string, client: RpcClient): Promise<Psbt> {
+const read = (text: string, client: RpcClient, room?: PsbtRoom): Promise<Psbt> => decoded(psbtIn(text, room), client);
+
+/** @throws CallError -22 */
+async function decoded<T>(view: Generator<void, T>, client: RpcClient): Promise<T> {
   try {
-    return await runInSlices(psbtIn(text), client);
+    return await runInSlices(view, client);
   } catch (error) {
     throw error instanceof PsbtError ? new CallError(CODES.deserialization, `TX decode failed ${error.message}`) : error;
   }
@@ -117,8 +123,9 @@ async function read(text: string, client: RpcClient): Promise<Psbt> {
 async function readAll(list: readonly unknown[], client: RpcClient, check: (psbt: Psbt) => void = () => undefined): Promise<Psbt[]> {
   if (list.length > MOST_PSBTS) throw invalidParameter(`More than ${MOST_PSBTS} PSBTs`);
   const psbts: Psbt[] = [];
+  const room = new PsbtRoom();
   for (const text of list) {
-    const psbt = await read(requireText(text), client);
+    const psbt = await read(requireText(text), client, room);
     check(psbt);
     psbts.push(psbt);
   }
@@ -127,8 +134,8 @@ async function readAll(list: readonly unknown[], client: RpcClient, check: (psbt
 
 /** In an order that nobody can foresee. */
 function shuffled<T>(list: readonly T[]): T[] {
-  const left = [...list];
-  return list.flatMap(() => left.splice(randomInt(left.length), 1));
+  const order = list.map((item) => ({ item, at: randomInt(2 ** 47) }));
+  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
 /** Others have keys and scripts, which would have to be derived. @throws CallError -5, -8 */
@@ -142,15 +149,20 @@ function requireWithoutKeys(descriptors: readonly unknown[], { node }: Pick<Call
 /** The transactions from which inputs spend, as far as chain and pool have them. */
 async function addTransactions(psbt: Psbt, context: CallContext, client: RpcClient): Promise<void> {
   const lacking = psbt.inputs.filter(({ fields }) => fieldOf(fields, INPUT.wholeOutput) === undefined);
-  const known = new Map<string, Buffer | undefined>();
+  const known = new Map<string, { readonly raw: Buffer; readonly outputs: number } | undefined>();
+  let bytes = 0;
   for (const { fields, txid, index } of lacking) {
     const key = txid.toString('latin1');
     if (!known.has(key)) {
       if (known.size === MOST_LOOKUPS) throw misc(`More than ${MOST_LOOKUPS} transactions would be looked up`);
-      known.set(key, await rawOf(txid, context, client));
+      const raw = await rawOf(txid, context, client);
+      known.set(key, raw && { raw, outputs: scanWholeTransaction(raw).outputs.length });
     }
-    const raw = known.get(key);
-    if (raw !== undefined && index < scanWholeTransaction(raw).outputs.length) setField(fields, INPUT.wholeOutput, raw);
+    const found = known.get(key);
+    if (found === undefined || index >= found.outputs) continue;
+    bytes += found.raw.length;
+    if (bytes > MOST_LOOKED_UP_BYTES) throw misc(`The transactions would take more than ${MOST_LOOKED_UP_BYTES} bytes`);
+    setField(fields, INPUT.wholeOutput, found.raw);
   }
 }
 
