@@ -125,6 +125,7 @@ const folders = {
   'lib/answers/scripts': ['blocks', 'transactions'],
   'lib/answers/updates': [],
   'lib/answers/status': ['scripts', 'updates'],
+  'lib/answers/outpoints': ['transactions', 'updates'],
   'lib/rest/endpoints': ['errors', 'format', 'operations', 'outpoints', 'endpoint'],
   'lib/merchant/orders': [],
   'lib/merchant/webhooks': ['orders'],
@@ -133,9 +134,9 @@ const folders = {
   'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
   'lib/esplora/push': ['errors', 'endpoint', 'blocks', 'messages', 'mempool'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method'],
+  'lib/electrum/methods': ['errors', 'method', 'about', 'outpoint-text'],
   'lib/electrum/server': ['errors', 'method'],
-  'lib/electrum/notify': ['errors', 'method'],
+  'lib/electrum/notify': ['errors', 'method', 'outpoint-text'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 

@@ -17,6 +17,7 @@ import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { HttpApp } from '../lib/server/app';
 import { RequestTimes } from '../lib/server/figures/request-times';
 import { healthInterface } from '../lib/server/health';
+import { UnixSocket, UnixSocketError } from '../lib/server/http/unix-socket';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { messageOf } from '../lib/turns/error-text';
@@ -69,6 +70,8 @@ export class Assembly {
   readonly answers: Answers;
   readonly #app: HttpApp;
   readonly #mount: Mount;
+  /** Only with `--rest-addresses-socket`. */
+  readonly #unixSocket: UnixSocket | undefined;
   readonly #rehearsal: Rehearsal;
   /** Only if the edition of Bitcoin Core's interface has JSON-RPC. */
   readonly rpc: RpcService | undefined;
@@ -174,12 +177,17 @@ export class Assembly {
         logger
       });
     const { webSockets } = this.wallets ?? {};
+    const { server } = host;
+    const { connections } = serving;
+    const unixSocket = addresses?.socket && new UnixSocket({ ...addresses.socket, prefix: addresses.path, server, connections });
+    this.#unixSocket = unixSocket;
     this.#mount = new Mount({
-      server: host.server,
+      server,
       takes: app.takes,
       handler: app.handle,
+      targetOf: unixSocket?.targetOf,
       ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } }),
-      connections: serving.connections,
+      connections,
       logger
     });
     const { gate, reader, own } = serving;
@@ -199,6 +207,7 @@ export class Assembly {
     await this.#openMerchant();
     await this.#openMetrics();
     this.#mount.open();
+    await this.#openUnixSocket();
     this.#rehearsal.open();
     this.feed?.open();
   }
@@ -234,6 +243,15 @@ export class Assembly {
     }
   }
 
+  /** @throws OptionError when the socket cannot be had */
+  async #openUnixSocket(): Promise<void> {
+    try {
+      await this.#unixSocket?.open();
+    } catch (error) {
+      throw error instanceof UnixSocketError ? new OptionError(`--rest-addresses-socket: ${error.message}`, { cause: error }) : error;
+    }
+  }
+
   /** Reads certificates again. */
   readAgain(): void {
     this.wallets?.electrum.readAgain();
@@ -242,6 +260,7 @@ export class Assembly {
   async close(): Promise<void> {
     await this.feed?.close();
     await this.#notifications?.close();
+    this.#unixSocket?.close();
     this.#mount.close();
     await this.metrics?.close();
     await this.#rehearsal.close();

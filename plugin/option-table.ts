@@ -115,6 +115,9 @@ export const OPTIONS = [
 
   rowsOf('wallets')('rest-addresses', FLAG, "keep an index by script as well, and answer Esplora's API under /api"),
   wallets('rest-addresses-path PATH', { type: 'text', fallback: '/api' }, "of Esplora's API", RARE),
+  wallets('rest-addresses-socket FILE', TEXT, 'a Unix socket over which it is answered as well, and nothing else', RARE),
+  wallets('rest-addresses-socket-mode MODE', { type: 'text', fallback: '660' }, 'of that socket, in octal digits: who may connect', RARE),
+  wallets('rest-mining', FLAG, 'answer /block-template of it, a block to mine', RARE_OF_NODES),
   wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins with commas between them, or *'),
   wallets('rest-no-broadcast', FLAG, 'accept no transactions', RARE),
   wallets('rest-max-unspent N', number(500, 1, 1_000_000), "coins in one reply of Esplora's API", RARE),
@@ -122,8 +125,12 @@ export const OPTIONS = [
   wallets('rest-electrum-tls HOST:PORT', TEXT, 'answer the Electrum protocol over TLS there'),
   wallets('rest-electrum-cert FILE', TEXT, 'certificate in PEM; by default the node makes one', RARE),
   wallets('rest-electrum-key FILE', TEXT, 'its key in PEM', RARE),
+  wallets('rest-electrum-banner FILE', TEXT, 'with a text for users', RARE),
+  wallets('rest-electrum-donation ADDRESS', TEXT, 'for donations to the operator', RARE),
+  wallets('rest-electrum-hosts PLACES', TEXT, 'where clients reach this server: ssl://host:port, with commas between them', RARE),
+  wallets('rest-electrum-peers PLACES', TEXT, 'where other servers are, of which clients are told', RARE),
   wallets('rest-electrum-sessions N', number(1_000, 1, 100_000), 'clients at a time', RARE),
-  wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts to which one client may subscribe', RARE),
+  wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts and outpoints to which one client may subscribe', RARE),
   wallets(
     'rest-electrum-cost POINTS',
     number(100_000, 0, 1_000_000_000),

@@ -1,6 +1,8 @@
 // The operator's settings, read and checked once, from flags, environment and bcoin.conf. An invalid setting stops the node with an
 // error that names the option.
 
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -9,7 +11,10 @@ import { PROFILES, withDeprecated, type Profile } from '../lib/views/profile';
 import { parseNatsUrls, type NatsAccess } from '../lib/fleet/log/access';
 import { parseAddress, TOPICS, type Notifier, type Topic } from '../lib/zmq/topics';
 import { optionOf, OPTIONS, type ChoiceOf, type OptionName, type Role } from './option-table';
+import { parsePlaces } from './electrum-places';
+import { messageOf } from '../lib/turns/error-text';
 import { unknownOption } from './unknown-options';
+import type { ServerAbout, ServerPlace } from '../lib/electrum/method';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 import type { Limits } from '../lib/server/limits';
@@ -89,6 +94,10 @@ export interface AddressOptions {
   readonly path: string;
   /** Origins whose pages may read replies, or all; undefined: none. */
   readonly cors: readonly string[] | '*' | undefined;
+  /** A Unix socket over which it is answered as well, and the mode of its file; undefined: there is none. */
+  readonly socket: { readonly path: string; readonly mode: number } | undefined;
+  /** Whether blocks to mine are given out. */
+  readonly mining: boolean;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
   /** The most coins in one reply. */
@@ -109,6 +118,8 @@ export interface ElectrumOptions {
   readonly maxSubscriptions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
+  /** What the server says of itself and of others. */
+  readonly about: ServerAbout;
 }
 
 export interface PaymentOptions {
@@ -283,6 +294,8 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
   return {
     path: readPath(read, 'rest-addresses-path'),
     cors: readOrigins(read),
+    socket: readSocket(read, config),
+    mining: read.flag('rest-mining'),
     broadcast: !read.flag('rest-no-broadcast'),
     maxUnspent: read.integer('rest-max-unspent'),
     maxHistory: read.integer('rest-max-history'),
@@ -305,8 +318,57 @@ function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOp
     certificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
     maxSessions: read.integer('rest-electrum-sessions'),
     maxSubscriptions: read.integer('rest-electrum-subscriptions'),
-    maxCost: read.integer('rest-electrum-cost')
+    maxCost: read.integer('rest-electrum-cost'),
+    about: {
+      banner: readBanner(config),
+      donationAddress: read.text('rest-electrum-donation', 'an address', (value) => /^\w{1,128}$/.test(value)),
+      hosts: readServerPlaces(read, 'rest-electrum-hosts', ['tcp', 'ssl', 'ws', 'wss']),
+      peers: readServerPlaces(read, 'rest-electrum-peers', ['tcp', 'ssl'])
+    }
   };
+}
+
+/** Wallets show it as a whole. */
+const MOST_BANNER_BYTES = 16_384;
+
+function readBanner(config: HostConfig): string | undefined {
+  const path = readFile(config, 'rest-electrum-banner');
+  if (path === undefined) return undefined;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new OptionError(`--rest-electrum-banner cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (bytes.length > MOST_BANNER_BYTES || !isUtf8(bytes))
+    throw new OptionError(`--rest-electrum-banner must be a text of at most ${MOST_BANNER_BYTES} bytes in UTF-8: ${path}`);
+  return bytes.toString();
+}
+
+function readServerPlaces(
+  read: OptionReader,
+  name: 'rest-electrum-hosts' | 'rest-electrum-peers',
+  schemes: readonly ServerPlace['scheme'][]
+): readonly ServerPlace[] {
+  const what = `places as ssl://electrum.example:50002 (${schemes.join(', ')}), with commas between them, one of a kind for each host`;
+  const text = read.text(name, what, (value) => parsePlaces(value, schemes) !== undefined);
+  return text === '' ? [] : (parsePlaces(text, schemes) ?? []);
+}
+
+/** The system has this many bytes for it, and a zero behind; a longer path would be cut. */
+const MOST_SOCKET_PATH = 103;
+
+function readSocket(read: OptionReader, config: HostConfig): AddressOptions['socket'] {
+  const path = readFile(config, 'rest-addresses-socket');
+  const digits = read.text('rest-addresses-socket-mode', 'three octal digits as 660', (value) => /^[0-7]{3}$/.test(value));
+  if (path === undefined) {
+    if (config.has('rest-addresses-socket-mode'))
+      throw new OptionError('--rest-addresses-socket-mode has no effect without --rest-addresses-socket');
+    return undefined;
+  }
+  if (Buffer.byteLength(path) > MOST_SOCKET_PATH)
+    throw new OptionError(`--rest-addresses-socket must be a path of at most ${MOST_SOCKET_PATH} bytes, not '${path}'`);
+  return { path, mode: Number.parseInt(digits, 8) };
 }
 
 function readProxies(read: OptionReader): readonly string[] {

@@ -2,9 +2,11 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
+import { OutpointNotifier } from '../lib/answers/outpoints/outpoint-notifier';
 import { StatusNotifier } from '../lib/answers/status/status-notifier';
 import { SettledPasses } from '../lib/answers/updates/settled-passes';
 import { TipNotifier } from '../lib/answers/updates/tip-notifier';
+import { acceptedPrefixes, scriptOfAddress } from '../lib/bitcoin/address';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable, timedMethods } from '../lib/electrum/method-table';
 import { ClientSubscriptions, type NotifiedClient } from '../lib/electrum/notify/client-subscriptions';
@@ -21,6 +23,7 @@ import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
+import type { NetworkInfo } from '../lib/node/types';
 import type { HttpInterface } from '../lib/server/app';
 import type { RequestTimes } from '../lib/server/figures/request-times';
 import type { ServerLogger } from '../lib/server/logger';
@@ -59,6 +62,14 @@ export interface WalletServicesParts {
   readonly times: RequestTimes | undefined;
 }
 
+/** @throws OptionError for the donation address, unless it is empty or one of the network */
+function requireAddress(address: string, { chain, addressPrefixes }: NetworkInfo): void {
+  if (address === '') return;
+  const script = scriptOfAddress(address, acceptedPrefixes(chain, addressPrefixes));
+  if (typeof script === 'string')
+    throw new OptionError(`--rest-electrum-donation must be an address of this network: '${address}' is ${script}`);
+}
+
 export class WalletServices {
   readonly scripts: ScriptIndexer;
   /** For other plugins. */
@@ -66,6 +77,7 @@ export class WalletServices {
   readonly answers: ScriptAnswers;
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: OutpointNotifier;
   readonly esplora: HttpInterface;
   readonly passes: SettledPasses;
   readonly subscriptions: SubscriptionMemory;
@@ -90,8 +102,9 @@ export class WalletServices {
       options: { limits }
     } = serving;
     const { pool, histories, scriptsGate } = answers;
-    const { path, cors, broadcast, maxUnspent, maxHistory, electrum } = options;
-    const { maxSessions, maxCost, maxSubscriptions } = electrum;
+    const { path, cors, broadcast, mining, maxUnspent, maxHistory, electrum } = options;
+    const { maxSessions, maxCost, maxSubscriptions, about } = electrum;
+    requireAddress(about.donationAddress, node.network);
     const {
       subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE, proxies.isOwn),
       clientGate = scriptsGate,
@@ -101,7 +114,7 @@ export class WalletServices {
       ),
       methods = methodTable,
       subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
-        new ClientSubscriptions({ tips, statuses }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
+        new ClientSubscriptions({ tips, statuses, outpoints }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
       isOwn = proxies.isOwn
     } = replaced;
     this.scripts = scripts;
@@ -113,8 +126,9 @@ export class WalletServices {
     // In each pass clients are notified in this order.
     const tips = (this.tips = new TipNotifier(passes));
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
+    const outpoints = (this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints }));
     this.access = new ScriptAccess({ scripts, answers, statuses });
-    const esplora = { ...answers, broadcast, maxUnspent, version };
+    const esplora = { ...answers, broadcast, mining, maxUnspent, version };
     this.esplora = esploraInterface(serving, esplora, { ...options, version });
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({
@@ -128,7 +142,7 @@ export class WalletServices {
       logger,
       times: times?.of('push')
     });
-    const table = methods({ ...answers, version, maxHistory, broadcast });
+    const table = methods({ ...answers, version, maxHistory, broadcast, about });
     this.electrum = new ElectrumService({
       serving,
       sessions,

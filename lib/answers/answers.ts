@@ -14,6 +14,7 @@ import { BlockTrees } from './blocks/trees';
 import { Headers } from './chain/headers';
 import { CoinSet } from './chain/coin-set';
 import { ChainInfoText, type Warnings } from './chain/info';
+import { OutpointStatuses } from './outpoints/outpoint-status';
 import { PoolFees } from './pool/fees';
 import { PoolInflow } from './pool/inflow';
 import { PoolProjections } from './pool/projections';
@@ -97,6 +98,7 @@ export interface ScriptAnswers extends Answers {
   readonly inflow: PoolInflow;
   readonly transactions: Transactions;
   readonly spends: Spends;
+  readonly outpoints: OutpointStatuses;
 }
 
 export interface AnswersOptions {
@@ -171,6 +173,7 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
   const bases = new Bases({ scripts: reader, pool });
   const totals = new ChainTotals(cache);
   const transactions = new Transactions(answers);
+  const spends = new Spends({ scripts: reader, pool, transactions, bases, cache });
   return {
     ...answers,
     scripts: reader,
@@ -190,7 +193,8 @@ export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: Answering
     projections: new PoolProjections(node.pool, pool),
     inflow: new PoolInflow(pool.changes$),
     transactions,
-    spends: new Spends({ scripts: reader, pool, transactions, bases, cache })
+    spends,
+    outpoints: new OutpointStatuses({ pool, transactions, spends })
   };
 }
 

@@ -107,3 +107,13 @@ export function readBase58Check(text: string): { readonly version: number; reado
   if (read.readUInt32BE(checked.length) !== shortChecksum(checked)) return undefined;
   return { version: read[0] as number, hash: checked.subarray(1) }; // 25 bytes
 }
+
+/** Base58check of any bytes. */
+export function base58Check(payload: Buffer): string {
+  const checked = Buffer.concat([payload, hash256(payload).subarray(0, CHECKSUM_BYTES)]);
+  const zeros = checked.findIndex((byte) => byte !== 0);
+  let text = '';
+  for (let value = BigInt(`0x${checked.toString('hex')}`); value > 0n; value /= 58n)
+    text = String.fromCharCode(ALPHABET[Number(value % 58n)] ?? 0) + text;
+  return '1'.repeat(Math.max(0, zeros)) + text;
+}

@@ -4,6 +4,7 @@ import { describedMethods } from './document';
 import { feeMethods } from './methods/fees';
 import { headerMethods } from './methods/headers';
 import { lookupMethods } from './methods/lookups';
+import { outpointMethods } from './methods/outpoints';
 import { scriptMethods } from './methods/scripts';
 import { serverMethods } from './methods/server';
 import { transactionMethods } from './methods/transactions';
@@ -17,6 +18,7 @@ export function methodTable(context: MethodContext): MethodTable {
     ...scriptMethods(context),
     ...transactionMethods(context),
     ...lookupMethods(context),
+    ...outpointMethods(context),
     ...feeMethods(context)
   };
   return describedMethods(table, context.version);

@@ -1,6 +1,7 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
 import type { ScriptAnswers } from '../answers/answers';
+import type { Outpoint } from '../answers/outpoints/outpoint-status';
 import type { Properties, Schema } from '../describe/schema';
 import type { HeaderRecord } from '../index/types';
 import type { Client } from '../turns/client';
@@ -8,6 +9,24 @@ import type { Client } from '../turns/client';
 /** The versions that are spoken, in ascending order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
+
+/** Where a server is reached: `tcp` and `ssl` by lines, `ws` and `wss` over WebSocket. */
+export interface ServerPlace {
+  readonly scheme: 'tcp' | 'ssl' | 'ws' | 'wss';
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ServerAbout {
+  /** A text for the user; undefined: a greeting. */
+  readonly banner: string | undefined;
+  /** Empty: none. */
+  readonly donationAddress: string;
+  /** Where this server is reached. */
+  readonly hosts: readonly ServerPlace[];
+  /** Where other servers are. */
+  readonly peers: readonly ServerPlace[];
+}
 
 /** What methods answer from. */
 export interface MethodContext extends ScriptAnswers {
@@ -17,6 +36,8 @@ export interface MethodContext extends ScriptAnswers {
   readonly maxHistory: number;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
+  /** What the operator has the server say of itself and of other servers. */
+  readonly about: ServerAbout;
 }
 
 /** A client as methods see it. */
@@ -37,13 +58,30 @@ export interface Subscriptions {
   /**
    * Notifies the client from now on when the status changes. `name`: the hash as the client wrote it, for notifications. Gives the present
    * status; undefined when the script has no transactions. It is a promise only if it takes more than one turn. `worked`: called with the
-   * number of transactions that were read for it.
+   * number of transactions that were read for it. `method`: of notifications.
    * @throws ElectrumError when the client has too many subscriptions
    */
-  addScript(script: Buffer, name: string, worked: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus>;
+  addScript(
+    script: Buffer,
+    name: string,
+    worked: (transactions: number) => void,
+    method?: ScriptMethod
+  ): ScriptStatus | Promise<ScriptStatus>;
   /** Whether the client was subscribed to the script. */
   removeScript(script: Buffer): boolean;
+  /** As `addScript`, without notifications. */
+  statusOf(script: Buffer, worked: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus>;
+  /**
+   * Notifies the client from now on when the status of the outpoint changes, and gives the present one as JSON. `worked`: called with the
+   * number of rows of histories that were walked through. @throws ElectrumError when the client has too many subscriptions
+   */
+  addOutpoint(outpoint: Outpoint, client: Client, worked: (rows: number) => void): Promise<string>;
+  /** Whether the client was subscribed to the outpoint. */
+  removeOutpoint(outpoint: Outpoint): boolean;
 }
+
+/** The methods with which clients subscribe to scripts, under whose names they are notified. */
+export type ScriptMethod = 'blockchain.scripthash.subscribe' | 'blockchain.scriptpubkey.subscribe';
 
 /** JSON text. */
 export type Result = string | Buffer;

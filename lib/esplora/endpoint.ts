@@ -24,6 +24,8 @@ export interface Route {
 export interface EsploraContext extends ScriptAnswers {
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
+  /** Whether blocks to mine are given out. */
+  readonly mining: boolean;
   /** The most coins of a script in one reply. */
   readonly maxUnspent: number;
   /** The version of this package. */

@@ -110,7 +110,8 @@ async function bodyOf(request: IncomingMessage, { unfinished, options }: HttpSer
   }
 }
 
-function headersOf({ contentType, body, isImmutable = false, maxAge }: EsploraReply): HeaderList {
+function headersOf({ contentType, body, isImmutable = false, maxAge, isStored }: EsploraReply): HeaderList {
   const seconds = maxAge ?? (isImmutable ? LONG_SECONDS : SHORT_SECONDS);
-  return ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', `public, max-age=${seconds}`];
+  const caching = isStored === false ? 'no-store' : `public, max-age=${seconds}`;
+  return ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', caching];
 }

@@ -19,6 +19,8 @@ const MOST_NUMBER = 2n ** 64n - 1n;
 export interface EsploraReply extends Reply {
   /** Seconds that clients may cache the reply, if not one of the two defaults. */
   readonly maxAge?: number | undefined;
+  /** False: clients must not cache the reply at all. */
+  readonly isStored?: false;
 }
 
 export const textReply = (text: string): EsploraReply => ({ contentType: CONTENT_TYPES.hex, body: Buffer.from(text, 'latin1') });

@@ -10,10 +10,12 @@ import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
 import { feeRoutes } from './endpoints/fees';
 import { mempoolRoutes } from './endpoints/mempool';
+import { miningRoutes } from './endpoints/mining';
 import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
 import { scriptHistoryRoutes } from './endpoints/script-histories';
+import { summaryRoutes } from './endpoints/script-summaries';
 import { transactionRoutes } from './endpoints/transaction';
 import { mempoolInterfaceRoutes } from './mempool/routes';
 import type { IncomingMessage } from 'node:http';
@@ -29,7 +31,9 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...outspendRoutes(context),
     ...scriptRoutes(context),
     ...scriptHistoryRoutes(context),
+    ...summaryRoutes(context),
     ...broadcastRoutes(context),
+    ...miningRoutes(context),
     ...mempoolRoutes(context),
     ...feeRoutes(context),
     ...mempoolInterfaceRoutes(context)

@@ -28,7 +28,7 @@ export function clientFamilies({ serving, wallets }: Observed, blockTimes: Block
           gauge('sessions', 'Clients of the Electrum protocol and of WebSockets.', () => [[wallets.sessions.count]]),
           gauge(
             'subscriptions',
-            'What clients have subscribed to: tips, scripts by all of their subscribers, and what WebSockets track.',
+            'What clients have subscribed to: tips, scripts and outpoints by all of their subscribers, and what WebSockets track.',
             () => labelled('to', { tips: wallets.tips.size, scripts: wallets.subscriptions.count, tracked: wallets.push.tracked })
           ),
           counter('notifications_total', 'Notifications of clients.', () => [[responses.notifications]]),

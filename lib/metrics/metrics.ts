@@ -44,7 +44,7 @@ export class Metrics {
     const scripts = wallets && {
       state$: wallets.scripts.state$,
       passes: wallets.passes,
-      hasListeners: () => wallets.tips.size + wallets.statuses.size + wallets.push.tracked > 0
+      hasListeners: () => wallets.tips.size + wallets.statuses.size + wallets.outpoints.size + wallets.push.tracked > 0
     };
     this.#blockTimes = new BlockTimes({ node, index, scripts });
     this.#server = createServer({ maxHeaderSize: MOST_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, this.#answer);

@@ -1,6 +1,7 @@
 // The parts of the service that are looked at.
 
 import type { Answers, ScriptAnswers } from '../answers/answers';
+import type { OutpointNotifier } from '../answers/outpoints/outpoint-notifier';
 import type { StatusNotifier } from '../answers/status/status-notifier';
 import type { SettledPasses } from '../answers/updates/settled-passes';
 import type { TipNotifier } from '../answers/updates/tip-notifier';
@@ -40,6 +41,7 @@ export interface ObservedWallets {
   readonly passes: SettledPasses;
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: OutpointNotifier;
   readonly sessions: Sessions;
   readonly subscriptions: SubscriptionMemory;
   readonly push: { readonly tracked: number };

@@ -5,12 +5,14 @@ import { chainCalls } from './calls/chain';
 import { coinSetCalls } from './calls/coin-set';
 import { coinCalls } from './calls/coins';
 import { controlCalls } from './calls/control';
+import { creatingCalls } from './calls/creating';
 import { discoverCalls } from './calls/discover';
 import { feeCalls } from './calls/fees';
 import { miningCalls } from './calls/mining';
 import { networkCalls } from './calls/network';
 import { peerCalls } from './calls/peers';
 import { poolCalls } from './calls/pool';
+import { psbtCalls } from './calls/psbt';
 import { proofCalls } from './calls/proofs';
 import { scanningCalls } from './calls/scanning';
 import { scriptCalls } from './calls/scripts';
@@ -29,6 +31,8 @@ export const CALLS: ReadonlyMap<string, CallDefinition> = new Map(
     ...miningCalls,
     ...blockCalls,
     ...transactionCalls,
+    ...creatingCalls,
+    ...psbtCalls,
     ...scriptCalls,
     ...proofCalls,
     ...coinCalls,

@@ -11,7 +11,6 @@ import type { Call } from './json-rpc';
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   addnode: ['node', 'command'],
   createmultisig: ['nrequired', 'keys'],
-  createrawtransaction: ['inputs', 'outputs', 'locktime'],
   createwitnessaddress: ['script'],
   deriveaddresses: ['descriptor', 'range'],
   disconnectnode: ['address'],

@@ -17,6 +17,11 @@ export interface RowTransaction {
   readonly txid: Buffer;
 }
 
+/** What a transaction changed for some scripts: what it pays to them less what it spends from them, in satoshis. */
+export interface RowChange extends RowTransaction {
+  readonly value: number;
+}
+
 /** Such transactions as columns: the txids are concatenated, in the order of the positions (lib/scripts/records/positions.ts). */
 export interface RowTransactions {
   readonly positions: readonly number[];
@@ -98,6 +103,8 @@ export interface ScriptSnapshot {
   hasSameRows(script: Buffer, stamp: number): boolean;
   /** A part of the history. A txid that is in the chain twice (before BIP30) appears once, at its last position. */
   history(script: Buffer, page: HistoryPage): Promise<RowTransaction[]>;
+  /** The newest transactions of some scripts together, below a position, with what they changed; txids as in `history`. `scripts`: each once. */
+  changes(scripts: readonly Buffer[], page: Pick<HistoryPage, 'beyond' | 'limit'> & ScanOptions): Promise<RowChange[]>;
   /** Walks through the history, or through the part above a position; txids as in `history`. */
   walk(script: Buffer, above?: Position): HistoryWalk;
   /** `beyond`: counts only rows above this position. A promise as for `HistoryWalk`. @throws HistoryTooLongError for more rows than `most`. */

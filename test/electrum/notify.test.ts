@@ -191,7 +191,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
     const refused = await refusal(client, other ?? Buffer.alloc(0), nameOf(CHILD));
-    expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts' });
+    expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts and outpoints' });
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
   });
 

@@ -19,6 +19,7 @@ import {
   type RecordedTransaction,
   type Relative
 } from '../support/recorded-mempool';
+import { sha256 } from '../support/script-model';
 import { ServedNode } from '../support/served-node';
 import { askInOneWrite } from '../support/http';
 
@@ -27,9 +28,24 @@ interface RecordedAnswer {
   readonly json: unknown;
 }
 
+interface ShownOutput {
+  readonly scriptpubkey: string;
+  readonly value: number;
+}
+
 interface Shown {
   readonly txid: string;
-  readonly status: { readonly block_height?: number };
+  readonly status: { readonly confirmed: boolean; readonly block_height?: number; readonly block_time?: number };
+  readonly vin: readonly { readonly prevout: ShownOutput | null }[];
+  readonly vout: readonly ShownOutput[];
+}
+
+interface Summary {
+  readonly txid: string;
+  readonly height: number;
+  readonly value: number;
+  readonly time: number;
+  readonly tx_position: number;
 }
 
 /** Requests that are sent together. */
@@ -58,6 +74,8 @@ describe('Esplora’s interface over a long chain', () => {
     }
     return bodies;
   };
+
+  const text = async (path: string): Promise<string> => (await served.get(path)).body.toString();
 
   /** The answer in the form of the records. */
   function shown(path: string, text: string): unknown {
@@ -151,6 +169,69 @@ describe('Esplora’s interface over a long chain', () => {
     expect(txidsOf(together)).to.have.members([...new Set(txidsOf(single.flat()))]);
     const heights = together.map(({ status }) => status.block_height ?? Infinity);
     expect(heights).to.deep.equal(heights.toSorted((a, b) => b - a));
+  });
+
+  it('says what each transaction of the chain changed for a script, and for several, page by page, as the transactions themselves do', async () => {
+    const recorded = jsonIn<RecordedAnswer>(join(__dirname, '../vectors/esplora/scripts.jsonl.gz'));
+    const hashes = [...new Set(recorded.map(({ path }) => path.split(/[/?#]/)[2] ?? ''))].slice(0, 40);
+    const post = (path: string, names: readonly string[]): Promise<string> =>
+      served.get(path, { method: 'POST', body: Buffer.from(JSON.stringify(names)) }).then(({ body }) => body.toString());
+    const all = new Map<string, Shown>();
+    for (const hash of hashes)
+      for (let cursor = ''; ;) {
+        const page = JSON.parse(await text(`/scripthash/${hash}/txs/chain${cursor}?max_txs=100`)) as Shown[];
+        for (const one of page) all.set(one.txid, one);
+        if (page.length === 0) break;
+        cursor = `/${page.at(-1)?.txid ?? ''}`;
+      }
+    const places = new Map(
+      chainAActiveBlocks().flatMap(({ raw }) => scanBlock(raw).transactions.map(({ txid }, i) => [toDisplayHex(txid), i] as const))
+    );
+    const hashed = new Map<string, string>();
+    const hashOf = (script: string): string => {
+      const hash = hashed.get(script) ?? sha256(Buffer.from(script, 'hex')).toString('hex');
+      hashed.set(script, hash);
+      return hash;
+    };
+    const expected = (scripts: readonly string[]): Summary[] => {
+      const ofScripts = (output: ShownOutput | null): number => (output !== null && scripts.includes(hashOf(output.scriptpubkey)) ? 1 : 0);
+      return [...all.values()]
+        .flatMap(({ txid, vin, vout, status }) => {
+          const spent = vin.flatMap(({ prevout }) => (ofScripts(prevout) === 0 ? [] : [-(prevout?.value ?? 0)]));
+          const paid = vout.flatMap((output) => (ofScripts(output) === 0 ? [] : [output.value]));
+          if (spent.length + paid.length === 0) return [];
+          const value = [...spent, ...paid].reduce((sum, each) => sum + each, 0);
+          return [{ txid, height: status.block_height ?? 0, value, time: status.block_time ?? 0, tx_position: places.get(txid) ?? 0 }];
+        })
+        .sort((a, b) => b.height - a.height || b.tx_position - a.tx_position);
+    };
+    for (const hash of hashes) {
+      const whole = JSON.stringify(expected([hash]));
+      for (const path of [`/scripthash/${hash}`, `/v1/scripthash/${hash}`]) expect(await text(`${path}/txs/summary`)).to.equal(whole);
+    }
+    const together = expected(hashes);
+    expect(together.length).to.be.above(200);
+    for (const below of ['', '/v1'])
+      expect(await post(`${below}/scripthashes/txs/summary`, [...hashes, ...hashes])).to.equal(JSON.stringify(together));
+    const longest = hashes.reduce((a, b) => (expected([b]).length > expected([a]).length ? b : a));
+    const history = expected([longest]);
+    for (let at = 0; at <= history.length; at += 7) {
+      const page = JSON.stringify(history.slice(at, at + 7));
+      const cursor = at === 0 ? '' : `/${history[at - 1]?.txid ?? ''}`;
+      expect(await text(`/scripthash/${longest}/txs/summary${cursor}?max_txs=7`)).to.equal(page);
+      expect(await text(`/scripthash/${longest}/txs/summary?max_txs=7&after_txid=${cursor.slice(1)}`)).to.equal(page);
+    }
+    for (let at = 50; at <= 150; at += 50)
+      expect(await post(`/scripthashes/txs/summary/${together[at - 1]?.txid ?? ''}?max_txs=50`, hashes)).to.equal(
+        JSON.stringify(together.slice(at, at + 50))
+      );
+    // Of another script, of the pool, of nobody.
+    const foreign = together.find(({ txid }) => !history.some((one) => one.txid === txid))?.txid ?? expect.fail('another script');
+    const [pooled] = chainAManifest().mempool;
+    expect(await text(`/scripthash/${longest}/txs/summary/${foreign}`)).to.equal('[]');
+    expect(await text(`/scripthash/${longest}/txs/summary/${pooled?.txid ?? ''}`)).to.equal('[]');
+    expect(await text(`/scripthash/${longest}/txs/summary/${'ff'.repeat(32)}`)).to.equal('after_txid not found');
+    expect(await text(`/scripthash/${longest}/txs/summary/zz?max_txs=0`)).to.equal('[]');
   });
 
   it('refuses lists of scripts that it cannot read, and too long ones', async () => {

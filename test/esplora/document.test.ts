@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { fromHost } from '../../lib/node/host';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { jsonIn } from '../support/chain-a';
@@ -77,10 +78,13 @@ describe('the description of Esplora’s API', () => {
   after(() => served.close());
 
   const pathOf = ({ path }: Operation): string =>
-    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name === 'script' ? (path.split('/')[1] ?? '') : name] ?? expect.fail(name));
+    path.replaceAll(
+      /\{(\w+)\}/g,
+      (_, name: string) => values[name === 'script' ? (/address|scripthash/.exec(path)?.[0] ?? '') : name] ?? expect.fail(name)
+    );
 
   it('has the operations of the routes, and no others', () => {
-    const routes = esploraRoutes({ ...served.answers, broadcast: true, maxUnspent: 500, version: '1.0.0' });
+    const routes = esploraRoutes({ ...served.answers, broadcast: true, mining: false, maxUnspent: 500, version: '1.0.0' });
     const ours = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
     expect(described.operations.map(({ method, path }) => `${method} ${path}`)).to.have.members([...ours, 'GET /openapi.json']);
   });
@@ -120,7 +124,8 @@ describe('the description of Esplora’s API', () => {
     for (const operation of operations) {
       const { operationId: id, responses } = operation.of;
       const path = `${pathOf(operation)}${queries[id] ?? ''}`;
-      const body = bodies[id];
+      const list = id.startsWith('postAddresses') ? 'address' : 'scripthash';
+      const body = bodies[id] ?? (id.includes('Summary') && operation.method === 'POST' ? JSON.stringify([values[list]]) : undefined);
       const reply = await served.get(path, body === undefined ? {} : { method: 'POST', body: Buffer.from(body) });
       // A package of one is none for bcoin's own pool if the transaction is there already; some operations are always refused.
       if (id !== 'postTransaction' && id !== 'postPackage' && '200' in responses)
@@ -128,6 +133,26 @@ describe('the description of Esplora’s API', () => {
       expect(described.faultIn(operation, reply), path).to.equal(undefined);
       if (reply.status === 200) expect(described.unmissed(operation, reply), path).to.deep.equal([]);
     }
+  });
+
+  it('has blocks to mine, if they are given out', async () => {
+    const other = await ServedNode.open({ settings: { 'rest-mining': true } });
+    const there = await describedBy(other);
+    const blocks = await mine(other.node, 110, undefined, ring.getAddress());
+    const [coinbase] = blocks[0]?.txs ?? [];
+    const pooled = signed(ring, [coinbase ?? expect.fail('a coinbase')], [[ring.getAddress(), 4_999_990_000]]);
+    await other.node.mempool.addTX(pooled);
+    await other.settle();
+    const reply = await other.get('/block-template');
+    expect([reply.status, reply.headers['cache-control']]).to.deep.equal([200, 'no-store']);
+    const operation = there.find('GET', '/block-template') ?? expect.fail('an operation');
+    expect(there.faultIn(operation, reply)).to.equal(undefined);
+    expect(there.unmissed(operation, reply)).to.deep.equal([]);
+    const template = JSON.parse(reply.body.toString()) as { height: number; previousblockhash: string; transactions: { txid: string }[] };
+    expect(template.height).to.equal(111);
+    expect(template.previousblockhash).to.equal(toDisplayHex(fromHost(other.node.chain.tip.hash)));
+    expect(template.transactions.map(({ txid }) => txid)).to.deep.equal([toDisplayHex(pooled.hash())]);
+    await other.close();
   });
 
   it('says what is switched off, at the path of the interface', async () => {

@@ -1,10 +1,14 @@
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { PROFILES } from '../../lib/views/profile';
 import { OptionError, readOptions, type RestOptions } from '../../plugin/options';
+import { newFolder } from '../support/folders';
 import { createRegtestNode } from '../support/regtest-node';
+import type { ServerAbout } from '../../lib/electrum/method';
 import type { HostConfig } from '../../lib/node/host';
 
 /** The configuration of a real node with these settings. */
@@ -19,7 +23,8 @@ const NO_PORTS = {
   certificate: undefined,
   maxSessions: 1_000,
   maxSubscriptions: 75_000,
-  maxCost: 100_000
+  maxCost: 100_000,
+  about: { banner: undefined, donationAddress: '', hosts: [], peers: [] }
 };
 
 describe('the options', () => {
@@ -89,6 +94,8 @@ describe('the options', () => {
     expect(addresses).to.deep.equal({
       path: '/api',
       cors: undefined,
+      socket: undefined,
+      mining: false,
       broadcast: true,
       maxUnspent: 500,
       maxHistory: 80_000,
@@ -99,11 +106,16 @@ describe('the options', () => {
       'rest-addresses-path': '/esplora/v1',
       'rest-cors': 'https://wallet.example,http://localhost:3000',
       'rest-no-broadcast': true,
-      'rest-max-unspent': 2_000
+      'rest-max-unspent': 2_000,
+      'rest-addresses-socket': '/tmp/a/../wallets.sock',
+      'rest-addresses-socket-mode': '600',
+      'rest-mining': true
     };
     expect(readOptions(await configOf(others)).addresses).to.deep.equal({
       path: '/esplora/v1',
       cors: ['https://wallet.example', 'http://localhost:3000'],
+      socket: { path: '/tmp/wallets.sock', mode: 0o600 },
+      mining: true,
       broadcast: false,
       maxUnspent: 2_000,
       maxHistory: 80_000,
@@ -140,9 +152,66 @@ describe('the options', () => {
       certificate: { certificate: '/tmp/cert.pem', key: '/tmp/key.pem' },
       maxSessions: 10,
       maxSubscriptions: 20,
-      maxCost: 0
+      maxCost: 0,
+      about: NO_PORTS.about
     });
     expect(readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.maxHistory).to.equal(7);
+  });
+
+  it('say what Electrum clients are told of the server and of others', async () => {
+    const folder = await newFolder();
+    const banner = join(folder, 'banner');
+    await writeFile(banner, 'Guten Tag,\n€ welcome.\n');
+    const aboutOf = async (settings: Readonly<Record<string, unknown>>): Promise<ServerAbout | undefined> =>
+      readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.electrum.about;
+    const settings = {
+      'rest-electrum-banner': banner,
+      'rest-electrum-donation': 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+      'rest-electrum-hosts': 'tcp://electrum.example:50001,ssl://electrum.example:50002,wss://[2001:db8::1]:443',
+      'rest-electrum-peers': 'ssl://a.example:1,tcp://b-c.onion:65535'
+    };
+    expect(await aboutOf(settings)).to.deep.equal({
+      banner: 'Guten Tag,\n€ welcome.\n',
+      donationAddress: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+      hosts: [
+        { scheme: 'tcp', host: 'electrum.example', port: 50_001 },
+        { scheme: 'ssl', host: 'electrum.example', port: 50_002 },
+        { scheme: 'wss', host: '2001:db8::1', port: 443 }
+      ],
+      peers: [
+        { scheme: 'ssl', host: 'a.example', port: 1 },
+        { scheme: 'tcp', host: 'b-c.onion', port: 65_535 }
+      ]
+    });
+    const [long, binary] = [join(folder, 'long'), join(folder, 'binary')];
+    await writeFile(long, 'x'.repeat(16_385));
+    await writeFile(binary, Buffer.of(0xff, 0xfe));
+    const places = [
+      '',
+      'a.example:1',
+      'http://a:1',
+      'ssl://a:0',
+      'ssl://a:65536',
+      'ssl://a',
+      'ssl://a:1/',
+      'ssl://a:1,',
+      'ssl://[1.2.3.4]:1'
+    ];
+    const wrong: readonly (readonly [settings: Readonly<Record<string, unknown>>, message: string])[] = [
+      [{ 'rest-electrum-banner': '' }, "--rest-electrum-banner must be a file, not ''"],
+      [{ 'rest-electrum-banner': join(folder, 'none') }, '--rest-electrum-banner cannot be read: ENOENT'],
+      [{ 'rest-electrum-banner': long }, '--rest-electrum-banner must be a text of at most 16384 bytes in UTF-8'],
+      [{ 'rest-electrum-banner': binary }, '--rest-electrum-banner must be a text of at most 16384 bytes in UTF-8'],
+      [{ 'rest-electrum-donation': '' }, "--rest-electrum-donation must be an address, not ''"],
+      ...[...places, 'ssl://a:1,ssl://a:2'].flatMap((text) =>
+        ['hosts', 'peers'].map((name) => [{ [`rest-electrum-${name}`]: text }, `--rest-electrum-${name} must be places as`] as const)
+      ),
+      [{ 'rest-electrum-peers': 'wss://a.example:443' }, '--rest-electrum-peers must be places as']
+    ];
+    for (const [given, message] of wrong) {
+      const config = await configOf({ 'rest-addresses': true, ...given });
+      expect(() => readOptions(config), JSON.stringify(given)).to.throw(OptionError, message);
+    }
   });
 
   it('for the index by script stop the node if they are wrong', async () => {
@@ -166,6 +235,23 @@ describe('the options', () => {
         { 'rest-addresses': true, 'rest-electrum-cert': '/tmp/a', 'rest-electrum-key': '/tmp/b' },
         '--rest-electrum-cert has no effect without --rest-electrum-tls'
       ],
+      [{ 'rest-addresses': true, 'rest-addresses-socket': '' }, "--rest-addresses-socket must be a file, not ''"],
+      [
+        { 'rest-addresses': true, 'rest-addresses-socket': `/tmp/${'x'.repeat(99)}` },
+        '--rest-addresses-socket must be a path of at most 103 bytes'
+      ],
+      [
+        { 'rest-addresses': true, 'rest-addresses-socket-mode': '600' },
+        '--rest-addresses-socket-mode has no effect without --rest-addresses-socket'
+      ],
+      ...['', '6', '0660', '680', 'rw'].map(
+        (mode) =>
+          [
+            { 'rest-addresses': true, 'rest-addresses-socket': '/tmp/a', 'rest-addresses-socket-mode': mode },
+            '--rest-addresses-socket-mode must be three octal digits as 660'
+          ] as const
+      ),
+      [{ 'rest-mining': true }, '--rest-mining has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/a?b', '/a b'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const

@@ -92,7 +92,9 @@ describe('the description of JSON-RPC', () => {
     const { never } = described.schemas.unproven;
     expect(never).to.deep.equal([
       ...['ChainInfo.automatic_pruning', 'ChainInfo.prune_target_size', 'ChainInfo.pruneheight', 'Deployment(1).height'],
-      ...['FeeEstimate.feerate', 'RawTransaction.fee', 'SpentOutpoint.spendingtx', 'Trial(1).package-error', 'Trial(2).package-error']
+      ...['FeeEstimate.feerate', 'PsbtInput.final_scriptwitness', 'PsbtInput.unknown'],
+      ...['PsbtOutput.redeem_script', 'PsbtOutput.unknown', 'PsbtOutput.witness_script'],
+      ...['RawTransaction.fee', 'SpentOutpoint.spendingtx', 'Trial(1).package-error', 'Trial(2).package-error']
     ]);
   });
 

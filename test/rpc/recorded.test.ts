@@ -62,6 +62,7 @@ const DIFFERENCES: readonly Difference[] = [
   { method: 'help', theirs: /Blockchain|getblockcount/, why: 'other texts' },
   { method: 'scantxoutset', call: /combo|pkh?\(|tr\(|multi\(/, why: 'descriptors of keys are not understood' },
   { method: 'scantxoutset', call: /"desc":"desc"/, why: 'ranges are not looked at' },
+  { method: 'utxoupdatepsbt', call: /wpkh\(|combo\(/, why: 'descriptors of keys are not understood' },
   { method: 'testmempoolaccept', theirs: /belowout, value in/, why: "bcoin's pool has no details" }
 ];
 

@@ -84,6 +84,42 @@ describe('a snapshot of the index by script', () => {
     }
   });
 
+  it('says what the newest transactions changed for any scripts together, from any position on', async function () {
+    this.timeout(30_000);
+    const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 11, numRuns: 1 });
+    const model = new ScriptModel(madeChain(plans));
+    const [single, grouped] = [await ScriptIndex.open(genesisHash), await ScriptIndex.open(genesisHash, { disk: true })];
+    try {
+      for (const index of [single, grouped]) await index.connect(model.blocks);
+      await grouped.group(33, 7);
+      const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
+      const asked = fc.record({
+        scripts: fc.subarray([...model.scripts, sha256(Buffer.from('nobody'))]),
+        beyond: fc.option(position, { nil: undefined }),
+        limit: fc.nat({ max: 70 })
+      });
+      await single.read((one) =>
+        grouped.read((other) =>
+          fc.assert(
+            fc.asyncProperty(asked, async ({ scripts, beyond, limit }) => {
+              const isBelow = ({ height, index }: Position): boolean =>
+                beyond === undefined || height < beyond.height || (height === beyond.height && index < beyond.index);
+              const expected = model
+                .changes(scripts)
+                .filter((change) => isBelow(change.position))
+                .slice(0, limit);
+              expect(await one.changes(scripts, { beyond, limit })).to.deep.equal(expected);
+              expect(await other.changes(scripts, { beyond, limit })).to.deep.equal(expected);
+            }),
+            { numRuns: 300 }
+          )
+        )
+      );
+    } finally {
+      await Promise.all([single.close(), grouped.close()]);
+    }
+  });
+
   it('shows a txid that is in the chain twice only at its last position, and its coins once', async () => {
     const script = Buffer.from('51', 'hex');
     const chain = [madeGenesis];
@@ -98,6 +134,7 @@ describe('a snapshot of the index by script', () => {
       expect(await heights({ limit: 10 })).to.deep.equal([4, 3, 2]);
       expect(await heights({ limit: 2, ascending: true })).to.deep.equal([2, 3]);
       expect(await heights({ limit: 1, ascending: true })).to.deep.equal([2]);
+      expect(await snapshot.changes([sha256(script)], { limit: 10 })).to.deep.equal(model.changes([sha256(script)]));
       expect((await snapshot.coins(sha256(script), 3)).coins.map(({ height }) => height)).to.deep.equal([2, 3, 4]);
       await expectScriptAnswers(snapshot, model);
     });

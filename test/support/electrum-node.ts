@@ -65,6 +65,9 @@ function subscriptionsOf(client: Notified, notified: Set<Notified>): ClosableSub
     addHeaders: () => undefined,
     addScript: () => Promise.resolve(undefined),
     removeScript: () => (isEmpty = false),
+    statusOf: () => undefined,
+    addOutpoint: () => Promise.resolve('{}'),
+    removeOutpoint: () => false,
     close: () => void notified.delete(client)
   };
 }

@@ -5,6 +5,8 @@ import { electrumErrorOf } from '../../lib/electrum/errors';
 import { methodTable } from '../../lib/electrum/method-table';
 import { VERSION } from './served-node';
 import { unfailing } from './unfailing';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import type { Outpoint } from '../../lib/answers/outpoints/outpoint-status';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { ServedNode } from './served-node';
 
@@ -21,6 +23,7 @@ class AddedSubscriptions implements Subscriptions {
   headers = 0;
   /** Names by script. */
   readonly scripts = new Map<string, string>();
+  readonly outpoints = new Set<string>();
   readonly #caller: MethodCaller;
 
   constructor(caller: MethodCaller) {
@@ -43,6 +46,24 @@ class AddedSubscriptions implements Subscriptions {
   removeScript(script: Buffer): boolean {
     return this.scripts.delete(script.toString('hex'));
   }
+
+  async statusOf(script: Buffer, worked: (transactions: number) => void): Promise<Buffer | undefined> {
+    const before = new Map(this.scripts);
+    const status = await this.addScript(script, toDisplayHex(script), worked);
+    this.scripts.clear();
+    for (const [key, name] of before) this.scripts.set(key, name);
+    return status;
+  }
+
+  async addOutpoint({ txid, index }: Outpoint): Promise<string> {
+    this.outpoints.add(`${toDisplayHex(txid)}:${index}`);
+    const answer = await this.#caller.call('blockchain.outpoint.get_status', [toDisplayHex(txid), index, '']);
+    return JSON.stringify('result' in answer ? answer.result : answer.error);
+  }
+
+  removeOutpoint({ txid, index }: Outpoint): boolean {
+    return this.outpoints.delete(`${toDisplayHex(txid)}:${index}`);
+  }
 }
 
 export class MethodCaller {
@@ -55,7 +76,7 @@ export class MethodCaller {
 
   constructor(
     { answers, serving }: Pick<ServedNode, 'answers' | 'serving'>,
-    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}
+    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast' | 'about'>> = {}
   ) {
     this.#gate = serving.gate;
     this.table = methodTable({
@@ -63,6 +84,7 @@ export class MethodCaller {
       version: VERSION,
       maxHistory: 80_000,
       broadcast: true,
+      about: { banner: undefined, donationAddress: '', hosts: [], peers: [] },
       ...options
     });
   }

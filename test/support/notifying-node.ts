@@ -6,6 +6,7 @@ import { isFleetWanted, TestFleet } from './fleet';
 import { assembled, ServedNode, type Assembled } from './served-node';
 import { unfailing } from './unfailing';
 import type { ScriptHistories } from '../../lib/answers/status/history';
+import type { OutpointNotifier } from '../../lib/answers/outpoints/outpoint-notifier';
 import type { StatusNotifier } from '../../lib/answers/status/status-notifier';
 import type { SettledPasses } from '../../lib/answers/updates/settled-passes';
 import type { TipNotifier } from '../../lib/answers/updates/tip-notifier';
@@ -21,6 +22,7 @@ export class NotifyingNode extends ServedNode {
   memory = new SubscriptionMemory(1 << 26);
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: OutpointNotifier;
   readonly passes: SettledPasses;
   readonly pool: ScriptPool;
   readonly histories: ScriptHistories;
@@ -29,7 +31,7 @@ export class NotifyingNode extends ServedNode {
   private constructor(host: TestFullNode, made: Assembled, close: () => Promise<void>) {
     super(host, made);
     this.#close = close;
-    ({ tips: this.tips, statuses: this.statuses, passes: this.passes } = made.wallets);
+    ({ tips: this.tips, statuses: this.statuses, outpoints: this.outpoints, passes: this.passes } = made.wallets);
     ({ pool: this.pool, histories: this.histories } = made.wallets.answers);
   }
 

@@ -212,6 +212,16 @@ export class PoolWalk {
     return { value, script };
   }
 
+  /** All outputs of what was sent. */
+  outpoints(): Outpoint[] {
+    return [...this.#known.values()].flatMap(({ txid, outputs }) => outputs.map((_, index) => ({ txid, index })));
+  }
+
+  /** So that a transaction that is not sent can be spent from. */
+  know(transaction: HostTransaction): void {
+    this.#known.set(transaction.hash().toString('hex'), scanWholeTransaction(transaction.toRaw()));
+  }
+
   /** Outputs that may be spent, in a fixed order. */
   async spendable(): Promise<Outpoint[]> {
     const found: Outpoint[] = [];
@@ -239,7 +249,7 @@ export class PoolWalk {
     if (input === undefined || this.pool.has(input.txid)) return;
     const conflict = this.made([{ txid: input.txid, index: input.index }], [0, 1], 5_000 + ++this.#sent);
     if (conflict === undefined) return;
-    this.#known.set(conflict.hash().toString('hex'), scanWholeTransaction(conflict.toRaw()));
+    this.know(conflict);
     await this.mineOnly([conflict]);
   }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { knownHash, knownScan } from './known-blocks';
 import type { Position } from '../../lib/index/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
-import type { RowTransaction, ScriptCoin, ScriptTotals } from '../../lib/scripts/types';
+import type { RowChange, RowTransaction, ScriptCoin, ScriptTotals } from '../../lib/scripts/types';
 
 export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
@@ -91,6 +91,20 @@ export class ScriptModel {
       ({ txid, position: { height, index } }) => this.#lastPositions.get(txid.toString('hex')) === `${height}/${index}`
     );
     return rows.map(({ position, txid }) => ({ position, txid }));
+  }
+
+  /** What transactions changed for some scripts together, from the newest down. */
+  changes(scripts: readonly Buffer[]): RowChange[] {
+    const changes = new Map<string, RowChange>();
+    for (const script of scripts) {
+      const shown = new Set(this.history(script).map(({ position: { height, index } }) => `${height}/${index}`));
+      for (const { position, txid, funded, spent } of this.#rowsOf(script)) {
+        const name = `${position.height}/${position.index}`;
+        const value = (changes.get(name)?.value ?? 0) + funded.value - spent.value;
+        if (shown.has(name)) changes.set(name, { position, txid, value });
+      }
+    }
+    return [...changes.values()].sort((a, b) => b.position.height - a.position.height || b.position.index - a.position.index);
   }
 
   totals(script: Buffer): ScriptTotals {

@@ -114,6 +114,17 @@ export class StatusNotifier implements Notifier {
     return found instanceof Promise ? this.#during(subscribed, found.then(added)) : added(found);
   }
 
+  /** As `add`, without subscribing anybody. */
+  statusOf(script: string, most: number, worked?: (transactions: number) => void): string | Promise<string> {
+    const listener: StatusListener = { changed: () => undefined, failed: () => undefined };
+    const given = (status: string): string => {
+      this.delete(script, listener);
+      return status;
+    };
+    const added = this.add(script, listener, most, worked);
+    return added instanceof Promise ? added.then(given) : given(added);
+  }
+
   /** Keeps the script while a status is being found for its first subscriber. */
   async #during<T>(subscribed: SubscribedScript, work: Promise<T>): Promise<T> {
     subscribed.pending++;

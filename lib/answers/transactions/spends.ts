@@ -30,6 +30,8 @@ export type Spend = EsploraSpend | undefined;
 export interface FoundSpend {
   readonly spend: Spend;
   readonly basis?: Basis | undefined;
+  /** How many rows of histories were walked through to find it. */
+  readonly rows?: number;
 }
 
 /** The spends of all outputs of a transaction. `basis`: what this depends on; undefined: on more than can be said. */
@@ -105,12 +107,12 @@ export class Spends {
     const placed = { txid, position };
     const known = this.#known(placed, index, snapshot.index);
     if (known !== undefined) return { spend: known };
-    const { spends } = await this.#shared(keyOfOutput(txid, index), snapshot, client, async (everybody) => {
+    const { spends, effort } = await this.#shared(keyOfOutput(txid, index), snapshot, client, async (everybody) => {
       const { outputs } = await this.#parts.transactions.at(placed, snapshot.index, everybody);
       const script = outputs[index]?.script;
       return this.#search(placed, new Map(script && [[index, script]]), snapshot, everybody);
     });
-    return { spend: spends.get(index) };
+    return { spend: spends.get(index), rows: effort.rows };
   }
 
   /** The spends of all outputs of a transaction. Undefined: neither chain nor pool has the transaction. @throws HistoryTooLongError */

@@ -39,6 +39,9 @@ export function readHex(value: unknown): string {
   return value;
 }
 
+/** The bytes of a script. @throws ElectrumError */
+export const readScript = (value: unknown): Buffer => Buffer.from(readHex(value), 'hex');
+
 /** @throws ElectrumError */
 export function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw badRequest(`${shown(value)} should be a list`);

@@ -2,6 +2,7 @@
 // is in memory, is written each time.
 
 import { RowCache } from '../../answers/scripts/row-cache';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
@@ -10,7 +11,7 @@ import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { ROW_POINTS } from './points';
 import type { PooledEntry } from '../../answers/scripts/pooled-script';
-import type { ScriptHistory } from '../../answers/status/history';
+import type { ScriptHistory, TakeTransactions } from '../../answers/status/history';
 import type { ElectrumClient, Result } from '../method';
 
 /** Items of a list that are written in one slice. */
@@ -20,6 +21,12 @@ export const ITEM_LENGTH = 140;
 
 /** Texts of more rows are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 256;
+
+/** From a height on; undefined: without an end. */
+interface Heights {
+  readonly from: number;
+  readonly to: number | undefined;
+}
 
 /** The chain's part of a history. */
 interface ChainText {
@@ -49,6 +56,29 @@ export class HistoryTexts {
     }
     const made = this.#chainText(history, this.#most, client);
     return made instanceof Promise ? made.then(({ text }) => text) : made.text;
+  }
+
+  /**
+   * The chain's part from a height on, and the pool's; `to`: only below this height, and nothing of the pool.
+   * @throws HistoryTooLongError
+   */
+  async between(history: ScriptHistory, { from, to = Infinity }: Heights, client: ElectrumClient): Promise<Result> {
+    const entries = to === Infinity ? await this.#entries(history, client) : [];
+    const writer = new JsonWriter();
+    let count = entries.length;
+    writer.ascii('[');
+    const take: TakeTransactions = ({ positions, txids }) => {
+      const end = positions.findIndex((position) => heightIn(position) >= to);
+      const wanted = end < 0 ? positions.length : end;
+      if ((count += wanted) > this.#most) throw tooLong(this.#most);
+      client.charge(wanted * ROW_POINTS);
+      writeRows(writer, positions.slice(0, wanted), txids);
+      return end < 0;
+    };
+    await history.confirmed(Infinity, client, take, from === 0 ? undefined : { height: from - 1, index: MAX_TRANSACTIONS - 1 });
+    await runInSlices(writeEntries(writer, entries), client);
+    writer.ascii(']');
+    return writer.toBuffer();
   }
 
   /** The pool's part alone. @throws HistoryTooLongError */
@@ -90,10 +120,7 @@ export class HistoryTexts {
     writer.ascii('[');
     const walking = history.confirmed(most, client, ({ positions, txids }) => {
       client.charge(positions.length * ROW_POINTS);
-      for (let i = 0; i < positions.length; i++) {
-        beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the list
-        writer.ascii('}');
-      }
+      writeRows(writer, positions, txids);
       rows += positions.length;
     });
     const written = (): ChainText => {
@@ -110,6 +137,14 @@ export class HistoryTexts {
 }
 
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+
+/** Items of transactions of the chain. */
+function writeRows(writer: JsonWriter, positions: readonly number[], txids: Buffer): void {
+  for (let i = 0; i < positions.length; i++) {
+    beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the list
+    writer.ascii('}');
+  }
+}
 
 /** Begins an item of a list, after a comma unless it is the first. The txid is in `txids` from `start`. */
 export function beginItem(writer: JsonWriter, txids: Buffer, height: number, start = 0): void {

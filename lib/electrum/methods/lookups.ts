@@ -6,7 +6,7 @@ import { ASKED_HASH, BLOCK_HASH, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TXID } fro
 import { badRequest, readCount, readFlag, readScriptHash, readTxid } from './arguments';
 import { HEADER, TIP, tipText } from './headers';
 import { COIN_POINTS, ROW_POINTS } from './points';
-import { SCRIPT_HASH } from './scripts';
+import { chargingRows, SCRIPT_HASH, SCRIPT_STATUS, statusText } from './scripts';
 import type { HeaderRecord } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Method, MethodContext } from '../method';
@@ -90,6 +90,16 @@ export function lookupMethods({ scripts, histories, node: { pool } }: MethodCont
           const [pooled] = await history.unconfirmed(client);
           return pooled === undefined ? 'null' : firstUse(pooled.transaction.txid, undefined);
         });
+      }
+    },
+    'blockchain.scripthash.get_status': {
+      about: { summary: 'The status of a script, without a subscription.', parameters: [SCRIPT_HASH], result: SCRIPT_STATUS },
+      parameters: ['scripthash'],
+      required: 1,
+      isHeavy: true,
+      answer: ([name], client) => {
+        const status = client.subscriptions.statusOf(readScriptHash(name).script, chargingRows(client));
+        return status instanceof Promise ? status.then(statusText) : statusText(status);
       }
     },
     'blockchain.utxo.get_info': {

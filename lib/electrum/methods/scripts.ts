@@ -1,15 +1,15 @@
 // What transactions did with a script, and its coins.
 
 import { RowCache } from '../../answers/scripts/row-cache';
-import { compareDisplayed } from '../../bitcoin/hash';
+import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
 import { TooManyCoinsError } from '../../scripts/errors';
 import { ownCopy } from '../../server/cache/answer-cache';
 import { runAtOnce, runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { anyOf, described, listOf, named, nullable, object, type Schema } from '../../describe/schema';
-import { ASKED_HASH, COUNT, FLAG, HEIGHT, SATOSHI_CHANGE, SATOSHIS, TXID } from '../../describe/values';
+import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEIGHT, INTEGER, SATOSHI_CHANGE, SATOSHIS, TXID } from '../../describe/values';
 import { JsonWriter } from '../../views/json-writer';
-import { readScriptHash } from './arguments';
+import { badRequest, readCount, readScript, readScriptHash } from './arguments';
 import { beginItem, HistoryTexts, ITEM_LENGTH, ITEMS_PER_SLICE } from './history-texts';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { ScriptHistory } from '../../answers/status/history';
@@ -29,17 +29,6 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   const texts = new HistoryTexts(cache, maxHistory);
   /** Texts of coins of which the pool spends none. */
   const coinsTexts = new RowCache<CoinsText>(cache, 'coins-text', ({ text }) => text.length);
-
-  const asking = (summary: string, result: Schema, answer: ScriptAnswer): Method => ({
-    about: { summary, parameters: [SCRIPT_HASH], result },
-    parameters: ['scripthash'],
-    required: 1,
-    isHeavy: true,
-    answer: (values, client) => {
-      const { script } = readScriptHash(values[0]);
-      return scripts.read((snapshot) => answer(histories.at(script, snapshot), client));
-    }
-  });
 
   const balance = (chain: ScriptTotals, pool: ScriptTotals, client: ElectrumClient): string => {
     client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
@@ -81,60 +70,153 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     return runInSlices(coinsText(unspent, made), client);
   };
 
+  const balanceOf: ScriptAnswer = (history, client) => {
+    if (!history.pooled.isEmpty) return balanceWithPool(history, client);
+    const known = totals.known(history.script, history.snapshot);
+    return known === undefined ? countedBalance(history, client) : balance(known, NOTHING, client);
+  };
+
+  const coinsOf: ScriptAnswer = (history, client) => {
+    if (!history.pooled.isEmpty) return coinsWithPool(history, client);
+    const known = coinsTexts.get(history.script, history.snapshot);
+    if (known === undefined) return coinsOfChain(history, client);
+    client.charge(known.coins * COIN_POINTS);
+    return known.text;
+  };
+
+  return Object.fromEntries(
+    NAMINGS.flatMap(({ kind, parameter, schema, read, historyIn, coinsIn }) => {
+      const asking = (summary: string, result: Schema, answer: ScriptAnswer): Method => ({
+        about: { summary, parameters: [schema], result },
+        parameters: [parameter],
+        required: 1,
+        isHeavy: true,
+        answer: (values, client) => {
+          const { script } = read(values[0]);
+          return scripts.read((snapshot) => answer(histories.at(script, snapshot), client));
+        }
+      });
+      const history = asking('The transactions of a script.', historyIn.schema(HISTORY), (found, client) =>
+        historyIn.wrap(texts.of(found, client))
+      );
+      const methods: Readonly<Record<string, Method>> = {
+        get_balance: asking('The balance of a script.', BALANCE, balanceOf),
+        get_history: kind === 'scriptpubkey' ? history : withHeights(history, context, texts),
+        get_mempool: asking('The transactions of a script in the pool.', historyIn.schema(POOL_HISTORY), (found, client) =>
+          historyIn.wrap(texts.ofPool(found, client))
+        ),
+        listunspent: asking('The unspent outputs of a script, those of the chain first.', coinsIn.schema(UNSPENT), (found, client) =>
+          coinsIn.wrap(coinsOf(found, client))
+        ),
+        subscribe: {
+          about: {
+            summary: 'The status of a script, of whose changes the client is notified from now on.',
+            parameters: [schema],
+            result: SCRIPT_STATUS,
+            notification: { scripthash: SCRIPT_HASH, status: SCRIPT_STATUS }
+          },
+          parameters: [parameter],
+          required: 1,
+          isHeavy: true,
+          answer: (values, client) => {
+            const { script, name } = read(values[0]);
+            const status = client.subscriptions.addScript(script, name, chargingRows(client), `blockchain.${kind}.subscribe`);
+            return status instanceof Promise ? status.then(statusText) : statusText(status);
+          }
+        },
+        unsubscribe: {
+          about: {
+            summary: 'Ends the notifications about a script.',
+            parameters: [schema],
+            result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
+          },
+          parameters: [parameter],
+          required: 1,
+          ...(kind === 'scripthash' && { since: '1.4.2' as const }),
+          answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(read(values[0]).script))
+        }
+      };
+      return Object.entries(methods).map(([name, method]) => [`blockchain.${kind}.${name}`, method]);
+    })
+  );
+}
+
+/** Heights between which Fulcrum lists the transactions of a script. */
+function withHeights(whole: Method, { scripts, histories }: MethodContext, texts: HistoryTexts): Method {
   return {
-    'blockchain.scripthash.get_balance': asking('The balance of a script.', BALANCE, (history, client) => {
-      if (!history.pooled.isEmpty) return balanceWithPool(history, client);
-      const known = totals.known(history.script, history.snapshot);
-      return known === undefined ? countedBalance(history, client) : balance(known, NOTHING, client);
-    }),
-    'blockchain.scripthash.get_history': asking('The transactions of a script.', HISTORY, (history, client) => texts.of(history, client)),
-    'blockchain.scripthash.get_mempool': asking('The transactions of a script in the pool.', POOL_HISTORY, (history, client) =>
-      texts.ofPool(history, client)
-    ),
-    'blockchain.scripthash.listunspent': asking(
-      'The unspent outputs of a script, those of the chain first.',
-      UNSPENT,
-      (history, client) => {
-        if (!history.pooled.isEmpty) return coinsWithPool(history, client);
-        const known = coinsTexts.get(history.script, history.snapshot);
-        if (known === undefined) return coinsOfChain(history, client);
-        client.charge(known.coins * COIN_POINTS);
-        return known.text;
-      }
-    ),
-    'blockchain.scripthash.subscribe': {
-      about: {
-        summary: 'The status of a script, of whose changes the client is notified from now on.',
-        parameters: [SCRIPT_HASH],
-        result: SCRIPT_STATUS,
-        notification: { scripthash: SCRIPT_HASH, status: SCRIPT_STATUS }
-      },
-      parameters: ['scripthash'],
-      required: 1,
-      isHeavy: true,
-      answer: (values, client) => {
-        const { script, name } = readScriptHash(values[0]);
-        const status = client.subscriptions.addScript(script, name, (transactions) => {
-          client.charge(transactions * ROW_POINTS);
-        });
-        return status instanceof Promise ? status.then(statusText) : statusText(status);
-      }
+    ...whole,
+    about: {
+      ...whole.about,
+      parameters: [
+        ...whole.about.parameters,
+        { ...HEIGHT, default: 0, description: 'The lowest height of transactions of the chain.' },
+        {
+          ...INTEGER,
+          minimum: -1,
+          default: -1,
+          description: 'The height below which transactions of the chain are listed, and none of the pool; -1: there is no such height.'
+        }
+      ]
     },
-    'blockchain.scripthash.unsubscribe': {
-      about: {
-        summary: 'Ends the notifications about a script.',
-        parameters: [SCRIPT_HASH],
-        result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
-      },
-      parameters: ['scripthash'],
-      required: 1,
-      since: '1.4.2',
-      answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(readScriptHash(values[0]).script))
+    parameters: [...whole.parameters, 'from_height', 'to_height'],
+    answer: (values, client) => {
+      const [name, first = 0, end = -1] = values;
+      const from = readCount(first);
+      const to = end === -1 ? undefined : readCount(end);
+      if (to !== undefined && from > to) throw badRequest('to_height must not be below from_height');
+      if (from === 0 && to === undefined) return whole.answer([name], client);
+      const { script } = readScriptHash(name);
+      return scripts.read((snapshot) => texts.between(histories.at(script, snapshot), { from, to }, client));
     }
   };
 }
 
+/** A part of an answer's JSON, and its schema. */
+interface Wrapping {
+  readonly schema: (schema: Schema) => Schema;
+  readonly wrap: (result: Result | Promise<Result>) => Result | Promise<Result>;
+}
+
+const BARE: Wrapping = { schema: (schema) => schema, wrap: (result) => result };
+
+/** In an object with one field. */
+const inField = (field: string): Wrapping => {
+  const around = (result: Result): Buffer => Buffer.concat([`{"${field}":`, result, '}'].map((part) => Buffer.from(part)));
+  return {
+    schema: (schema) => object({ [field]: schema }),
+    wrap: (result) => (result instanceof Promise ? result.then(around) : around(result))
+  };
+};
+
+/** How methods name scripts: by their hashes, or as in drafts of version 1.7 whole. */
+interface Naming {
+  readonly kind: 'scripthash' | 'scriptpubkey';
+  readonly parameter: string;
+  readonly schema: Schema;
+  /** `name`: of the script in notifications, which are about its hash in both cases. */
+  readonly read: (value: unknown) => { readonly script: Buffer; readonly name: string };
+  readonly historyIn: Wrapping;
+  readonly coinsIn: Wrapping;
+}
+
 export const SCRIPT_HASH: Schema = { ...ASKED_HASH, description: 'The SHA-256 of a script in hex, in reverse order.' };
+
+export const SCRIPT: Schema = { ...ASKED_HEX, description: 'The script of an output in hex (scriptPubKey).' };
+
+const NAMINGS: readonly Naming[] = [
+  { kind: 'scripthash', parameter: 'scripthash', schema: SCRIPT_HASH, read: readScriptHash, historyIn: BARE, coinsIn: BARE },
+  {
+    kind: 'scriptpubkey',
+    parameter: 'spk',
+    schema: SCRIPT,
+    read: (value) => {
+      const script = scriptHashOf(readScript(value));
+      return { script, name: toDisplayHex(script) };
+    },
+    historyIn: inField('history'),
+    coinsIn: inField('utxos')
+  }
+];
 
 const BALANCE = named(
   'Balance',
@@ -169,13 +251,20 @@ const UNSPENT = listOf(
   )
 );
 
-const SCRIPT_STATUS = nullable({
+export const SCRIPT_STATUS = nullable({
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
   description: "The SHA-256 of the script's history, in hex; null: it has no transactions."
 });
 
-const statusText = (status: ScriptStatus): string => (status === undefined ? 'null' : `"${status.toString('hex')}"`);
+/** Charges for transactions that were read. */
+export const chargingRows = (client: ElectrumClient): ((transactions: number) => void) => {
+  return (transactions) => {
+    client.charge(transactions * ROW_POINTS);
+  };
+};
+
+export const statusText = (status: ScriptStatus): string => (status === undefined ? 'null' : `"${status.toString('hex')}"`);
 
 const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
 

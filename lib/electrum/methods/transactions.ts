@@ -7,11 +7,12 @@ import {
   decodeTransactions,
   DEFAULT_SENDING_LIMITS,
   requireNotBurnt,
-  type SentPackage
+  type SentPackage,
+  type Trials
 } from '../../answers/transactions/sending';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
-import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HASH, HEIGHT, HEX, TEXT, TXID } from '../../describe/values';
+import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HASH, HEIGHT, HEX, SATOSHIS, TEXT, TXID, VBYTES } from '../../describe/values';
 import { PROFILES } from '../../views/profile';
 import { PACKAGE, packageJson } from '../../views/sending';
 import { CODES, ElectrumError } from '../errors';
@@ -24,6 +25,12 @@ import type { ElectrumClient, Method, MethodContext } from '../method';
 /** As the call shows a transaction if it is asked for more than its bytes. */
 const AS_JSON = { verbosity: 1, isNamed: false };
 
+/** Transactions that can be tested together, as by Bitcoin Core. */
+const MOST_TESTED = 25;
+
+/** Transactions that are listed as the last ones. */
+const MOST_RECENT = 10;
+
 const FLAG_OR_NUMBER = { enum: [false, true, 0, 1], default: false } as const;
 
 const PLACE: Schema = { ...COUNT, description: 'The place of the transaction in its block, from 0.' };
@@ -31,7 +38,7 @@ const PLACE: Schema = { ...COUNT, description: 'The place of the transaction in 
 const MERKLE = described('The hashes beside the path from the transaction up to the Merkle root.', listOf(HASH));
 
 export function transactionMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, trees, sending, broadcast } = context;
+  const { scripts, trees, sending, broadcast, pool } = context;
   // Wallets read `address`, not `addresses`, so the JSON is the modern edition's even if REST speaks another one.
   const modern = { ...context, profile: PROFILES.modern };
 
@@ -68,7 +75,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
           return isVerbose ? Buffer.concat(await transactionJson(found, AS_JSON, modern, client)) : `"${found.raw.toString('hex')}"`;
         } catch (error) {
           // All Electrum servers show errors of their node in this form.
-          throw error instanceof CallError ? unknownTransaction(error) : error;
+          throw error instanceof CallError ? ofDaemon(error) : error;
         }
       }
     },
@@ -133,6 +140,53 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         }
       }
     },
+    'blockchain.transaction.testmempoolaccept': {
+      about: {
+        summary: 'Whether the pool would take transactions, which are not broadcast.',
+        parameters: [{ ...listOf(ASKED_HEX), maxItems: MOST_TESTED, description: 'The serialized transactions in hex, parents first.' }],
+        result: listOf(
+          named(
+            'TestedTransaction',
+            object(
+              { txid: TXID, wtxid: described('The hash with the witness.', HASH) },
+              { allowed: described('Absent if it is not known.', FLAG), reason: described('Why not.', TEXT) }
+            )
+          )
+        )
+      },
+      parameters: ['raw_txs'],
+      required: 1,
+      isHeavy: true,
+      answer: async ([list], client) => {
+        const hexes = readList(list).map(readHex);
+        if (hexes.length === 0 || hexes.length > MOST_TESTED) throw badRequest(`between 1 and ${MOST_TESTED} transactions can be tested`);
+        client.charge(hexes.length * BROADCAST_POINTS);
+        try {
+          return testedText(await sending.test(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS.mostRate));
+        } catch (error) {
+          throw error instanceof CallError ? ofDaemon(error) : error;
+        }
+      }
+    },
+    'mempool.recent': {
+      about: {
+        summary: 'The last transactions that entered the pool, the newest first.',
+        parameters: [],
+        result: {
+          ...listOf(named('RecentTransaction', object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES }))),
+          maxItems: MOST_RECENT
+        }
+      },
+      parameters: [],
+      required: 0,
+      answer: () =>
+        JSON.stringify(
+          pool
+            .recent()
+            .filter(({ txid }) => pool.has(txid))
+            .map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize }))
+        )
+    },
     'blockchain.transaction.broadcast_package': {
       about: {
         summary: 'Broadcasts transactions that depend on each other.',
@@ -169,8 +223,22 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
   };
 }
 
-const unknownTransaction = ({ code, message }: CallError): ElectrumError =>
+const ofDaemon = ({ code, message }: CallError): ElectrumError =>
   new ElectrumError(CODES.daemon, `daemon error: DaemonError({'code': ${code}, 'message': '${message}'})`);
+
+/** `reason`: the most that is known. */
+function testedText({ fault, list }: Trials): string {
+  return JSON.stringify(
+    list.map(({ transaction: { txid, wtxid }, trial }) => {
+      const reason = fault ?? (trial.type === 'refused' ? (trial.details ?? trial.reason) : undefined);
+      return {
+        ...{ txid: toDisplayHex(txid), wtxid: toDisplayHex(wtxid) },
+        ...(trial.type !== 'unsaid' && { allowed: trial.type === 'taken' }),
+        ...(reason !== undefined && { reason })
+      };
+    })
+  );
+}
 
 const branchText = (tree: MerkleTree, index: number): string => JSON.stringify(tree.branch(index).map(toDisplayHex));
 

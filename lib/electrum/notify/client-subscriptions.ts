@@ -3,19 +3,24 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import { CODES, ElectrumError } from '../errors';
+import { outpointText } from '../outpoint-text';
+import { keyOfOutpoint, type OutpointListener, type OutpointNotifier } from '../../answers/outpoints/outpoint-notifier';
+import type { Outpoint, OutpointStatus } from '../../answers/outpoints/outpoint-status';
 import type { StatusNotifier } from '../../answers/status/status-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
 import type { TipListener, TipNotifier } from '../../answers/updates/tip-notifier';
 import type { HeaderRecord } from '../../index/types';
-import type { ScriptStatus, Subscriptions } from '../method';
+import type { Client } from '../../turns/client';
+import type { ScriptMethod, ScriptStatus, Subscriptions } from '../method';
 
 /** What clients can subscribe to. */
 export interface Notifiers {
   readonly tips: TipNotifier;
   readonly statuses: StatusNotifier;
+  readonly outpoints: OutpointNotifier;
 }
 
-/** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
+/** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, the key of an outpoint, or `TIPS`. */
 export interface NotifiedClient {
   /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
   notify(method: string, params: string, about: string): void;
@@ -27,24 +32,33 @@ export interface NotifiedClient {
 
 const TIPS = 'tips';
 
+const BY_HASH = 'blockchain.scripthash.subscribe';
+
 const UPPER_CASE = /[A-F]/;
 
+/** `status`: as a latin1 string; empty: the script has no transactions. */
+const bytesOf = (status: string): ScriptStatus => (status === '' ? undefined : Buffer.from(status, 'latin1'));
+
 export interface SubscriptionLimits {
-  /** The most scripts of one client. */
+  /** The most scripts and outpoints of one client. */
   readonly maxSubscriptions: number;
   /** The most transactions of a script that clients may subscribe to. */
   readonly maxHistory: number;
 }
 
-export class ClientSubscriptions implements Subscriptions, StatusListener, TipListener {
+export class ClientSubscriptions implements Subscriptions, StatusListener, TipListener, OutpointListener {
   readonly #notifiers: Notifiers;
   readonly #client: NotifiedClient;
   readonly #limits: SubscriptionLimits;
   readonly #memory: ClientSubscriptionMemory;
   /** The client's name for each script, by the script's SHA-256, one character a byte; undefined for a hash in lower case. */
   readonly #names = new Map<string, string | undefined>();
-  /** Scripts whose subscription is being answered, each with the change of which the client is notified afterwards. */
-  readonly #answering = new Map<string, StatusChange | undefined>();
+  /** Scripts to which the client has subscribed by another method than that for hashes. */
+  readonly #methods = new Map<string, ScriptMethod>();
+  /** By key. */
+  readonly #outpoints = new Map<string, Outpoint>();
+  /** Scripts and outpoints whose subscription is being answered, each with the notification that is sent afterwards. */
+  readonly #answering = new Map<string, (() => void) | undefined>();
   #hasTips = false;
   #isClosed = false;
 
@@ -56,7 +70,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   get isEmpty(): boolean {
-    return !this.#hasTips && this.#names.size === 0;
+    return !this.#hasTips && this.#names.size + this.#outpoints.size === 0;
   }
 
   addHeaders(known: HeaderRecord): void {
@@ -66,14 +80,19 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#client.withdraw(TIPS);
   }
 
-  addScript(script: Buffer, name: string, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
-    const { maxSubscriptions, maxHistory } = this.#limits;
+  addScript(
+    script: Buffer,
+    name: string,
+    worked?: (transactions: number) => void,
+    method: ScriptMethod = BY_HASH
+  ): ScriptStatus | Promise<ScriptStatus> {
+    const { maxHistory } = this.#limits;
     const key = script.toString('latin1');
     const isNew = !this.#names.has(key);
-    if (isNew && this.#names.size >= maxSubscriptions)
-      throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts`);
     if (isNew) this.#take();
     this.#names.set(key, UPPER_CASE.test(name) ? name : undefined);
+    if (method === BY_HASH) this.#methods.delete(key);
+    else this.#methods.set(key, method);
     try {
       const adding = this.#notifiers.statuses.add(key, this, maxHistory, worked);
       return adding instanceof Promise ? this.#addLater(key, adding, isNew) : this.#added(key, adding);
@@ -91,8 +110,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       if (isNew) this.#forget(key);
       throw error;
     } finally {
-      // The answer is sent in this turn, and a newer status must not be sent before it.
-      setImmediate(() => this.#release(key));
+      this.#releaseLater(key);
     }
   }
 
@@ -102,7 +120,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#client.withdraw(key);
     // The client has gone or unsubscribed meanwhile.
     if (this.#isClosed || !this.#names.has(key)) this.#notifiers.statuses.delete(key, this);
-    return status === '' ? undefined : Buffer.from(status, 'latin1');
+    return bytesOf(status);
   }
 
   removeScript(script: Buffer): boolean {
@@ -112,18 +130,63 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     return this.#forget(key);
   }
 
+  statusOf(script: Buffer, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
+    const status = this.#notifiers.statuses.statusOf(script.toString('latin1'), this.#limits.maxHistory, worked);
+    return status instanceof Promise ? status.then(bytesOf) : bytesOf(status);
+  }
+
+  async addOutpoint(outpoint: Outpoint, client: Client, worked: (rows: number) => void): Promise<string> {
+    const key = keyOfOutpoint(outpoint);
+    const isNew = !this.#outpoints.has(key);
+    if (isNew) this.#take();
+    this.#outpoints.set(key, outpoint);
+    this.#answering.set(key, undefined);
+    try {
+      const status = await this.#notifiers.outpoints.add(outpoint, this, client, worked);
+      // What came meanwhile is older than this status.
+      this.#answering.set(key, undefined);
+      this.#client.withdraw(key);
+      if (this.#isClosed || !this.#outpoints.has(key)) this.#notifiers.outpoints.delete(outpoint, this);
+      return outpointText(status);
+    } catch (error) {
+      if (isNew && this.#outpoints.delete(key)) this.#memory.giveBack();
+      throw error;
+    } finally {
+      this.#releaseLater(key);
+    }
+  }
+
+  removeOutpoint(outpoint: Outpoint): boolean {
+    const key = keyOfOutpoint(outpoint);
+    this.#notifiers.outpoints.delete(outpoint, this);
+    this.#client.withdraw(key);
+    const isThere = this.#outpoints.delete(key);
+    if (isThere) this.#memory.giveBack();
+    return isThere;
+  }
+
   /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
     this.#memory.close();
     this.#notifiers.tips.delete(this);
     this.#notifiers.statuses.leave(this.#names.keys(), this);
+    this.#notifiers.outpoints.leave(this.#outpoints.values(), this);
   }
 
   changed(change: StatusChange): void {
-    if (this.#isClosed) return;
-    if (this.#answering.has(change.script)) this.#answering.set(change.script, change);
-    else this.#notify(change);
+    this.#afterAnswer(change.script, () => {
+      if (this.#names.has(change.script)) this.#notify(change);
+    });
+  }
+
+  outpointChanged(outpoint: Outpoint, status: OutpointStatus): void {
+    const key = keyOfOutpoint(outpoint);
+    this.#afterAnswer(key, () => {
+      if (!this.#outpoints.has(key)) return;
+      const params = `["${toDisplayHex(outpoint.txid)}",${outpoint.index},${outpointText(status)}]`;
+      this.#client.notify('blockchain.outpoint.subscribe', params, key);
+    });
   }
 
   tipChanged({ header, height }: HeaderRecord): void {
@@ -134,8 +197,11 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#client.failed(error);
   }
 
-  /** @throws ElectrumError when there is no memory for a further subscription */
+  /** @throws ElectrumError when the client has as many subscriptions as it may have, or there is no memory for a further one */
   #take(): void {
+    const { maxSubscriptions } = this.#limits;
+    if (this.#names.size + this.#outpoints.size >= maxSubscriptions)
+      throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts and outpoints`);
     try {
       this.#memory.take();
     } catch (error) {
@@ -146,19 +212,30 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   /** Whether there was such a subscription. */
   #forget(key: string): boolean {
     const isThere = this.#names.delete(key);
+    this.#methods.delete(key);
     if (isThere) this.#memory.giveBack();
     return isThere;
   }
 
-  #release(key: string): void {
-    const change = this.#answering.get(key);
-    this.#answering.delete(key);
-    if (change !== undefined && !this.#isClosed && this.#names.has(key)) this.#notify(change);
+  /** Notifies now, or once a subscription to the same thing was answered. */
+  #afterAnswer(key: string, send: () => void): void {
+    if (this.#isClosed) return;
+    if (this.#answering.has(key)) this.#answering.set(key, send);
+    else send();
+  }
+
+  /** The answer is sent in this turn, and a newer status must not be sent before it. */
+  #releaseLater(key: string): void {
+    setImmediate(() => {
+      const send = this.#answering.get(key);
+      this.#answering.delete(key);
+      if (!this.#isClosed) send?.();
+    });
   }
 
   #notify({ script, status }: StatusChange): void {
     const name = this.#names.get(script) ?? toDisplayHex(Buffer.from(script, 'latin1'));
     const text = status === '' ? null : Buffer.from(status, 'latin1').toString('hex');
-    this.#client.notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]), script);
+    this.#client.notify(this.#methods.get(script) ?? BY_HASH, JSON.stringify([name, text]), script);
   }
 }

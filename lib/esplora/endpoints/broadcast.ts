@@ -21,7 +21,6 @@ import {
   invalidParameter,
   missingTransaction,
   noBroadcast,
-  noMining,
   noTransactionList,
   tooManyTransactions
 } from '../errors';
@@ -138,17 +137,6 @@ export function broadcastRoutes({ node, sending, broadcast }: EsploraContext): R
         body: TRANSACTIONS,
         answer: json('A result for each.', TRIALS),
         errors: { 400: 'The transactions cannot be read.', ...BODY_ERRORS }
-      }
-    },
-    {
-      method: 'GET',
-      path: '/block-template',
-      endpoint: refuse(noMining),
-      operation: {
-        id: 'getBlockTemplate',
-        summary: 'A block to mine. This server is not for miners.',
-        answer: undefined,
-        errors: { 403: 'Not answered.' }
       }
     }
   ];

@@ -2,7 +2,7 @@
 
 import { positionOf } from '../../answers/transactions/transactions';
 import { keyOf } from '../../bitcoin/hash';
-import { inQuery, json } from '../../describe/open-api';
+import { inQuery, json, type Content } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';
 import { ASKED_HASH, TEXT } from '../../describe/values';
 import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
@@ -17,30 +17,46 @@ import type { Endpoint, EsploraContext, Route } from '../endpoint';
 /** Scripts in one request. */
 const MOST_SCRIPTS = 100;
 
+/** How requests name several scripts. `read`: throws HttpError 400. */
+export interface ListedKind {
+  readonly path: '/addresses' | '/scripthashes';
+  /** In the ids of operations. */
+  readonly name: string;
+  readonly noun: string;
+  readonly read: (text: string) => Buffer;
+}
+
+export const listedKinds = ({ node }: Pick<EsploraContext, 'node'>): readonly ListedKind[] => [
+  { path: '/addresses', name: 'Addresses', noun: 'addresses', read: addressHash(node.network) },
+  { path: '/scripthashes', name: 'ScriptHashes', noun: 'script hashes', read: readScriptHash }
+];
+
+export const listBody = (noun: string): Content => json(`The ${noun}.`, { ...listOf(TEXT), maxItems: MOST_SCRIPTS });
+
+export const listErrors = (noun: string): Readonly<Record<number, string>> => ({
+  400: `The body is no list of up to ${MOST_SCRIPTS} ${noun} of this network.`,
+  408: 'The body did not come in time.',
+  413: 'The body is too large.',
+  415: 'The body has a Content-Encoding.'
+});
+
 export function scriptHistoryRoutes(context: EsploraContext): Route[] {
-  const kinds = [
-    { path: '/addresses/txs', id: 'postAddressesTransactions', noun: 'addresses', read: addressHash(context.node.network) },
-    { path: '/scripthashes/txs', id: 'postScriptHashesTransactions', noun: 'script hashes', read: readScriptHash }
-  ] as const;
-  return kinds.map(({ path, id, noun, read }) => ({
+  return listedKinds(context).map(({ path, name, noun, read }) => ({
     method: 'POST',
-    path,
+    path: `${path}/txs`,
     endpoint: historiesEndpoint(context, read),
     isHeavy: true,
     operation: {
-      id,
+      id: `post${name}Transactions`,
       summary: `The transactions of several ${noun}: of the pool (${OF_POOL}), then of the chain from the newest down (${OF_CHAIN}).`,
       parameters: [
         inQuery('max_txs', 'The most transactions.', { type: 'integer', minimum: 0, maximum: MOST_ASKED }),
         inQuery('after_txid', 'The last transaction of the page before.', ASKED_HASH)
       ],
-      body: json(`The ${noun}.`, { ...listOf(TEXT), maxItems: MOST_SCRIPTS }),
+      body: listBody(noun),
       answer: TRANSACTIONS,
       errors: {
-        400: `The body is no list of up to ${MOST_SCRIPTS} ${noun} of this network.`,
-        408: 'The body did not come in time.',
-        413: 'The body is too large.',
-        415: 'The body has a Content-Encoding.',
+        ...listErrors(noun),
         422: 'Neither the chain nor the pool has the transaction after which the page should begin.'
       }
     }
@@ -97,7 +113,7 @@ function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]):
 }
 
 /** @throws HttpError 400 */
-function namesIn(body: Buffer): string[] {
+export function namesIn(body: Buffer): string[] {
   const list = parsed(body);
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noScriptList();
   if (list.length > MOST_SCRIPTS) throw tooManyScripts(MOST_SCRIPTS);

@@ -119,9 +119,10 @@ async function rowsBehind(
   if (cursor === undefined) return snapshot.history(script, { limit });
   const position = positionOf(cursor, snapshot.index);
   if (position === undefined) return undefined;
-  const [first, ...rows] = await snapshot.history(script, { beyond: after(position), limit: limit + 1 });
+  const [first, ...rows] = await snapshot.history(script, { beyond: rowAfter(position), limit: limit + 1 });
   return first?.txid.equals(cursor) === true ? rows : undefined;
 }
 
-const after = ({ height, index }: Position): Position =>
+/** The position after one: a page below it begins with the row at the one. */
+export const rowAfter = ({ height, index }: Position): Position =>
   index + 1 < MAX_TRANSACTIONS ? { height, index: index + 1 } : { height: height + 1, index: 0 };

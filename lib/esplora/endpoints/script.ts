@@ -10,7 +10,7 @@ import { jsonReply, replyFrom } from '../reply';
 import { COINS, scriptCoins } from './script-coins';
 import { CHAIN_PAGE, CHAIN_PAGE_AFTER, chainPage, MIXED_PAGE, mixedPage, POOL_PAGE, poolPage } from './script-history';
 import { addressHash, readScriptHash } from './script-name';
-import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 import type { ScriptAnswer, ScriptOperation } from './script-answer';
 
 export function scriptRoutes(context: EsploraContext): Route[] {
@@ -22,13 +22,13 @@ export function scriptRoutes(context: EsploraContext): Route[] {
     ['/txs/mempool', poolPage(context), () => POOL_PAGE],
     ['/utxo', scriptCoins(context), () => COINS]
   ];
-  const kinds = { address: addressHash(context.node.network), scripthash: readScriptHash };
   return [
     ...(['address', 'scripthash'] as const).flatMap((kind) =>
       answers.map(([path, answer, operationFor]): Route => {
+        const hashOf = scriptIn(kind, context);
         const endpoint: Endpoint = async (request) => {
           const subject = { kind, text: request.parameter('script') };
-          const hash = kinds[kind](subject.text);
+          const hash = hashOf(request);
           return context.scripts.read((snapshot) => {
             const [pooled, bases] = [context.pooled.at(hash, snapshot), context.bases.at(snapshot)];
             return answer({ hash, subject, snapshot, pooled, bases }, request);
@@ -59,8 +59,14 @@ export function scriptRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-/** The parameters beside the script. */
-function operationOf(kind: StatsSubject['kind'], { id, parameters = [], errors, ...operation }: ScriptOperation): Operation {
+/** The SHA-256 of the script in the path of a request; throws HttpError 400. */
+export function scriptIn(kind: StatsSubject['kind'], { node }: Pick<EsploraContext, 'node'>): (request: EsploraRequest) => Buffer {
+  const read = kind === 'address' ? addressHash(node.network) : readScriptHash;
+  return (request) => read(request.parameter('script'));
+}
+
+/** Describes an operation on a script, with the parameter that names it. */
+export function operationOf(kind: StatsSubject['kind'], { id, parameters = [], errors, ...operation }: ScriptOperation): Operation {
   const [name, script, malformed] =
     kind === 'address'
       ? ['Address', inPath('script', 'An address of the network.', TEXT), 'The address is not one of this network.']

@@ -103,7 +103,7 @@ export const scanningCalls = {
 } satisfies Readonly<Record<string, CallDefinition>>;
 
 /** @throws CallError */
-function descriptorIn(value: unknown): string {
+export function descriptorIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeName(value) !== 'object') throw invalidParameter('Scan object needs to be either a string or an object');
   const { desc } = value as { readonly desc?: unknown }; // as was checked
@@ -112,7 +112,7 @@ function descriptorIn(value: unknown): string {
 }
 
 /** @throws CallError -5 */
-function scriptIn(descriptor: string, prefixes: readonly AddressPrefixes[]): Buffer {
+export function scriptIn(descriptor: string, prefixes: readonly AddressPrefixes[]): Buffer {
   try {
     return scriptOfDescriptor(descriptor, prefixes);
   } catch (error) {

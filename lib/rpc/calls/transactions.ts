@@ -62,7 +62,7 @@ export const transactionCalls = {
     isHeavy: (parameters) => parameters.text(0).length > LONG_HEX,
     answer: async (parameters, context, client) => {
       const hex = parameters.text(0);
-      const transaction = decoded(hex, parameters.has(1) ? parameters.flag(1, true) : undefined);
+      const transaction = decodedTransaction(hex, parameters.has(1) ? parameters.flag(1, true) : undefined);
       if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
       return jsonAnswer(await runInSlices(decodedText(transaction, { ...styleOf(context), hexWithWitness: true, hidesHex: true }), client));
     }
@@ -76,7 +76,7 @@ const MOST_DIGITS = 8_000_000;
 const LONG_HEX = 100_000;
 
 /** `isWitness`: whether it may have witnesses; undefined: it is tried. */
-function decoded(hex: string, isWitness: boolean | undefined): ScannedTransaction | undefined {
+export function decodedTransaction(hex: string, isWitness: boolean | undefined): ScannedTransaction | undefined {
   if (hex.length > MOST_DIGITS || !/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
   const raw = Buffer.from(hex, 'hex');
   const forms = [...(isWitness === false ? [] : [scanWholeTransaction]), ...(isWitness === true ? [] : [scanStrippedTransaction])];

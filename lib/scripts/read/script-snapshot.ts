@@ -9,6 +9,7 @@ import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from 
 import { ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed, unpacked } from '../records/positions';
+import { newestChanges } from './newest-changes';
 import { exact, RunningTotals } from './running-totals';
 import { rowsDownwards, UpwardWalk, type RowColumns, type TakeRow } from './row-walk';
 import { shortRows, type ShortRows } from './short-rows';
@@ -25,6 +26,7 @@ import type {
   FundingOutputs,
   HistoryPage,
   HistoryWalk,
+  RowChange,
   RowTransaction,
   RowTransactions,
   ScriptCoin,
@@ -129,6 +131,25 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         }
         if (found.length >= limit) break;
       }
+    }
+    return found;
+  }
+
+  async changes(
+    scripts: readonly Buffer[],
+    { beyond, limit, goOn = GO_ON }: Parameters<ScriptSnapshot['changes']>[1]
+  ): Promise<RowChange[]> {
+    const hashes = scripts.map((script) => this.#hasher.hash(script));
+    const found: RowChange[] = [];
+    for (let below = beyond, wanted = limit; wanted > 0; wanted = limit - found.length) {
+      const { positions, values } = await newestChanges(this.#records, hashes, { beyond: below, limit: wanted, goOn });
+      const valueAt = new Map(positions.map((position, i) => [position, values[i] as number])); // one for each
+      const last = this.#lastOnly(positions, await this.#txidsBelow(positions));
+      for (const [i, position] of last.positions.entries())
+        found.push({ position: unpacked(position), txid: txidIn(last.txids, i), value: valueAt.get(position) ?? 0 });
+      const lowest = positions.at(-1);
+      if (lowest === undefined || positions.length < wanted) break;
+      below = unpacked(lowest);
     }
     return found;
   }

@@ -44,6 +44,8 @@ export interface MountParts {
   readonly server: Server;
   readonly takes: Takes;
   readonly handler: Handler;
+  /** The target of a request of a connection, for a path; undefined: the path itself. */
+  readonly targetOf?: ((socket: Duplex, path: string) => string) | undefined;
   /** For requests that ask for WebSocket. Others, and those that come while an earlier reply is due, are served as plain HTTP. */
   readonly upgrade?: { readonly takes: Takes; readonly listener: UpgradeListener };
   /** The server's connections, which are told of every request. */
@@ -128,8 +130,8 @@ export class Mount {
 
   /** Whether the request is taken. If so, its target becomes a path. */
   #takes(request: IncomingMessage): boolean {
-    const { method, url = '', headers } = request;
-    const path = pathOf(url);
+    const { method, url = '', headers, socket } = request;
+    const path = this.#parts.targetOf?.(socket, pathOf(url)) ?? pathOf(url);
     const isTaken = this.#parts.takes({ method, url: path, headers });
     if (isTaken) request.url = path;
     return isTaken;

@@ -1,0 +1,225 @@
+// The values of fields: how each is read, and what Bitcoin Core refuses. A value is read from where it stands, and must end where its length
+// says.
+
+import { isPublicKey } from '../secp256k1';
+import { isSignatureEncoding } from '../signature-encoding';
+import { compactSizeOf, type ByteReader } from '../reader';
+import { readTransaction, ScannedTransaction } from '../transaction';
+import { broken, PsbtError } from './errors';
+
+export const KEY_LENGTH = 33;
+const LONG_KEY_LENGTH = 65;
+const HASH_LENGTH = 32;
+const XPUB_LENGTH = 78;
+const XPUB_KEY_AT = 45;
+const NONCE_LENGTH = 66;
+const LEAST_SCHNORR = 64;
+const MOST_SCHNORR = 65;
+const MOST_DEPTH = 128;
+const LEAF_VERSION = 0xfe;
+
+/** A transaction with more does not fit into a block. */
+export const MOST_STRIPPED_BYTES = 1_000_000;
+/** Leaves of a tree, and hashes of leaves on the way to a key. */
+const MOST_LEAVES = 10_000;
+/** Keys of an aggregate one: checking one takes some microseconds. */
+const MOST_PARTICIPANTS = 1_000;
+/** A script that is shown with its opcodes. */
+const MOST_SCRIPT_BYTES = 100_000;
+
+/** Bytes behind their length. */
+export const readBytes = (reader: ByteReader): Buffer => reader.bytes(reader.compactSize());
+
+/** A value that is read by its form: what `read` takes must be as long as is said. Gives its bytes, or others that `read` gives. */
+function readForm(reader: ByteReader, read: (reader: ByteReader, length: number) => Buffer | undefined): Buffer {
+  const length = reader.compactSize();
+  const start = reader.offset;
+  const given = read(reader, length);
+  if (reader.offset - start !== length) throw broken('Size of value was not the stated size');
+  return given ?? reader.buffer.subarray(start, start + length);
+}
+
+/** Of so many bytes. */
+export const readExactly = (reader: ByteReader, length: number): Buffer =>
+  readForm(reader, (inner) => {
+    inner.skip(length);
+    return undefined;
+  });
+
+/** A transaction. */
+export const readWholeOutput = (reader: ByteReader): Buffer => readForm(reader, (inner) => readTransaction(inner).raw);
+
+/** @throws PsbtError for more than is read at all */
+function requireNoMore(count: number, most: number, what: string): void {
+  if (count > most) throw new PsbtError(`more than ${most} ${what}`);
+}
+
+/** Of an unsigned transaction. @throws PsbtError */
+export const requireFits = (length: number): void => {
+  requireNoMore(length, MOST_STRIPPED_BYTES, 'bytes in a transaction');
+};
+
+export function readScript(reader: ByteReader): Buffer {
+  const script = readBytes(reader);
+  requireNoMore(script.length, MOST_SCRIPT_BYTES, 'bytes in a script');
+  return script;
+}
+
+/** A transaction without witnesses and scripts. */
+export function readUnsigned(reader: ByteReader): Buffer {
+  return readForm(reader, (inner, length) => {
+    requireFits(length);
+    const { inputs } = new ScannedTransaction(inner, undefined, true);
+    if (inputs.some(({ scriptLength }) => scriptLength > 0))
+      throw broken('Unsigned tx does not have empty scriptSigs and scriptWitnesses.');
+    return undefined;
+  });
+}
+
+export const readOutput = (reader: ByteReader): Buffer =>
+  readForm(reader, (inner) => {
+    inner.skip(8);
+    inner.skip(inner.compactSize());
+    return undefined;
+  });
+
+export const readWitness = (reader: ByteReader): Buffer =>
+  readForm(reader, (inner) => {
+    for (let left = inner.compactSize(); left > 0; left--) inner.skip(inner.compactSize());
+    return undefined;
+  });
+
+export const readCount = (reader: ByteReader): Buffer =>
+  readForm(reader, (inner) => {
+    inner.compactSize();
+    return undefined;
+  });
+
+/** @throws PsbtError unless the key is as long */
+export function requireKeyLength(name: string, key: Buffer, length: number): void {
+  if (key.length !== length) throw broken(`Size of key was not ${length} for the type ${name}`);
+}
+
+/** A public key behind the type of a key. @throws PsbtError */
+export function requirePublicKey(name: string, key: Buffer): void {
+  if (key.length !== 1 + KEY_LENGTH && key.length !== 1 + LONG_KEY_LENGTH)
+    throw broken(`Size of key was not the expected size for the type ${name}`);
+  if (!isPublicKey(key.subarray(1))) throw broken('Invalid pubkey');
+}
+
+export function readSignature(reader: ByteReader): Buffer {
+  const signature = readBytes(reader);
+  if (!isSignatureEncoding(signature)) throw broken('Signature is not a valid encoding');
+  return signature;
+}
+
+/** The fingerprint of a key, and a path from it. */
+export function readPath(reader: ByteReader, length = reader.compactSize()): Buffer {
+  if (length % 4 !== 0 || length === 0) throw broken('Invalid length for HD key path');
+  return reader.bytes(length);
+}
+
+export function requireXpub(key: Buffer): void {
+  requireKeyLength('Global XPUB', key, 1 + XPUB_LENGTH);
+  if (!isPublicKey(key.subarray(1 + XPUB_KEY_AT))) throw broken('Invalid pubkey');
+}
+
+/** Hashes of leaves, each once, and a path. */
+export function readTapPath(reader: ByteReader, name: string): Buffer {
+  const length = reader.compactSize();
+  const start = reader.offset;
+  const hashes: Buffer[] = [];
+  for (let count = reader.compactSize(); count > 0; count--) {
+    hashes.push(reader.bytes(HASH_LENGTH));
+    requireNoMore(hashes.length, MOST_LEAVES, 'hashes of leaves');
+  }
+  const left = length - (reader.offset - start);
+  if (left < 0) throw broken(`${name} Taproot BIP32 keypath has an invalid length`);
+  const path = readPath(reader, left);
+  const sorted = [...new Map(hashes.map((hash) => [hash.toString('latin1'), hash])).values()].sort((a, b) => a.compare(b));
+  return Buffer.concat([compactSizeOf(sorted.length), ...sorted, path]);
+}
+
+/** `name`: `key` or `script`. */
+export function readSchnorr(reader: ByteReader, name: string): Buffer {
+  const signature = readBytes(reader);
+  if (signature.length < LEAST_SCHNORR) throw broken(`Input Taproot ${name} path signature is shorter than 64 bytes`);
+  if (signature.length > MOST_SCHNORR) throw broken(`Input Taproot ${name} path signature is longer than 65 bytes`);
+  return signature;
+}
+
+export function requireControlBlock(key: Buffer): void {
+  if (key.length < 34) throw broken('Input Taproot leaf script key is not at least 34 bytes');
+  if ((key.length - 2) % 32 !== 0) throw broken("Input Taproot leaf script key's control block size is not valid");
+}
+
+export function readLeaf(reader: ByteReader): Buffer {
+  const script = readBytes(reader);
+  if (script.length === 0) throw broken('Input Taproot leaf script must be at least 1 byte');
+  return script;
+}
+
+/** The public keys that make up an aggregate one. `name`: `Input` or `Output`. */
+export function readParticipants(reader: ByteReader, key: Buffer, name: string): Buffer {
+  if (!isPublicKey(key.subarray(1))) throw broken(`${name} musig2 aggregate pubkey is invalid`);
+  const keys = readBytes(reader);
+  requireNoMore(keys.length, MOST_PARTICIPANTS * KEY_LENGTH, 'bytes of keys that make up one');
+  for (let at = 0; at + KEY_LENGTH <= keys.length; at += KEY_LENGTH)
+    if (!isPublicKey(keys.subarray(at, at + KEY_LENGTH))) throw broken(`${name} musig2 participant pubkey is invalid`);
+  if (keys.length % KEY_LENGTH !== 0) throw broken(`${name} musig2 participants pubkeys value size is not a multiple of 33`);
+  return keys;
+}
+
+/** A participant, the aggregate key, and perhaps a leaf. `name`: what it is of. */
+export function requireParticipant(key: Buffer, name: string): void {
+  const length = 1 + 2 * KEY_LENGTH;
+  if (key.length !== length && key.length !== length + HASH_LENGTH)
+    throw broken(`Input musig2 ${name} key is not expected size of 67 or 99 bytes`);
+  if (!isPublicKey(key.subarray(1 + KEY_LENGTH, length))) throw broken('musig2 aggregate pubkey is invalid');
+  if (!isPublicKey(key.subarray(1, 1 + KEY_LENGTH))) throw broken('musig2 participant pubkey is invalid');
+}
+
+export function readNonce(reader: ByteReader): Buffer {
+  const nonce = readBytes(reader);
+  if (nonce.length !== NONCE_LENGTH) throw broken('Input musig2 pubnonce value is not 66 bytes');
+  return nonce;
+}
+
+/** A leaf of a tree. */
+export interface TapLeaf {
+  readonly depth: number;
+  readonly version: number;
+  readonly script: Buffer;
+}
+
+/** The leaves of a tree, from the left. @throws MalformedBytesError */
+export function leavesIn(reader: ByteReader): TapLeaf[] {
+  const leaves: TapLeaf[] = [];
+  while (reader.remaining > 0) {
+    leaves.push({ depth: reader.u8(), version: reader.u8(), script: readBytes(reader) });
+    requireNoMore(leaves.length, MOST_LEAVES, 'leaves in a tree');
+  }
+  return leaves;
+}
+
+/** @throws PsbtError unless the leaves make up one tree */
+export function requireTree(leaves: readonly TapLeaf[]): void {
+  if (leaves.length === 0) throw broken('Output Taproot tree must not be empty');
+  /** Whether there is a left half at each depth that waits for its right one. */
+  const open: boolean[] = [];
+  let isWrong = false;
+  for (const { depth, version } of leaves) {
+    if (depth > MOST_DEPTH) throw broken('Output Taproot tree has as leaf greater than Taproot maximum depth');
+    if ((version & ~LEAF_VERSION) !== 0) throw broken('Output Taproot tree has a leaf with an invalid leaf version');
+    let at = depth;
+    isWrong ||= at + 1 < open.length;
+    while (!isWrong && open.length > at && open[at] === true) {
+      open.pop();
+      isWrong = at === 0;
+      at--;
+    }
+    while (!isWrong && open.length <= at) open.push(false);
+    if (!isWrong) open[at] = true;
+  }
+  if (isWrong || open.length !== 1) throw broken('Output Taproot tree is malformed');
+}

@@ -1,0 +1,416 @@
+// A PSBT as JSON (decodepsbt of Bitcoin Core 31).
+
+import { base58Check } from '../bitcoin/base58';
+import {
+  GLOBAL,
+  INPUT,
+  numberIn,
+  OUTPUT,
+  PROPRIETARY,
+  unsignedOf,
+  fieldOf,
+  type Psbt,
+  type PsbtField,
+  type PsbtInput,
+  type PsbtMap,
+  type PsbtOutput
+} from '../bitcoin/psbt/psbt';
+import { KEY_LENGTH, leavesIn, readBytes } from '../bitcoin/psbt/values';
+import { sortedFields, unknownFields } from '../bitcoin/psbt/write';
+import { ByteReader } from '../bitcoin/reader';
+import { writeAsm, writeScriptSigAsm } from '../bitcoin/script';
+import { scriptTypeOf } from '../bitcoin/script-type';
+import { scanStrippedTransaction, scanWholeTransaction } from '../bitcoin/transaction';
+import { unsignedBytes } from '../bitcoin/unsigned-transaction';
+import { described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
+import { COINS, COUNT, FLAG, HEX, NUMBER, TEXT, TXID } from '../describe/values';
+import { JsonWriter } from './json-writer';
+import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
+import { transactionSchema, writeTransaction } from './transaction';
+import type { ProfileFields } from './profile';
+
+const MOST_MONEY = 21_000_000n * 100_000_000n;
+
+const SIGHASHES: ReadonlyMap<number, string> = new Map([
+  [0x01, 'ALL'],
+  [0x81, 'ALL|ANYONECANPAY'],
+  [0x02, 'NONE'],
+  [0x82, 'NONE|ANYONECANPAY'],
+  [0x03, 'SINGLE'],
+  [0x83, 'SINGLE|ANYONECANPAY']
+]);
+
+/** Digits of hex for a byte, and the text around them. */
+const HEX_SHARE = 3;
+
+/** Writes `{tx?, global_xpubs, …, inputs, outputs, fee?}`. Yields after each input and output. */
+export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer> {
+  const writer = new JsonWriter(4_096);
+  const { version, fields, inputs, outputs } = psbt;
+  writer.ascii('{');
+  if (version === 0) {
+    writer.ascii('"tx":');
+    const unsigned = unsignedOf(psbt);
+    if (unsigned !== undefined) yield* writeTransaction(writer, scanStrippedTransaction(unsignedBytes(unsigned)), hiding(style));
+    writer.ascii(',');
+  }
+  writer.ascii('"global_xpubs":');
+  writer.ascii(
+    JSON.stringify(
+      sortedFields(fields, GLOBAL.xpub, 'global').map(({ key, value }) => ({ xpub: base58Check(key.subarray(1)), ...pathOf(value) }))
+    )
+  );
+  if (version === 2) writeCounts(writer, psbt);
+  writer.integerField(',"psbt_version":', version);
+  writer.ascii(
+    `,"proprietary":${JSON.stringify(proprietaryOf(fields, 'global'))},"unknown":${JSON.stringify(unknownOf(fields, 'global'))},"inputs":[`
+  );
+  let left: bigint | undefined = 0n;
+  for (const [i, input] of inputs.entries()) {
+    if (i > 0) writer.ascii(',');
+    const value: bigint | undefined = yield* writeInput(writer, input, version, style);
+    left = value === undefined || left === undefined || !isMoney(value) || !isMoney(left + value) ? undefined : left + value;
+    yield;
+  }
+  writer.ascii('],"outputs":[');
+  let paid: bigint | undefined = 0n;
+  for (const [i, output] of outputs.entries()) {
+    if (i > 0) writer.ascii(',');
+    writeOutput(writer, output, version, style);
+    const value = output.value.readBigInt64LE();
+    paid = paid === undefined || !isMoney(value) || !isMoney(paid + value) ? undefined : paid + value;
+    yield;
+  }
+  writer.ascii(']');
+  if (left !== undefined && paid !== undefined) writer.amountField(',"fee":', Number(left - paid));
+  writer.ascii('}');
+  return writer.toBuffer();
+}
+
+const isMoney = (value: bigint): boolean => value >= 0n && value <= MOST_MONEY;
+
+const hiding = (style: JsonStyle): Parameters<typeof writeTransaction>[2] => ({ ...style, hexWithWitness: false, hidesHex: true });
+
+function writeCounts(writer: JsonWriter, { fields, transactionVersion, inputs, outputs }: Psbt): void {
+  const [locktime, modifiable] = [numberIn(fields, GLOBAL.locktime), fieldOf(fields, GLOBAL.modifiable)?.[0]];
+  writer.integerField(',"tx_version":', transactionVersion);
+  if (locktime !== undefined) writer.integerField(',"fallback_locktime":', locktime);
+  writer.integerField(',"input_count":', inputs.length);
+  writer.integerField(',"output_count":', outputs.length);
+  if (modifiable === undefined) return;
+  const bit = (n: number): boolean => (modifiable & (1 << n)) !== 0;
+  writer.ascii(`,"inputs_modifiable":${bit(0)},"outputs_modifiable":${bit(1)},"has_sighash_single":${bit(2)}`);
+}
+
+/** Writes the fields of an object, each with what stands before it. */
+class FieldWriter {
+  readonly #writer: JsonWriter;
+  #isFirst = true;
+
+  constructor(writer: JsonWriter) {
+    this.#writer = writer;
+    writer.ascii('{');
+  }
+
+  /** Begins a field. */
+  name(name: string): JsonWriter {
+    this.#writer.ascii(`${this.#isFirst ? '' : ','}"${name}":`);
+    this.#isFirst = false;
+    return this.#writer;
+  }
+
+  json(name: string, value: unknown): void {
+    this.name(name).ascii(JSON.stringify(value));
+  }
+
+  /** Unless the list is empty. */
+  list(name: string, list: readonly unknown[]): void {
+    if (list.length > 0) this.json(name, list);
+  }
+
+  /** Hashes with what they are of. */
+  preimages(name: string, fields: readonly PsbtField[]): void {
+    if (fields.length > 0) this.json(name, Object.fromEntries(fields.map(({ key, value }) => [hexOf(key.subarray(1)), hexOf(value)])));
+  }
+
+  hex(name: string, bytes: Buffer | undefined): void {
+    if (bytes !== undefined) this.json(name, hexOf(bytes));
+  }
+
+  number(name: string, value: number | undefined): void {
+    if (value !== undefined) this.json(name, value);
+  }
+
+  end(): void {
+    this.#writer.ascii('}');
+  }
+}
+
+const hexOf = (bytes: Buffer): string => bytes.toString('hex');
+
+/** Gives the value of the output that it spends, if it is known. */
+function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style: JsonStyle): Generator<void, bigint | undefined> {
+  const { fields } = input;
+  const of = (type: number): PsbtField[] => sortedFields(fields, type, 'input');
+  const out = new FieldWriter(writer);
+  let value: bigint | undefined;
+  const spent = fieldOf(fields, INPUT.output);
+  if (spent !== undefined) {
+    value = spent.readBigInt64LE();
+    const script = readBytes(new ByteReader(spent, 8));
+    out.name('witness_utxo').amountField('{"amount":', Number(value));
+    writer.ascii(',"scriptPubKey":');
+    writeScriptPubKey(writer, script, 0, script.length, style);
+    writer.ascii('}');
+  }
+  const raw = fieldOf(fields, INPUT.wholeOutput);
+  if (raw !== undefined) {
+    const whole = scanWholeTransaction(raw);
+    const output = whole.outputs[input.index];
+    if (output !== undefined) value = raw.readBigInt64LE(output.offset);
+    out.name('non_witness_utxo');
+    yield* writeTransaction(writer, whole, hiding(style));
+  }
+  out.preimages('partial_signatures', of(INPUT.signature));
+  const sighash = fieldOf(fields, INPUT.sighash);
+  if (sighash !== undefined) out.json('sighash', SIGHASHES.get(sighash[0] ?? 0) ?? '');
+  writeScripts(out, fields, INPUT.redeemScript, INPUT.witnessScript, style);
+  out.list(
+    'bip32_derivs',
+    of(INPUT.derivation).map(({ key, value: path }) => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(path) }))
+  );
+  const final = fieldOf(fields, INPUT.finalScript);
+  if (final !== undefined) out.json('final_scriptSig', { asm: asmOf(final, style, true), hex: hexOf(final) });
+  const witness = fieldOf(fields, INPUT.finalWitness);
+  if (witness !== undefined) out.json('final_scriptwitness', itemsIn(witness).map(hexOf));
+  out.preimages('ripemd160_preimages', of(INPUT.ripemd160));
+  out.preimages('sha256_preimages', of(INPUT.sha256));
+  out.preimages('hash160_preimages', of(INPUT.hash160));
+  out.preimages('hash256_preimages', of(INPUT.hash256));
+  if (version === 2) {
+    out.json('previous_txid', hexOf(Buffer.from(input.txid).reverse()));
+    out.json('previous_vout', input.index);
+    out.number('sequence', input.sequence);
+    out.number('time_locktime', numberIn(fields, INPUT.timeLock));
+    out.number('height_locktime', numberIn(fields, INPUT.heightLock));
+  }
+  out.hex('taproot_key_path_sig', fieldOf(fields, INPUT.tapSignature));
+  out.list(
+    'taproot_script_path_sigs',
+    of(INPUT.tapScriptSignature).map(({ key, value: sig }) => ({
+      ...{ pubkey: hexOf(key.subarray(1, 33)), leaf_hash: hexOf(key.subarray(33)), sig: hexOf(sig) }
+    }))
+  );
+  out.list('taproot_scripts', leafScripts(of(INPUT.tapScript)));
+  out.list('taproot_bip32_derivs', of(INPUT.tapDerivation).map(tapPathOf));
+  out.hex('taproot_internal_key', fieldOf(fields, INPUT.tapKey));
+  out.hex('taproot_merkle_root', fieldOf(fields, INPUT.tapRoot));
+  out.list('musig2_participant_pubkeys', of(INPUT.participants).map(participantsOf));
+  out.list(
+    'musig2_pubnonces',
+    of(INPUT.nonce).map((field) => ({ ...participantOf(field), pubnonce: hexOf(field.value) }))
+  );
+  out.list(
+    'musig2_partial_sigs',
+    of(INPUT.partialSignature).map((field) => ({ ...participantOf(field), partial_sig: hexOf(field.value) }))
+  );
+  out.list('proprietary', proprietaryOf(fields, 'input'));
+  const unknown = unknownOf(fields, 'input');
+  if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
+  out.end();
+  return value;
+}
+
+function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, version: 0 | 2, style: JsonStyle): void {
+  const of = (type: number): PsbtField[] => sortedFields(fields, type, 'output');
+  const out = new FieldWriter(writer);
+  writeScripts(out, fields, OUTPUT.redeemScript, OUTPUT.witnessScript, style);
+  out.list(
+    'bip32_derivs',
+    of(OUTPUT.derivation).map(({ key, value: path }) => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(path) }))
+  );
+  if (version === 2) {
+    out.name('amount').amount(Number(value.readBigInt64LE()));
+    out.name('script');
+    writeScriptPubKey(writer, script, 0, script.length, style);
+  }
+  out.hex('taproot_internal_key', fieldOf(fields, OUTPUT.tapKey));
+  const tree = fieldOf(fields, OUTPUT.tapTree);
+  if (tree !== undefined)
+    out.json(
+      'taproot_tree',
+      leavesIn(new ByteReader(tree)).map((leaf) => ({ depth: leaf.depth, leaf_ver: leaf.version, script: hexOf(leaf.script) }))
+    );
+  out.list('taproot_bip32_derivs', of(OUTPUT.tapDerivation).map(tapPathOf));
+  out.list('musig2_participant_pubkeys', of(OUTPUT.participants).map(participantsOf));
+  out.list('proprietary', proprietaryOf(fields, 'output'));
+  const unknown = unknownOf(fields, 'output');
+  if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
+  out.end();
+}
+
+function writeScripts(out: FieldWriter, fields: PsbtMap, redeem: number, witness: number, style: JsonStyle): void {
+  for (const [name, type] of [
+    ['redeem_script', redeem],
+    ['witness_script', witness]
+  ] as const) {
+    const script = fieldOf(fields, type);
+    if (script !== undefined) out.json(name, { asm: asmOf(script, style, false), hex: hexOf(script), type: scriptTypeOf(script) });
+  }
+}
+
+/** The items of a witness. */
+function itemsIn(witness: Buffer): Buffer[] {
+  const reader = new ByteReader(witness);
+  const items: Buffer[] = [];
+  for (let count = reader.compactSize(); count > 0; count--) items.push(readBytes(reader));
+  return items;
+}
+
+function asmOf(script: Buffer, { fields }: JsonStyle, hasSignatures: boolean): string {
+  const writer = new JsonWriter(script.length * HEX_SHARE + 64);
+  if (hasSignatures) writeScriptSigAsm(writer, opcodeNames(fields), script);
+  else writeAsm(writer, opcodeNames(fields), script, 0, script.length);
+  return writer.toString();
+}
+
+/** A fingerprint, and numbers of which the highest bit says that they are hardened. */
+function pathOf(path: Buffer): { readonly master_fingerprint: string; readonly path: string } {
+  const steps = Array.from({ length: path.length / 4 - 1 }, (_, i) => path.readUInt32LE(4 + i * 4));
+  const shown = steps.map((step) => `/${step & 0x7fff_ffff}${step >= 0x8000_0000 ? 'h' : ''}`);
+  return { master_fingerprint: hexOf(path.subarray(0, 4)), path: `m${shown.join('')}` };
+}
+
+function tapPathOf({ key, value }: PsbtField): object {
+  const reader = new ByteReader(value);
+  const hashes: string[] = [];
+  for (let count = reader.compactSize(); count > 0; count--) hashes.push(hexOf(reader.bytes(32)));
+  return { pubkey: hexOf(key.subarray(1)), ...pathOf(reader.bytes(reader.remaining)), leaf_hashes: hashes };
+}
+
+/** `fields`: those of one leaf stand together. */
+function leafScripts(fields: readonly PsbtField[]): object[] {
+  const leaves = new Map<string, { script: string; leaf_ver: number; control_blocks: string[] }>();
+  for (const { key, value } of fields) {
+    const name = hexOf(value);
+    const leaf = leaves.get(name) ?? { script: hexOf(value.subarray(0, -1)), leaf_ver: value.at(-1) ?? 0, control_blocks: [] };
+    leaf.control_blocks.push(hexOf(key.subarray(1)));
+    leaves.set(name, leaf);
+  }
+  return [...leaves.values()];
+}
+
+function participantsOf({ key, value }: PsbtField): object {
+  const keys = Array.from({ length: value.length / KEY_LENGTH }, (_, i) => hexOf(value.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH)));
+  return { aggregate_pubkey: hexOf(key.subarray(1)), participant_pubkeys: keys };
+}
+
+function participantOf({ key }: PsbtField): object {
+  const leaf = key.subarray(1 + 2 * KEY_LENGTH);
+  return {
+    participant_pubkey: hexOf(key.subarray(1, 1 + KEY_LENGTH)),
+    aggregate_pubkey: hexOf(key.subarray(1 + KEY_LENGTH, 1 + 2 * KEY_LENGTH)),
+    ...(leaf.some((byte) => byte !== 0) && { leaf_hash: hexOf(leaf) })
+  };
+}
+
+function proprietaryOf(fields: PsbtMap, of: 'global' | 'input' | 'output'): object[] {
+  return sortedFields(fields, PROPRIETARY, of).map(({ key, value }) => {
+    const reader = new ByteReader(key, 1);
+    return { identifier: hexOf(readBytes(reader)), subtype: reader.compactSize(), key: hexOf(key), value: hexOf(value) };
+  });
+}
+
+const unknownOf = (fields: PsbtMap, of: 'global' | 'input' | 'output'): Record<string, string> =>
+  Object.fromEntries(unknownFields(fields, of).map(({ key, value }) => [hexOf(key), hexOf(value)]));
+
+const PATH = { master_fingerprint: { ...TEXT, pattern: '^[0-9a-f]{8}$' }, path: { ...TEXT, pattern: '^m(?:/\\d+h?)*$' } };
+const DERIVATIONS = described('Keys, with the way to them.', listOf(object({ pubkey: HEX, ...PATH })));
+const TAP_DERIVATIONS = described(
+  'Keys of taproot, with the way to them.',
+  listOf(object({ pubkey: HEX, ...PATH, leaf_hashes: listOf(HEX) }))
+);
+const PROPRIETARIES = described('Fields of others.', listOf(object({ identifier: HEX, subtype: COUNT, key: HEX, value: HEX })));
+const PREIMAGES = mapOf(HEX, HEX);
+const SCRIPT = object({ asm: TEXT, hex: HEX, type: TEXT });
+const PARTICIPANTS = listOf(object({ aggregate_pubkey: HEX, participant_pubkeys: listOf(HEX) }));
+const MEMBER = { participant_pubkey: HEX, aggregate_pubkey: HEX };
+
+/** What `psbtText` writes. */
+export function psbtSchema(fields: ProfileFields): Schema {
+  const transaction = transactionSchema('DecodedTransaction', fields, false, {}, true);
+  const input = object(
+    {},
+    {
+      witness_utxo: described('The output that is spent.', object({ amount: COINS, scriptPubKey: scriptPubKeySchema(fields) })),
+      non_witness_utxo: described('The transaction that has it.', transaction),
+      partial_signatures: described('Signatures by their keys.', PREIMAGES),
+      sighash: TEXT,
+      redeem_script: SCRIPT,
+      witness_script: SCRIPT,
+      bip32_derivs: DERIVATIONS,
+      final_scriptSig: object({ asm: TEXT, hex: HEX }),
+      final_scriptwitness: listOf(HEX),
+      ripemd160_preimages: PREIMAGES,
+      sha256_preimages: PREIMAGES,
+      hash160_preimages: PREIMAGES,
+      hash256_preimages: PREIMAGES,
+      previous_txid: TXID,
+      previous_vout: COUNT,
+      sequence: COUNT,
+      time_locktime: COUNT,
+      height_locktime: COUNT,
+      taproot_key_path_sig: HEX,
+      taproot_script_path_sigs: listOf(object({ pubkey: HEX, leaf_hash: HEX, sig: HEX })),
+      taproot_scripts: listOf(object({ script: HEX, leaf_ver: COUNT, control_blocks: listOf(HEX) })),
+      taproot_bip32_derivs: TAP_DERIVATIONS,
+      taproot_internal_key: HEX,
+      taproot_merkle_root: HEX,
+      musig2_participant_pubkeys: PARTICIPANTS,
+      musig2_pubnonces: listOf(object({ ...MEMBER, pubnonce: HEX }, { leaf_hash: HEX })),
+      musig2_partial_sigs: listOf(object({ ...MEMBER, partial_sig: HEX }, { leaf_hash: HEX })),
+      proprietary: PROPRIETARIES,
+      unknown: PREIMAGES
+    }
+  );
+  const output = object(
+    {},
+    {
+      redeem_script: SCRIPT,
+      witness_script: SCRIPT,
+      bip32_derivs: DERIVATIONS,
+      amount: COINS,
+      script: scriptPubKeySchema(fields),
+      taproot_internal_key: HEX,
+      taproot_tree: listOf(object({ depth: COUNT, leaf_ver: COUNT, script: HEX })),
+      taproot_bip32_derivs: TAP_DERIVATIONS,
+      musig2_participant_pubkeys: PARTICIPANTS,
+      proprietary: PROPRIETARIES,
+      unknown: PREIMAGES
+    }
+  );
+  return named(
+    'DecodedPsbt',
+    object(
+      {
+        global_xpubs: described('Extended keys, with the way to them.', listOf(object({ xpub: TEXT, ...PATH }))),
+        psbt_version: { enum: [0, 2], description: 'Of the PSBT.' },
+        proprietary: PROPRIETARIES,
+        unknown: described('What is not known, by key.', PREIMAGES),
+        inputs: listOf(named('PsbtInput', input)),
+        outputs: listOf(named('PsbtOutput', output))
+      },
+      {
+        tx: described('Only in version 0.', transaction),
+        tx_version: described('This, and what follows, only in version 2.', COUNT),
+        fallback_locktime: COUNT,
+        input_count: COUNT,
+        output_count: COUNT,
+        inputs_modifiable: FLAG,
+        outputs_modifiable: FLAG,
+        has_sighash_single: FLAG,
+        fee: described('If all outputs that are spent are known.', { ...NUMBER, description: 'BTC.' })
+      }
+    )
+  );
+}

@@ -1,0 +1,198 @@
+// PSBTs on their way: created, updated and put together by the node, signed and finalized by another library, and sent.
+
+import { createECDH, randomBytes } from 'node:crypto';
+import { p2sh, p2tr, p2wpkh, Transaction, utils } from '@scure/btc-signer';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { coreRegtestPrefixes } from '../support/chain-a';
+import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { RpcCaller } from '../support/rpc';
+import { signed } from '../support/signed';
+import type { HostTransaction } from '../../lib/node/host';
+
+const { bech32, pubkeyhash, scripthash } = coreRegtestPrefixes;
+const NETWORK = { bech32, pubKeyHash: pubkeyhash, scriptHash: scripthash, wif: 0xef };
+
+/** The public key of a secret. */
+function keyOf(secret: Buffer): Buffer {
+  const pair = createECDH('secp256k1');
+  pair.setPrivateKey(secret);
+  return pair.getPublicKey(null, 'compressed');
+}
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE = 10_000;
+const EACH = 1_000_000;
+
+interface Decoded {
+  readonly tx?: {
+    readonly txid: string;
+    readonly version: number;
+    readonly locktime: number;
+    readonly vin: readonly { readonly txid: string; readonly vout: number }[];
+  };
+  readonly psbt_version: number;
+  readonly inputs: readonly Readonly<Record<string, unknown>>[];
+  readonly outputs: readonly Readonly<Record<string, unknown>>[];
+  readonly unknown: Readonly<Record<string, string>>;
+  readonly fee?: number;
+}
+
+describe('PSBTs', () => {
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  const [a, b, c] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
+  const [native, wrapped, taproot] = [
+    p2wpkh(keyOf(a), NETWORK),
+    p2sh(p2wpkh(keyOf(b), NETWORK), NETWORK),
+    p2tr(utils.pubSchnorr(c), undefined, NETWORK)
+  ] as const;
+  let served: RestNode;
+  let caller: RpcCaller;
+  /** Pays to each of the three scripts, and to the ring. */
+  let funding: HostTransaction;
+  let fundingId: string;
+  /** In the pool. */
+  let pooledId: string;
+
+  before(async () => {
+    activateForksEarly();
+    served = await openRestNode({ settings: { 'rest-core': 'modern', 'rest-pool': 'modern', 'limit-free-relay': 0 } });
+    await served.node.connect();
+    caller = new RpcCaller(served.port);
+    const blocks = await mine(served.node, 120, undefined, ring.getAddress());
+    const [first, second] = blocks.map(({ txs }) => txs[0] ?? expect.fail('a coinbase'));
+    const scripts = [native, wrapped, taproot].map(({ script }) => Buffer.from(script));
+    const rest = COINBASE_SATS - scripts.length * EACH - FEE;
+    funding = signed(
+      ring,
+      [first ?? expect.fail('a coinbase')],
+      [...scripts.map((script) => [script, EACH] as const), [ring.getAddress(), rest]]
+    );
+    fundingId = toDisplayHex(funding.hash());
+    await served.node.mempool.addTX(funding);
+    await mine(served.node, 1);
+    const pooled = signed(ring, [second ?? expect.fail('a coinbase')], [[Buffer.from(native.script), EACH]]);
+    await served.node.mempool.addTX(pooled);
+    pooledId = toDisplayHex(pooled.hash());
+    await untilReady(served);
+  });
+  after(async () => {
+    await served.node.close();
+    activateForksAsShipped();
+  });
+
+  const create = (outs: readonly number[], version: number, amount = 0.005): Promise<string> =>
+    caller.call(
+      'createpsbt',
+      outs.map((vout) => ({ txid: fundingId, vout })),
+      [{ [native.address]: amount }],
+      0,
+      true,
+      2,
+      version
+    );
+  const decode = (psbt: string): Promise<Decoded> => caller.call('decodepsbt', psbt);
+
+  for (const version of [0, 2])
+    it(`of version ${version} get what they spend from chain and pool, are signed by two, combined and sent`, async () => {
+      const created = await create(version === 0 ? [0] : [1], version);
+      const bare = await decode(created);
+      expect([bare.psbt_version, bare.fee]).to.deep.equal([version, undefined]);
+      const psbt = await caller.call<string>(
+        'createpsbt',
+        [{ txid: fundingId, vout: version === 0 ? 0 : 1 }, ...(version === 0 ? [] : [{ txid: pooledId, vout: 0 }])],
+        [{ [native.address]: 0.005 }],
+        ...[0, true, 2, version]
+      );
+      const updated = await caller.call<string>('utxoupdatepsbt', psbt);
+      const { inputs, fee } = await decode(updated);
+      expect(fee).to.equal(version === 0 ? 0.005 : 0.015);
+      // Of the wrapped one nothing says that it has a witness.
+      expect(inputs.map((input) => ['witness_utxo', 'non_witness_utxo'].map((name) => name in input))).to.deep.equal(
+        version === 0
+          ? [[true, true]]
+          : [
+              [false, true],
+              [true, true]
+            ]
+      );
+      const signers = (version === 0 ? [a] : [a, b]).map((secret) => {
+        const transaction = Transaction.fromPSBT(Buffer.from(updated, 'base64'));
+        if (version === 2) transaction.updateInput(0, { redeemScript: wrapped.redeemScript });
+        transaction.sign(secret);
+        return Buffer.from(transaction.toPSBT(version)).toString('base64');
+      });
+      const together = await caller.call<string>('combinepsbt', signers);
+      const all = await decode(together);
+      expect(all.inputs.every((input) => 'partial_signatures' in input)).to.equal(true);
+      const final = Transaction.fromPSBT(Buffer.from(together, 'base64'));
+      final.finalize();
+      const finalized = await decode(Buffer.from(final.toPSBT(version)).toString('base64'));
+      expect(finalized.inputs.every((input) => 'final_scriptwitness' in input)).to.equal(true);
+      expect(await caller.call('sendrawtransaction', final.hex, 0)).to.equal(final.id);
+    });
+
+  it('of taproot alone need no whole transactions', async () => {
+    const { inputs } = await decode(await caller.call('utxoupdatepsbt', await create([2], 2)));
+    expect(inputs.map((input) => ['witness_utxo', 'non_witness_utxo'].map((name) => name in input))).to.deep.equal([[true, false]]);
+    const [mixed] = (await decode(await caller.call('utxoupdatepsbt', await create([2, 3], 2)))).inputs;
+    expect(Object.keys(mixed ?? {})).to.include.members(['witness_utxo', 'non_witness_utxo']);
+  });
+
+  it('stay as they are where nobody has what they spend', async () => {
+    const inputs = [{ txid: 'ab'.repeat(32), vout: 0 }];
+    const psbt = await caller.call<string>('createpsbt', inputs, []);
+    expect(await caller.call('utxoupdatepsbt', psbt)).to.equal(psbt);
+    const beyond = await create([99], 2);
+    expect(await caller.call('utxoupdatepsbt', beyond)).to.equal(beyond);
+    expect(await caller.call('utxoupdatepsbt', psbt, [`addr(${native.address})`, { desc: 'raw(51)', range: 5 }])).to.equal(psbt);
+    expect(await caller.failure('utxoupdatepsbt', [psbt, ['wpkh(x)']])).to.include({ code: -5 });
+  });
+
+  it('of several transactions are joined: all inputs and outputs, the highest version, the lowest lock time', async () => {
+    const make = (vout: number, locktime: number, version: number): Promise<string> =>
+      caller.call('createpsbt', [{ txid: fundingId, vout }], [{ [taproot.address]: 0.001 + vout / 1_000 }], locktime, true, version, 0);
+    const parts = [await make(0, 7, 1), await make(1, 5, 3), await make(2, 9, 2)];
+    const { tx, inputs, outputs } = await decode(await caller.call('joinpsbts', parts));
+    expect([tx?.version, tx?.locktime, inputs.length, outputs.length]).to.deep.equal([3, 5, 3, 3]);
+    expect(tx?.vin.map(({ txid, vout }) => `${txid}:${vout}`)).to.have.members([0, 1, 2].map((vout) => `${fundingId}:${vout}`));
+    const same = { code: -8, message: `Input ${fundingId}:0 exists in multiple PSBTs` };
+    expect(await caller.failure('joinpsbts', [[parts[0], parts[1], parts[0]]])).to.include(same);
+    expect(await caller.failure('joinpsbts', [[parts[0], await create([3], 2)]])).to.include({ code: -8 });
+    // Another order now and then.
+    const orders = new Set<string>();
+    for (let i = 0; i < 40 && orders.size < 2; i++) orders.add(await caller.call('joinpsbts', parts));
+    expect(orders.size).to.equal(2);
+  });
+
+  it('of other transactions are not combined', async () => {
+    const [one, other] = [await create([0], 2), await create([0], 2, 0.004)];
+    expect(await caller.failure('combinepsbt', [[one, other]])).to.include({ code: -8 });
+    expect(await caller.failure('combinepsbt', [[one, await create([0], 0)]])).to.include({ code: -8 });
+    expect(await caller.call('combinepsbt', [one, one])).to.equal(one);
+  });
+
+  it('come of transactions, with their signatures dropped if that is allowed', async () => {
+    const hex = funding.toRaw().toString('hex');
+    expect(await caller.failure('converttopsbt', [hex])).to.include({ code: -22 });
+    for (const version of [0, 2]) {
+      const { psbt_version, outputs } = await decode(await caller.call('converttopsbt', hex, true, null, version));
+      expect([psbt_version, outputs.length]).to.deep.equal([version, 4]);
+    }
+    expect(await caller.failure('converttopsbt', [hex, true, null, 1])).to.include({
+      code: -8,
+      message: 'The PSBT version can only be 2 or 0'
+    });
+    const raw = await caller.call<string>('createrawtransaction', [{ txid: fundingId, vout: 3 }], {
+      [native.address]: 0.1,
+      data: 'ab'.repeat(300)
+    });
+    const { outputs } = scanWholeTransaction(Buffer.from(raw, 'hex'));
+    expect(outputs[1]?.script.toString('hex')).to.equal(`6a4d2c01${'ab'.repeat(300)}`);
+  });
+});
