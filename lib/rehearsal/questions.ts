@@ -48,12 +48,11 @@ const ofUnused =
     call(`blockchain.scripthash.${name}`, toDisplayHex(txid));
 
 export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
-  [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance')],
+  [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance'), ofScript('listunspent')],
   [
     () => call('server.ping'),
     ofUnused('subscribe'),
     ({ txid }) => call('blockchain.transaction.get', toDisplayHex(txid)),
-    ofScript('listunspent'),
     ({ block }) => call('blockchain.block.header', block.height),
     ofUnused('get_history'),
     ({ txid, height }) => call('blockchain.transaction.get_merkle', toDisplayHex(txid), height),

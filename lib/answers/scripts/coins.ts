@@ -52,7 +52,7 @@ export class ChainCoins {
 
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
   #found(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): FoundCoins | Promise<FoundCoins> {
-    const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
+    const key = (): string => keyOf(snapshot.index.tip.hash) + keyOf(script);
     const found = this.#reading.get(key, client, (everybody) => {
       const reading = this.#read(script, most, snapshot, everybody);
       return reading instanceof Promise ? snapshot.during(reading) : reading;
