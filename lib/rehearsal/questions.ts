@@ -47,6 +47,12 @@ const ofUnused =
   ({ txid }) =>
     call(`blockchain.scripthash.${name}`, toDisplayHex(txid));
 
+/** Calls in one line. */
+const inBatch =
+  (...questions: readonly Question[]): Question =>
+  (subject) =>
+    `[${questions.map((question) => question(subject).trimEnd()).join(',')}]\n`;
+
 export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
   [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance'), ofScript('listunspent')],
   [
@@ -59,6 +65,7 @@ export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
     () => call('blockchain.headers.subscribe'),
     () => call('blockchain.estimatefee', 2),
     () => call('mempool.get_fee_histogram'),
+    inBatch(ofScript('get_history'), ofScript('subscribe'), ofUnused('subscribe')),
     ofScript('unsubscribe')
   ]
 );

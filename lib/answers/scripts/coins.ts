@@ -47,7 +47,8 @@ export class ChainCoins {
       return upTo(most, found);
     };
     const found = this.#found(script, most, snapshot, client);
-    return found instanceof Promise ? found.then(keep) : keep(found);
+    // What was found at once is found as quickly again.
+    return found instanceof Promise ? found.then(keep) : upTo(most, found);
   }
 
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
