@@ -268,13 +268,27 @@ export function toDisplayHex(hash: Buffer): string {
 
 /** 64 hex digits of either case to 32 bytes in wire order. @throws RangeError for any other text. */
 export function fromDisplayHex(text: string): Buffer {
-  const hash = findDisplayHex(Buffer.from(text));
+  const hash = parseDisplayHex(text);
   if (hash === undefined) throw new RangeError(`expected 64 hex digits, got ${JSON.stringify(text)}`);
   return hash;
 }
 
+/** As `fromDisplayHex`, but undefined for any other text. */
+export function parseDisplayHex(text: string): Buffer | undefined {
+  if (text.length !== 2 * HASH_LENGTH) return undefined;
+  const hash = Buffer.allocUnsafe(HASH_LENGTH);
+  for (let i = HASH_LENGTH - 1, at = 0; i >= 0; i--, at += 2) {
+    const [high, low] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
+    if ((high | low) > 0xff) return undefined;
+    const byte = ((DIGITS[high] as number) << 4) | (DIGITS[low] as number); // within the table
+    if (byte < 0) return undefined;
+    hash[i] = byte;
+  }
+  return hash;
+}
+
 /**
- * As `fromDisplayHex`, but undefined for any other text. `text`: as UTF-8, in which no character beyond ASCII has a byte that is a
+ * As `parseDisplayHex`. `text`: as UTF-8, in which no character beyond ASCII has a byte that is a
  * digit; from `start` to before `end`.
  */
 export function findDisplayHex(text: Uint8Array, start = 0, end = text.length): Buffer | undefined {

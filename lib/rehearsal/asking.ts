@@ -1,6 +1,5 @@
-// Asks as many clients do at the same time: each asks its next question when it has the reply.
+// Asks as many clients do at the same time: each asks its next question, or the next few together, when it has the replies.
 
-import type { Socket } from 'node:net';
 import type { OwnConnections } from './own-connections';
 import type { Question } from './questions';
 import type { Subject } from './subjects';
@@ -8,21 +7,38 @@ import type { Subject } from './subjects';
 /** Clients at a time. */
 const CLIENTS = 8;
 
-/** Makes a function for one client that says of each piece that is read whether a reply ends with it. */
-export type RepliesOf = () => (piece: Buffer) => boolean;
+/** Makes a function for one client that says of each piece that is read how many replies end in it. */
+type RepliesOf = () => (piece: Buffer) => number;
+
+/** How clients of a protocol ask. */
+export interface Manner {
+  readonly repliesOf: RepliesOf;
+  /** How many questions a client asks together: the clients one after the other, then from the beginning. */
+  readonly together: readonly number[];
+}
 
 const LINE_END = 0x0a;
 
-export const replyLines: RepliesOf = () => (piece) => piece.at(-1) === LINE_END;
+export const LINES: Manner = {
+  repliesOf: () => (piece) => {
+    let count = 0;
+    for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
+    return count;
+  },
+  together: [1, 16]
+};
 
-/** Replies over HTTP that have a length. */
-export const replyBodies: RepliesOf = () => {
-  let left = 0;
-  return (piece) => {
-    if (left === 0) left = lengthOf(piece);
-    left -= piece.length;
-    return left === 0;
-  };
+/** Over HTTP: replies that have a length. */
+export const BODIES: Manner = {
+  repliesOf: () => {
+    let left = 0;
+    return (piece) => {
+      if (left === 0) left = lengthOf(piece);
+      left -= piece.length;
+      return left === 0 ? 1 : 0;
+    };
+  },
+  together: [1]
 };
 
 /** Of a reply, with its headers, of which the first piece has all. */
@@ -35,7 +51,7 @@ function lengthOf(first: Buffer): number {
 export interface Asked {
   readonly connections: OwnConnections;
   readonly questions: readonly Question[];
-  readonly repliesOf: RepliesOf;
+  readonly manner: Manner;
 }
 
 /** Questions by number: each is about the next subject. They are asked until `end`, in milliseconds of `performance.now()`. */
@@ -47,28 +63,37 @@ export interface Span {
 
 /** Asks the questions of the span, over new connections. Resolves when all are answered, or the time is over, or the connections end. */
 export async function askAll(
-  { connections, questions, repliesOf }: Asked,
+  { connections, questions, manner }: Asked,
   subjects: readonly Subject[],
   { from, to, end }: Span
 ): Promise<void> {
+  const { repliesOf, together } = manner;
   let next = from;
-  const ask = (client: Socket): void => {
-    const question = questions[next % questions.length];
-    const subject = subjects[next % subjects.length];
-    if (question === undefined || subject === undefined || next >= to || performance.now() > end) client.destroy();
-    else {
-      next++;
-      client.write(question(subject));
+  const textOfSome = (most: number): string => {
+    let text = '';
+    for (const last = Math.min(to, next + most); next < last; next++) {
+      const [question, subject] = [questions[next % questions.length], subjects[next % subjects.length]];
+      if (question !== undefined && subject !== undefined) text += question(subject);
     }
+    return text;
   };
-  const runClient = async (): Promise<void> => {
+  const runClient = async (most: number): Promise<void> => {
     const client = await connections.connect();
-    const isReply = repliesOf();
+    const repliesIn = repliesOf();
+    let due = 0;
+    const ask = (): void => {
+      const before = next;
+      const text = performance.now() > end ? '' : textOfSome(most);
+      due = next - before;
+      if (text === '') client.destroy();
+      else client.write(text);
+    };
     client.on('data', (piece: Buffer) => {
-      if (isReply(piece)) ask(client);
+      due -= repliesIn(piece);
+      if (due === 0) ask();
     });
-    ask(client);
+    ask();
     await new Promise((resolve) => client.once('close', resolve));
   };
-  await Promise.all(Array.from({ length: CLIENTS }, runClient));
+  await Promise.all(Array.from({ length: CLIENTS }, (_, i) => runClient(together[i % together.length] ?? 1)));
 }

@@ -47,19 +47,25 @@ const ofUnused =
   ({ txid }) =>
     call(`blockchain.scripthash.${name}`, toDisplayHex(txid));
 
+/** Calls in one line. */
+const inBatch =
+  (...questions: readonly Question[]): Question =>
+  (subject) =>
+    `[${questions.map((question) => question(subject).trimEnd()).join(',')}]\n`;
+
 export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
-  [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance')],
+  [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance'), ofScript('listunspent')],
   [
     () => call('server.ping'),
     ofUnused('subscribe'),
     ({ txid }) => call('blockchain.transaction.get', toDisplayHex(txid)),
-    ofScript('listunspent'),
     ({ block }) => call('blockchain.block.header', block.height),
     ofUnused('get_history'),
     ({ txid, height }) => call('blockchain.transaction.get_merkle', toDisplayHex(txid), height),
     () => call('blockchain.headers.subscribe'),
     () => call('blockchain.estimatefee', 2),
     () => call('mempool.get_fee_histogram'),
+    inBatch(ofScript('get_history'), ofScript('subscribe'), ofUnused('subscribe')),
     ofScript('unsubscribe')
   ]
 );

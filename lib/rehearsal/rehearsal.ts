@@ -6,7 +6,7 @@ import { once, setMaxListeners } from 'node:events';
 import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
 import { connectionEvent } from '../server/http/connections';
 import { detailsOf } from '../turns/error-text';
-import { askAll, replyBodies, replyLines, type Asked, type RepliesOf } from './asking';
+import { askAll, BODIES, LINES, type Asked, type Manner } from './asking';
 import { OwnConnections } from './own-connections';
 import { ELECTRUM_QUESTIONS, esploraQuestions, REST_QUESTIONS, type Question } from './questions';
 import { busyBlocks, subjectsIn, type Subject } from './subjects';
@@ -18,14 +18,14 @@ import type { ScriptsState } from '../scripts/types';
 import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
-/** How long questions are asked, and how long it waits for the last answers, at most. */
+/** How long questions are asked over all protocols, and how long it waits for the last answers, at most. */
 const MOST_MS = 2_000;
 const LAST_MS = 500;
 
-/** How much is asked over each protocol. */
-const MOST_QUESTIONS = 6_000;
+/** How much is asked over each protocol: less than a client may ask before it is slowed down, for which V8 would drop what it has compiled. */
+const MOST_QUESTIONS = 24_000;
 
-/** How often all clients leave and others come: V8 drops what it has compiled when that meets the end of a connection for the first time. */
+/** How often all clients of a protocol leave and others come: V8 drops what it has compiled when that meets the end of a connection for the first time. */
 const GENERATIONS = 6;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */
@@ -101,17 +101,18 @@ export class Rehearsal {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];
-    const add = async (serve: (socket: Socket) => void, questions: readonly Question[], repliesOf: RepliesOf): Promise<Asked> => {
+    const add = async (serve: (socket: Socket) => void, questions: readonly Question[], manner: Manner): Promise<Asked> => {
       const connections = await OwnConnections.open(serve, signal);
       opened.push(connections);
-      return { connections, questions, repliesOf };
+      return { connections, questions, manner };
     };
     try {
       const asked: Asked[] = [];
       const overHttp = [...REST_QUESTIONS, ...(wallets ? esploraQuestions(wallets.path) : [])];
-      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, replyBodies));
-      if (wallets) asked.push(await add(acceptedBy(wallets.accept), ELECTRUM_QUESTIONS, replyLines));
-      await askInGenerations(asked, subjects, signal);
+      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, BODIES));
+      if (wallets) asked.push(await add(acceptedBy(wallets.accept), ELECTRUM_QUESTIONS, LINES));
+      // One after the other, because a question over HTTP takes much longer: side by side, the Electrum protocol would hardly get its turn.
+      for (const one of asked) await askInGenerations(one, subjects, MOST_MS / asked.length, signal);
     } finally {
       for (const connections of opened) connections.close();
     }
@@ -133,13 +134,13 @@ export class Rehearsal {
   };
 }
 
-async function askInGenerations(asked: readonly Asked[], subjects: readonly Subject[], signal: AbortSignal): Promise<void> {
+/** `ms`: for all of them. */
+async function askInGenerations(asked: Asked, subjects: readonly Subject[], ms: number, signal: AbortSignal): Promise<void> {
   const begun = performance.now();
   const share = MOST_QUESTIONS / GENERATIONS;
   for (let generation = 1; generation <= GENERATIONS && !signal.aborted; generation++) {
-    const end = begun + (MOST_MS * generation) / GENERATIONS;
-    const span = { from: (generation - 1) * share, to: generation * share, end };
-    await Promise.all(asked.map((one) => askAll(one, subjects, span)));
+    const end = begun + (ms * generation) / GENERATIONS;
+    await askAll(asked, subjects, { from: (generation - 1) * share, to: generation * share, end });
   }
 }
 

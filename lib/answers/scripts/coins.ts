@@ -47,12 +47,13 @@ export class ChainCoins {
       return upTo(most, found);
     };
     const found = this.#found(script, most, snapshot, client);
-    return found instanceof Promise ? found.then(keep) : keep(found);
+    // What was found at once is found as quickly again.
+    return found instanceof Promise ? found.then(keep) : upTo(most, found);
   }
 
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
   #found(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): FoundCoins | Promise<FoundCoins> {
-    const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
+    const key = (): string => keyOf(snapshot.index.tip.hash) + keyOf(script);
     const found = this.#reading.get(key, client, (everybody) => {
       const reading = this.#read(script, most, snapshot, everybody);
       return reading instanceof Promise ? snapshot.during(reading) : reading;

@@ -39,7 +39,9 @@ export class PooledScripts {
 
   /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256. */
   at(script: Buffer, snapshot: ScriptSnapshot): PooledScript {
-    return new PooledScript(script, this.#pool, () => this.#confirmedAt(snapshot));
+    const history = this.#pool.history(script);
+    if (history.length === 0) return NO_PART;
+    return new PooledScript(script, history, this.#pool.totals(script), () => this.#confirmedAt(snapshot));
   }
 
   #confirmedAt(snapshot: ScriptSnapshot): Promise<ReadonlySet<string>> {
@@ -61,13 +63,16 @@ export class PooledScript {
   readonly #totals: ScriptTotals;
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
-  /** `confirmed`: keys of the txids of the block at the tip, which the pool may still have. */
-  constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
+  /**
+   * `history`, `totals`: of all transactions of the pool that have to do with the script. `confirmed`: keys of the txids of the block at the
+   * tip, which the pool may still have.
+   */
+  constructor(script: Buffer, history: readonly PooledTransaction[], totals: ScriptTotals, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
-    this.#history = pool.history(script);
-    const spending = this.#history.filter(({ parents }) => parents.length > 0);
+    this.#history = history;
+    const spending = history.filter(({ parents }) => parents.length > 0);
     this.#parents = new Map(spending.map((transaction) => [transaction, transaction.parents]));
-    this.#totals = pool.totals(script);
+    this.#totals = totals;
     this.#confirmed = confirmed;
   }
 
@@ -127,6 +132,9 @@ const NO_OUTPUTS: PooledOutputs = {
   spentOfChain: 0,
   spends: () => false
 };
+
+/** Of nearly all scripts. */
+const NO_PART = new PooledScript(Buffer.alloc(0), [], NO_OUTPUTS.totals, () => Promise.resolve(new Set()));
 
 const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
 

@@ -27,9 +27,10 @@ export class RowCache<T> {
     return cached !== undefined && snapshot.hasSameRows(script, cached.stamp) ? cached.value : undefined;
   }
 
-  /** What is cached, perhaps of other rows. */
-  last(script: Buffer): T | undefined {
-    return this.#cached.get(keyOf(script))?.value;
+  /** What is cached, and whether it is right in this snapshot or perhaps of other rows. */
+  last(script: Buffer, snapshot: ScriptSnapshot): { readonly value: T; readonly isRight: boolean } | undefined {
+    const cached = this.#cached.get(keyOf(script));
+    return cached && { value: cached.value, isRight: snapshot.hasSameRows(script, cached.stamp) };
   }
 
   /** `stamp`: of the snapshot from which the value was made. */

@@ -43,22 +43,20 @@ export class ChainTotals {
     this.#cached = new RowCache(cache, 'script-totals', () => 0);
   }
 
-  /** The totals if they are cached and still right. `script`: its SHA-256. */
-  known(script: Buffer, snapshot: ScriptSnapshot): ScriptTotals | undefined {
-    return this.#cached.get(script, snapshot)?.totals;
-  }
-
   /** `script`: its SHA-256. A promise only if it takes more than one turn. @throws HistoryTooLongError */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Client): ScriptTotals | Promise<ScriptTotals> {
-    const key = keyOf(snapshot.index.tip.hash) + keyOf(script);
+    const last = this.#cached.last(script, snapshot);
+    if (last?.isRight === true) return given(last.value);
+    const key = (): string => keyOf(snapshot.index.tip.hash) + keyOf(script);
     const counted = this.#counting.get(key, client, (everybody) => {
-      const counting = this.#counted(script, snapshot, everybody);
+      const counting = this.#counted(script, snapshot, everybody, last?.value);
       return counting instanceof Promise ? snapshot.during(counting) : counting;
     });
     return counted instanceof Promise ? counted.then(given) : given(counted);
   }
 
-  #counted(script: Buffer, snapshot: ScriptSnapshot, client: Client): Counted | Promise<Counted> {
+  /** `last`: what is cached, of other rows. */
+  #counted(script: Buffer, snapshot: ScriptSnapshot, client: Client, last: Counted | undefined): Counted | Promise<Counted> {
     const {
       stamp,
       index: { tip: block }
@@ -76,7 +74,7 @@ export class ChainTotals {
     };
     let totals: ScriptTotals | undefined | Promise<ScriptTotals | undefined>;
     try {
-      totals = this.#upToTip(script, snapshot, client);
+      totals = this.#upToTip(script, snapshot, client, last);
     } catch (error) {
       return failed(error);
     }
@@ -84,11 +82,13 @@ export class ChainTotals {
   }
 
   /** @throws HistoryTooLongError */
-  #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Client): ScriptTotals | undefined | Promise<ScriptTotals | undefined> {
+  #upToTip(
+    script: Buffer,
+    snapshot: ScriptSnapshot,
+    client: Client,
+    last: Counted | undefined
+  ): ScriptTotals | undefined | Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
-    const right = this.#cached.get(script, snapshot);
-    if (right !== undefined) return right.totals;
-    const last = this.#cached.last(script);
     // Nothing is cached, or the totals count up to a block that is no longer in the chain.
     if (last === undefined || snapshot.index.heightOf(last.block.hash) === undefined)
       return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });

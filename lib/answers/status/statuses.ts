@@ -81,43 +81,36 @@ export class Statuses {
    */
   of(history: ScriptHistory, most: number, newRows?: NewRows): Status | Promise<Status> {
     if (!history.pooled.isEmpty) return this.#withPool(history, most, newRows);
-    const known = this.#known(history);
-    if (known !== undefined) return statusOf(known);
     const confirmed = this.#confirmed(history, most, newRows);
     return confirmed instanceof Promise ? confirmed.then(statusOf) : statusOf(confirmed);
   }
 
   async #withPool(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
-    const confirmed = this.#known(history) ?? (await this.#confirmed(history, most, newRows));
+    const confirmed = await this.#confirmed(history, most, newRows);
     const pooled = await history.unconfirmed(NO_CLIENT);
     if (pooled.length === 0) return statusOf(confirmed);
     const all = await plusPooled(confirmed.hash, pooled);
     return { text: all.digest(), work: confirmed.added + pooled.length };
   }
 
-  /** The cached hash if it is still right: no block has changed the history since. */
-  #known({ script, snapshot }: ScriptHistory): Continued | undefined {
-    const kept = this.#kept.get(keyOf(script));
-    if (kept === undefined || !snapshot.hasSameRows(script, kept.stamp)) {
-      this.use.misses++;
-      return undefined;
-    }
-    this.use.hits++;
-    const { hash } = kept;
-    return this.#keep(script, snapshot, { hash, block: snapshot.index.tip, added: 0 });
-  }
-
   #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Continued | Promise<Continued> {
     const { script, snapshot } = history;
-    const found = upToTip(this.#kept.get(keyOf(script)), history, most, newRows);
-    return found instanceof Promise
-      ? found.then((confirmed) => this.#keep(script, snapshot, confirmed))
-      : this.#keep(script, snapshot, found);
+    const key = keyOf(script);
+    const kept = this.#kept.get(key);
+    // The cached hash is right if no block has changed the history since.
+    if (kept !== undefined && snapshot.hasSameRows(script, kept.stamp)) {
+      this.use.hits++;
+      return this.#keep(key, snapshot, { hash: kept.hash, block: snapshot.index.tip, added: 0 });
+    }
+    this.use.misses++;
+    const found = upToTip(kept, history, most, newRows);
+    return found instanceof Promise ? found.then((confirmed) => this.#keep(key, snapshot, confirmed)) : this.#keep(key, snapshot, found);
   }
 
-  #keep(script: Buffer, { stamp }: ScriptSnapshot, confirmed: Continued): Continued {
+  /** `key`: of the script. */
+  #keep(key: string, { stamp }: ScriptSnapshot, confirmed: Continued): Continued {
     const { hash, block } = confirmed;
-    if (!hash.isEmpty) this.#kept.set(keyOf(script), { hash, block, stamp });
+    if (!hash.isEmpty) this.#kept.set(key, { hash, block, stamp });
     return confirmed;
   }
 }

@@ -1,6 +1,6 @@
 // Parses the arguments of methods. A malformed argument is a bad request, in ElectrumX's words.
 
-import { fromDisplayHex } from '../../bitcoin/hash';
+import { parseDisplayHex } from '../../bitcoin/hash';
 import { shownValue } from '../../server/sockets/shown-value';
 import { CODES, ElectrumError } from '../errors';
 
@@ -23,14 +23,16 @@ export function readFlag(value: unknown, name: string): boolean {
 
 /** 32 bytes in wire order. @throws ElectrumError */
 export function readTxid(value: unknown): Buffer {
-  if (!isHash(value)) throw badRequest(`${shown(value)} should be a transaction hash`);
-  return fromDisplayHex(value);
+  const txid = typeof value === 'string' ? parseDisplayHex(value) : undefined;
+  if (txid === undefined) throw badRequest(`${shown(value)} should be a transaction hash`);
+  return txid;
 }
 
 /** A script's SHA-256 in normal byte order; clients send it reversed. @throws ElectrumError */
 export function readScriptHash(value: unknown): { readonly script: Buffer; readonly name: string } {
-  if (!isHash(value)) throw badRequest(`${shown(value)} is not a valid script hash`);
-  return { script: fromDisplayHex(value), name: value };
+  const script = typeof value === 'string' ? parseDisplayHex(value) : undefined;
+  if (script === undefined) throw badRequest(`${shown(value)} is not a valid script hash`);
+  return { script, name: value as string }; // otherwise there is no script
 }
 
 /** @throws ElectrumError */
@@ -47,7 +49,5 @@ export function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw badRequest(`${shown(value)} should be a list`);
   return value as readonly unknown[];
 }
-
-const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value);
 
 export const shown = (value: unknown): string => shownValue(value, MOST_CHARACTERS);

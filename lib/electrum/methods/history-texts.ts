@@ -19,6 +19,9 @@ export const ITEMS_PER_SLICE = 64;
 /** The memory for an item. */
 export const ITEM_LENGTH = 140;
 
+/** Memory for the rows of most histories. */
+const FEW_ROWS = 2;
+
 /** Texts of more rows are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 256;
 
@@ -115,7 +118,7 @@ export class HistoryTexts {
   }
 
   #chainText(history: ScriptHistory, most: number, client: ElectrumClient): ChainText | Promise<ChainText> {
-    const writer = new JsonWriter();
+    const writer = new JsonWriter(FEW_ROWS * ITEM_LENGTH);
     let rows = 0;
     writer.ascii('[');
     const walking = history.confirmed(most, client, ({ positions, txids }) => {

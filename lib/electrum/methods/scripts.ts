@@ -4,7 +4,7 @@ import { RowCache } from '../../answers/scripts/row-cache';
 import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
 import { TooManyCoinsError } from '../../scripts/errors';
 import { ownCopy } from '../../server/cache/answer-cache';
-import { runAtOnce, runInSlices } from '../../turns/slices';
+import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { anyOf, described, listOf, named, nullable, object, type Schema } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEIGHT, INTEGER, SATOSHI_CHANGE, SATOSHIS, TXID } from '../../describe/values';
@@ -53,8 +53,10 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
         coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.length, text: ownCopy(text) }));
         return text;
       };
-      const view = coinsText(unspent, []);
-      return unspent.length <= ITEMS_PER_SLICE ? keep(runAtOnce(view)) : runInSlices(view, client).then(keep);
+      if (unspent.length > ITEMS_PER_SLICE) return runInSlices(coinsText(unspent), client).then(keep);
+      const writer = beginCoins(unspent.length);
+      for (const coin of unspent) writeCoin(writer, coin);
+      return keep(endCoins(writer));
     };
     const found = coins.of(script, maxHistory, snapshot, client);
     return found instanceof Promise ? found.then(written) : written(found);
@@ -67,14 +69,11 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     const unspent = ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index));
     const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
     if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
-    return runInSlices(coinsText(unspent, made), client);
+    return runInSlices(coinsText([...unspent, ...(await runInSlices(sorted(made, byOutpoint), client))]), client);
   };
 
-  const balanceOf: ScriptAnswer = (history, client) => {
-    if (!history.pooled.isEmpty) return balanceWithPool(history, client);
-    const known = totals.known(history.script, history.snapshot);
-    return known === undefined ? countedBalance(history, client) : balance(known, NOTHING, client);
-  };
+  const balanceOf: ScriptAnswer = (history, client) =>
+    history.pooled.isEmpty ? countedBalance(history, client) : balanceWithPool(history, client);
 
   const coinsOf: ScriptAnswer = (history, client) => {
     if (!history.pooled.isEmpty) return coinsWithPool(history, client);
@@ -272,18 +271,29 @@ type WrittenCoin = Omit<ScriptCoin, 'coinbase'>;
 
 const byOutpoint = (a: WrittenCoin, b: WrittenCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
 
-/** Coins of the chain in its order, then coins of the pool by txid and output. */
-function* coinsText(ofChain: readonly WrittenCoin[], ofPool: readonly WrittenCoin[]): Generator<void, Buffer> {
-  const coins = [...ofChain, ...(yield* sorted(ofPool, byOutpoint))];
-  const writer = new JsonWriter(coins.length * ITEM_LENGTH + 2);
-  writer.ascii('[');
-  for (const [i, { txid, index, height, value }] of coins.entries()) {
-    beginItem(writer, txid, height);
-    writer.integerField(',"tx_pos":', index);
-    writer.integerField(',"value":', value);
-    writer.ascii('}');
+function* coinsText(coins: readonly WrittenCoin[]): Generator<void, Buffer> {
+  const writer = beginCoins(coins.length);
+  for (const [i, coin] of coins.entries()) {
+    writeCoin(writer, coin);
     if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
   }
+  return endCoins(writer);
+}
+
+function beginCoins(count: number): JsonWriter {
+  const writer = new JsonWriter(count * ITEM_LENGTH + 2);
+  writer.ascii('[');
+  return writer;
+}
+
+function writeCoin(writer: JsonWriter, { txid, index, height, value }: WrittenCoin): void {
+  beginItem(writer, txid, height);
+  writer.integerField(',"tx_pos":', index);
+  writer.integerField(',"value":', value);
+  writer.ascii('}');
+}
+
+function endCoins(writer: JsonWriter): Buffer {
   writer.ascii(']');
   return writer.toBuffer();
 }

@@ -12,6 +12,9 @@ const MOST_IN_BATCH = 1_000;
 /** Longer texts are sent as bytes. */
 const LONG_TEXT = 8_192;
 
+/** Longer results are sent as they are, between two texts. Shorter ones become one text with these: that takes less than three parts. */
+const SHORT_RESULT = 2_048;
+
 /** Whole, or in parts, which are sent one after the other. */
 export type Reply = OutboundMessage;
 
@@ -93,8 +96,8 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
 
 export function resultReply(id: string, result: string | Buffer): Reply {
   const [before, behind] = resultFrame({ isVersion2: true, id });
-  if (typeof result !== 'string') return [before, result, behind];
-  const text = `${before}${result}${behind}`;
+  if (typeof result !== 'string' && result.length > SHORT_RESULT) return [before, result, behind];
+  const text = `${before}${result.toString()}${behind}`;
   return text.length > LONG_TEXT ? [Buffer.from(text)] : text;
 }
 

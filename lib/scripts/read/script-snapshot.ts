@@ -11,8 +11,8 @@ import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed, unpacked } from '../records/positions';
 import { newestChanges } from './newest-changes';
 import { exact, RunningTotals } from './running-totals';
-import { rowsDownwards, UpwardWalk, type RowColumns, type TakeRow } from './row-walk';
-import { shortRows, type ShortRows } from './short-rows';
+import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
+import { ShortHistory } from './short-history';
 import { UnspentOutputs, type UnspentOutput } from './unspent-outputs';
 import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
@@ -95,8 +95,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   walk(script: Buffer, above?: Position): HistoryWalk {
     const hash = this.#hasher.hash(script);
-    const short = this.#shortRows(hash, above);
-    return short === undefined ? this.#longWalk(hash, above) : this.#shortWalk(short);
+    const short = this.#shortHistory(hash);
+    return short === undefined ? this.#longWalk(hash, above) : this.#shortWalk(short, above);
   }
 
   async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<RowTransaction[]> {
@@ -119,10 +119,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       }
     } else {
       const hash = this.#hasher.hash(script);
-      const short = beyond === undefined ? this.#shortRows(hash) : undefined;
+      const short = beyond === undefined ? this.#shortHistory(hash) : undefined;
       for await (const { positions } of short === undefined
         ? rowsDownwards(this.#records, hash, { beyond, wanted: limit })
-        : [downwards(short)]) {
+        : [columnsDownwards(short)]) {
         for (let from = 0; found.length < limit && from < positions.length;) {
           const to = from + limit - found.length;
           const some = positions.slice(from, to);
@@ -161,10 +161,12 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     { beyond, goOn = GO_ON }: Parameters<ScriptSnapshot['totals']>[2] = {}
   ): ScriptTotals | Promise<ScriptTotals> {
     const hash = this.#hasher.hash(script);
-    const short = this.#shortRows(hash, beyond);
+    const short = this.#shortHistory(hash);
     if (short === undefined) return this.#longTotals(hash, most, beyond, goOn);
-    if (short.sums.transactions > most) throw tooLong(most);
-    return exact(short.sums.totals());
+    const sums = new RunningTotals();
+    short.each(sums.add, beyond);
+    if (sums.transactions > most) throw tooLong(most);
+    return exact(sums.totals());
   }
 
   coins(
@@ -174,9 +176,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   ): FoundCoins | Promise<FoundCoins> {
     const hash = this.#hasher.hash(script);
     const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
-    const outputs = new UnspentOutputs();
-    const short = this.#shortRows(hash, undefined, outputs.add);
+    const short = this.#shortHistory(hash);
     if (short === undefined) return this.#longCoins(script, hash, most, counted, goOn);
+    const outputs = new UnspentOutputs();
+    short.each(outputs.add);
     const searched = (): FoundCoins | Promise<FoundCoins> => this.#shortCoins(script, short, most, goOn);
     return this.#coinsAmong(outputs, script, most, searched);
   }
@@ -217,11 +220,13 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return this.#txids.at(position);
   }
 
-  #shortRows(hash: Buffer, above?: Position, take?: TakeRow): ShortRows | undefined {
-    return shortRows(this.#records, this.#loose, hash, { above, take });
+  #shortHistory(hash: Buffer): ShortHistory | undefined {
+    return ShortHistory.read(this.#records, this.#loose, hash);
   }
 
-  #shortWalk({ positions }: ShortRows): HistoryWalk {
+  #shortWalk(short: ShortHistory, above?: Position): HistoryWalk {
+    const positions: number[] = [];
+    short.each((row) => positions.push(packed(row.height, row.index)), above);
     let from = 0;
     return {
       next: (most) => {
@@ -261,10 +266,12 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return exact(sums.totals());
   }
 
-  #shortCoins(script: Buffer, rows: ShortRows, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
-    const { unspent } = rows.sums;
+  #shortCoins(script: Buffer, short: ShortHistory, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
+    const sums = new RunningTotals();
+    short.each(sums.add);
+    const { unspent } = sums;
     if (unspent === 0) return { coins: [], others: 0 };
-    const all = downwards(rows);
+    const all = columnsDownwards(short);
     const paying = all.positions.filter((_, i) => all.fundedCounts[i] !== 0);
     const checked = (coins: ScriptCoin[]): FoundCoins => {
       if (coins.length > most) throw tooManyCoins(most);
@@ -452,10 +459,14 @@ const GO_ON = (): void => undefined;
 type Rows = AsyncIterable<RowColumns> | Iterable<RowColumns>;
 
 /** From the newest row down. */
-const downwards = ({ positions, fundedCounts }: ShortRows): RowColumns => ({
-  positions: positions.reverse(),
-  fundedCounts: fundedCounts.reverse()
-});
+function columnsDownwards(short: ShortHistory): RowColumns {
+  const [positions, fundedCounts]: [number[], number[]] = [[], []];
+  short.each((row) => {
+    positions.push(packed(row.height, row.index));
+    fundedCounts.push(row.fundedCount);
+  });
+  return { positions: positions.reverse(), fundedCounts: fundedCounts.reverse() };
+}
 
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 

@@ -14,8 +14,9 @@ const AT_ONCE = 1_024;
 export class ScriptWatch implements WatchedScripts {
   readonly changes$: Observable<ScriptsChange>;
   readonly #changes = new Subject<ScriptsChange>();
-  readonly #scripts = new Set<string>();
-  /** The scripts by their hashes in the index, one character for each byte. */
+  /** With their hashes in the index, one character for each byte; undefined until the index is open. */
+  readonly #scripts = new Map<string, string | undefined>();
+  /** The scripts by these hashes. */
   #byHash = new Map<string, string>();
   /** undefined until the index is open. */
   #hasher: ScriptHasher | undefined;
@@ -25,13 +26,13 @@ export class ScriptWatch implements WatchedScripts {
   }
 
   add(script: string): void {
-    this.#scripts.add(script);
-    if (this.#hasher !== undefined) this.#byHash.set(hashText(script, this.#hasher), script);
+    this.#put(script, this.#hasher);
   }
 
   delete(script: string): void {
+    const hash = this.#scripts.get(script);
     this.#scripts.delete(script);
-    if (this.#hasher !== undefined) this.#byHash.delete(hashText(script, this.#hasher));
+    if (hash !== undefined) this.#byHash.delete(hash);
   }
 
   /** To be called when the index was opened or rebuilt, so that any script may have changed. */
@@ -39,9 +40,9 @@ export class ScriptWatch implements WatchedScripts {
     this.#hasher = hasher;
     this.#byHash = new Map();
     let count = 0;
-    // The loop also reaches scripts that are added meanwhile: they come at the end of the set.
-    for (const script of this.#scripts) {
-      this.#byHash.set(hashText(script, hasher), script);
+    // The loop also reaches scripts that are added meanwhile: they come at the end of the map.
+    for (const script of this.#scripts.keys()) {
+      this.#put(script, hasher);
       if (++count % AT_ONCE === 0) await setImmediate();
     }
     this.#changes.next({ type: 'all' });
@@ -68,6 +69,12 @@ export class ScriptWatch implements WatchedScripts {
     const scripts = new Set<string>();
     await this.#find(hashes, (script) => scripts.add(script));
     this.#changes.next({ type: 'disconnect', scripts });
+  }
+
+  #put(script: string, hasher: ScriptHasher | undefined): void {
+    const hash = hasher && hashText(script, hasher);
+    this.#scripts.set(script, hash);
+    if (hash !== undefined) this.#byHash.set(hash, script);
   }
 
   /** Calls `take` for each row of a watched script. */

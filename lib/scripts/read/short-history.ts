@@ -1,0 +1,37 @@
+// A script whose rows all stand in one record: most scripts are of this kind. The record is read at once.
+
+import { packed } from '../records/positions';
+import { firstKey, hasFurther, RowCursor } from '../records/row';
+import type { TakeRow } from './row-walk';
+import type { LooseScripts } from '../records/loose-scripts';
+import type { Position } from '../../index/types';
+import type { StoreSnapshot } from '../../store/store';
+
+export class ShortHistory {
+  readonly #key: Buffer;
+  /** Undefined: there are no rows. */
+  readonly #value: Buffer | undefined;
+
+  private constructor(key: Buffer, value: Buffer | undefined) {
+    this.#key = key;
+    this.#value = value;
+  }
+
+  /** `hash`: of the script in the index. Undefined: the script may have several records, or reading would hold up the turn. */
+  static read(store: StoreSnapshot, loose: LooseScripts, hash: Buffer): ShortHistory | undefined {
+    if (loose.mayHave(hash)) return undefined;
+    const key = firstKey(hash);
+    const found = store.soon([key]);
+    if (found === undefined) return undefined;
+    const [value] = found;
+    return value !== undefined && hasFurther(value) ? undefined : new ShortHistory(key, value);
+  }
+
+  /** Gives the rows to `take`, in the order of the chain. `above`: only those above this position. @throws DamagedIndexError */
+  each(take: TakeRow, above?: Position): void {
+    if (this.#value === undefined) return;
+    const beyond = above === undefined ? -1 : packed(above.height, above.index);
+    const row = new RowCursor(this.#key, this.#value);
+    while (row.next()) if (packed(row.height, row.index) > beyond) take(row);
+  }
+}
