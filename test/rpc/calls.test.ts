@@ -254,6 +254,14 @@ describe('calls', () => {
       ['gettxoutproof', [Array.from({ length: 16_667 }, (_, i) => i.toString(16).padStart(64, '0'))]]
     ] as const)
       expect((await caller.failure(method, params)).code, method).to.be.oneOf([-5, -8, -22]);
+    const large = await spend(served.node, pooled, Math.floor(pooled.outputs[0]?.value ?? 0), 40);
+    const spent = { txid: displayed(pooled), vout: 0 };
+    const spender = { ...spent, spendingtxid: displayed(large), spendingtx: large.toRaw().toString('hex') };
+    expect(await caller.call('gettxspendingprevout', [spent], { return_spending_tx: true })).to.deep.equal([spender]);
+    expect(await caller.failure('gettxspendingprevout', [Array<unknown>(10_000).fill(spent), { return_spending_tx: true }])).to.deep.equal({
+      code: -1,
+      message: 'The spending transactions would take more than 8000000 bytes'
+    });
   });
 
   it('say what they were given, how they are called, and which of them are under way', async () => {

@@ -20,10 +20,10 @@ export async function mineCoinbases(node: TestFullNode, count: number): Promise<
   return blocks.map(({ txs }) => txs[0] as HostTransaction); // a block has a coinbase
 }
 
-/** Spends output 0 of a transaction into two outputs of the same key; the spend goes into the pool. */
-export async function spend(node: TestFullNode, transaction: HostTransaction, valueSats: number): Promise<HostTransaction> {
-  const half = Math.floor((valueSats - FEE_SATS) / 2);
-  const values = [half, valueSats - FEE_SATS - half];
+/** Spends output 0 of a transaction into outputs of the same key; the spend goes into the pool. */
+export async function spend(node: TestFullNode, transaction: HostTransaction, valueSats: number, outputs = 2): Promise<HostTransaction> {
+  const each = Math.floor((valueSats - FEE_SATS) / outputs);
+  const values = [...Array<number>(outputs - 1).fill(each), valueSats - FEE_SATS - (outputs - 1) * each];
   const spending = signed(
     ring,
     [transaction],

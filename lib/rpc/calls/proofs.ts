@@ -6,11 +6,11 @@ import { txidsIn } from '../../bitcoin/block';
 import { keyOf, hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, merkleRootOf } from '../../bitcoin/header';
 import { merkleTree } from '../../bitcoin/merkle-tree';
-import { MOST_TRANSACTIONS, readPartialTree } from '../../bitcoin/partial-tree';
+import { MOST_TRANSACTIONS, readPartialTree, type ProvenTxids } from '../../bitcoin/partial-tree';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { described, listOf } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, HEX, TXID } from '../../describe/values';
-import { runInSlices } from '../../turns/slices';
+import { nextTurn, runInSlices, Slice } from '../../turns/slices';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import { parseHash, parseHex, requireText, type Parameters } from '../parameters';
 
@@ -50,9 +50,9 @@ export const proofCalls = {
     parameters: [{ name: 'proof', type: 'string', schema: ASKED_HEX }],
     result: () => described('Empty: it proves nothing.', listOf(TXID)),
     isHeavy: () => true,
-    answer: (parameters, { reader }) => {
+    answer: async (parameters, { reader }, client) => {
       const bytes = parseHex(parameters.text(0), 'proof');
-      const { header, proven } = proofIn(bytes);
+      const { header, proven } = await runInSlices(proofIn(bytes), client);
       if (proven?.root.equals(merkleRootOf(header)) !== true) return plainAnswer([]);
       const count = reader.read((snapshot) => {
         const height = snapshot.heightOf(hash256(header));
@@ -83,8 +83,10 @@ const notInBlock = (): CallError => notFound('Not all transactions found in spec
 /** The block that is named, or the one that has one of the transactions. @throws CallError */
 async function blockOf(txids: readonly Buffer[], parameters: Parameters, context: CallContext): Promise<KnownBlock> {
   if (!parameters.has(1)) {
-    const hash = context.reader.read((snapshot) => {
+    const hash = await context.reader.read(async (snapshot) => {
+      const slice = new Slice();
       for (const txid of txids) {
+        if (slice.isOverAfterStep()) await nextTurn();
         const position = snapshot.position(txid);
         // As by Bitcoin Core, the coinbase of the genesis block is not found.
         if (position !== undefined && position.block.height > 0) return position.block.hash;
@@ -101,11 +103,11 @@ async function blockOf(txids: readonly Buffer[], parameters: Parameters, context
   return block;
 }
 
-/** Bytes behind the proof are ignored, as by Bitcoin Core. @throws CallError -1 */
-function proofIn(bytes: Buffer): { readonly header: Buffer; readonly proven: ReturnType<typeof readPartialTree> } {
+/** Bytes behind the proof are ignored, as by Bitcoin Core. Yields now and then. @throws CallError -1 */
+function* proofIn(bytes: Buffer): Generator<void, { readonly header: Buffer; readonly proven: ProvenTxids | undefined }> {
   try {
     const reader = new ByteReader(bytes);
-    return { header: reader.bytes(HEADER_LENGTH), proven: readPartialTree(reader) };
+    return { header: reader.bytes(HEADER_LENGTH), proven: yield* readPartialTree(reader) };
   } catch (error) {
     throw error instanceof MalformedBytesError ? misc(END_OF_DATA) : error;
   }

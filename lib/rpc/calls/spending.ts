@@ -10,6 +10,8 @@ import { parseHash, requireObject, requireText, wholeNumber } from '../parameter
 
 /** Outputs in one call. */
 const MOST_OUTPUTS = 10_000;
+/** Transactions in one reply, which may have one of 400,000 bytes for each output. */
+const MOST_BYTES = 8_000_000;
 
 export const spendingCalls = {
   gettxspendingprevout: {
@@ -47,11 +49,14 @@ export const spendingCalls = {
       const options = requireObject(parameters.object(1), { mempool_only: 'bool?', return_spending_tx: 'bool?' });
       const slice = new Slice();
       const found: object[] = [];
+      let bytes = 0;
       for (const output of outputs) {
         if (slice.isOverAfterStep()) await nextTurn();
         const { shown, txid, vout } = outpointOf(output);
         const spender = pool.spender(txid, vout);
         const raw = spender && options['return_spending_tx'] === true ? pool.transaction(spender.txid) : undefined;
+        bytes += raw?.length ?? 0;
+        if (bytes > MOST_BYTES) throw misc(`The spending transactions would take more than ${MOST_BYTES} bytes`);
         if (spender === undefined && options['mempool_only'] === false)
           throw misc('Mempool lacks a relevant spend, and txospenderindex is unavailable.');
         found.push({
