@@ -62,7 +62,7 @@ describe('hashes', () => {
   });
 
   it('are read from 64 hex digits and nothing else', () => {
-    for (const text of ['', '0'.repeat(63), '0'.repeat(65), `${'0'.repeat(63)}g`, `0x${'0'.repeat(62)}`])
+    for (const text of ['', '0'.repeat(63), '0'.repeat(65), `${'0'.repeat(63)}g`, `${'0'.repeat(63)}\u0130`, `0x${'0'.repeat(62)}`])
       expect(() => fromDisplayHex(text), text).to.throw(RangeError, 'expected 64 hex digits');
   });
 });
