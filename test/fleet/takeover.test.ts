@@ -117,6 +117,18 @@ for (const count of [1, 3] as const) {
       expect(folded.blocks.size).to.equal(14);
     });
 
+    it('has everything that somebody waits for in the next term, when the leader loses its lease meanwhile', async () => {
+      const node = await openNode();
+      await node.lead({}, proxy.url);
+      proxy.pull();
+      await mine(node.node, 1);
+      const settled = node.feed.settled();
+      await until(() => !node.feed.isLeading);
+      proxy.plug();
+      const folded = await foldedUpTo(await settled, node);
+      await folded.expectEqual(node.source);
+    });
+
     it('has no gap and nothing twice when acknowledgements are lost in the middle of blocks and transactions', async () => {
       const node = await openNode();
       await node.lead({ leaseMs: 20_000 }, proxy.url);

@@ -20,8 +20,8 @@ export interface Mark {
   readonly type: 'mark';
   /** Whether a beat is to follow. */
   readonly hasBeat: boolean;
-  /** Called once all is in the log, with the sequence of its last record. */
-  readonly reached: (sequence: number) => void;
+  /** Called once all is in the log, with the sequence of its last record; undefined: it will not be, since the term has ended. */
+  readonly reached: (sequence: number | undefined) => void;
 }
 
 /** Bytes of the blocks and transactions that wait. */

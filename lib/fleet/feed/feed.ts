@@ -90,8 +90,13 @@ export class Feed extends Loop {
   /** Resolves with the log's last sequence once this node leads, and all that has happened in it is in the log, with a beat after it. */
   async settled(): Promise<number> {
     await this.#parts.node.withChainLock(() => undefined);
-    while (this.#term === undefined) await new Promise<void>((resolve) => this.#waitsForTerm.push(resolve));
-    return this.#term.reached(true);
+    for (;;) {
+      while (this.#term === undefined) await new Promise<void>((resolve) => this.#waitsForTerm.push(resolve));
+      const sequence = await this.#term.reached(true);
+      if (sequence !== undefined) return sequence;
+      // The term has ended: what has happened is in the log once the next one has begun.
+      await setTimeout(IDLE_MS / 10);
+    }
   }
 
   override async close(): Promise<void> {

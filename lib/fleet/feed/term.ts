@@ -43,6 +43,9 @@ export class Term {
   readonly #queue: EventQueue;
   readonly #chain: ChainFeed;
   readonly #pool: PoolFeed;
+  /** Those that wait for what has happened to be in the log. */
+  readonly #waiting = new Set<Mark['reached']>();
+  #isOver = false;
   #endWait: () => void = () => undefined;
   #isAligned = false;
   #beatAt = 0;
@@ -74,9 +77,20 @@ export class Term {
     return { incarnation: this.#log.incarnation, sequence: this.#outbox.written };
   }
 
-  /** Resolves with the log's last sequence once everything that has happened so far is in the log. `hasBeat`: with a beat after it. */
-  reached(hasBeat: boolean): Promise<number> {
-    return new Promise((resolve) => this.#queue.mark({ hasBeat, reached: resolve }));
+  /**
+   * Resolves with the log's last sequence once everything that has happened so far is in the log; undefined: the term has ended before.
+   * `hasBeat`: with a beat after it.
+   */
+  reached(hasBeat: boolean): Promise<number | undefined> {
+    if (this.#isOver) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const reached: Mark['reached'] = (sequence) => {
+        this.#waiting.delete(reached);
+        resolve(sequence);
+      };
+      this.#waiting.add(reached);
+      this.#queue.mark({ hasBeat, reached });
+    });
   }
 
   page(after: number, mostBytes: number): Promise<PoolPage> {
@@ -104,6 +118,8 @@ export class Term {
     } finally {
       synced.unsubscribe();
       this.#queue.close();
+      this.#isOver = true;
+      for (const reached of this.#waiting) reached(undefined);
     }
   }
 
