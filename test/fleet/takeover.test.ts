@@ -129,6 +129,21 @@ for (const count of [1, 3] as const) {
       await folded.expectEqual(node.source);
     });
 
+    it('has transactions that came into the pool while the connection was lost', async () => {
+      const node = await openNode();
+      await node.lead({ leaseMs: 20_000 }, proxy.url);
+      const faucet = await Faucet.on(node.node, 12);
+      await node.feed.settled();
+      proxy.pull();
+      proxy.cut();
+      await faucet.pays(ADDRESS, 10_000);
+      // The feed has tried to write it by then.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      proxy.plug();
+      expect((await expectLogOf(node)).pool.size).to.equal(1);
+      expect(node.log.lines.filter((line) => line.includes('left out'))).to.deep.equal([]);
+    });
+
     it('has no gap and nothing twice when acknowledgements are lost in the middle of blocks and transactions', async () => {
       const node = await openNode();
       await node.lead({ leaseMs: 20_000 }, proxy.url);

@@ -145,11 +145,11 @@ export class Feed extends Loop {
     connecting.then(({ connection }) => (this.signal.aborted ? connection.close() : undefined)).catch(() => undefined);
     const bus = (this.#bus = await untilAborted(connecting, this.signal));
     const answers = answersOf({ node, term: () => this.#term, rewind: (hash) => this.#rewind(hash) });
-    this.#responder = new Responder(bus.connection, this.#subjects, answers);
+    this.#responder = new Responder(bus, this.#subjects, answers);
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#told = '';
     logger.info(`Connected to NATS at ${bus.connection.getServer()}, as ${name}.`);
-    const most = bus.connection.info?.max_payload ?? 0;
+    const most = bus.mostBytes();
     if (most < ENOUGH_PAYLOAD) logger.warning(`NATS takes messages of ${most} bytes: set max_payload to 8MB, so that blocks fit into one.`);
     return bus;
   }

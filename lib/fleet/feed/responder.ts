@@ -3,7 +3,8 @@
 import { messageOf } from '../../turns/error-text';
 import { NODES_QUEUE, type Subjects } from '../log/subjects';
 import { decodeQuestion, encodeFault, encodeReply, FleetReplyError, LEADER_KNOWS, type QuestionName } from '../messages/questions';
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, Subscription } from '@nats-io/transport-node';
+import type { NatsBus } from '../log/connection';
 import type { Answers } from './answers';
 
 /** Questions that are being answered at a time, and that may wait. */
@@ -16,8 +17,10 @@ const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call'
 const OF_ALL: readonly QuestionName[] = ['rewind'];
 const NOT_OF_NODES: readonly QuestionName[] = ['pool', ...OF_ALL];
 
+type ResponderBus = Pick<NatsBus, 'connection' | 'mostBytes'>;
+
 export class Responder {
-  readonly #connection: NatsConnection;
+  readonly #bus: ResponderBus;
   readonly #subjects: Subjects;
   readonly #answers: Answers;
   readonly #subscriptions: Subscription[];
@@ -25,8 +28,8 @@ export class Responder {
   #running = 0;
   readonly #waiting: (() => Promise<void>)[] = [];
 
-  constructor(connection: NatsConnection, subjects: Subjects, answers: Answers) {
-    this.#connection = connection;
+  constructor(bus: ResponderBus, subjects: Subjects, answers: Answers) {
+    this.#bus = bus;
     this.#subjects = subjects;
     this.#answers = answers;
     const names = (Object.keys(answers) as QuestionName[]).filter((name) => !NOT_OF_NODES.includes(name));
@@ -49,7 +52,7 @@ export class Responder {
   }
 
   #listen(name: QuestionName, subject: string, queue?: string): Subscription {
-    return this.#connection.subscribe(subject, {
+    return this.#bus.connection.subscribe(subject, {
       ...(queue !== undefined && { queue }),
       callback: (error, message) => {
         // An error: no permission for the subject, which the connection's status shows.
@@ -92,8 +95,7 @@ export class Responder {
   }
 
   #send(message: Msg, reply: Buffer): void {
-    const most = this.#connection.info?.max_payload ?? 0;
-    const fits = reply.length <= most;
+    const fits = reply.length <= this.#bus.mostBytes();
     const sent = fits ? reply : encodeFault(new FleetReplyError('failed', `the reply of ${reply.length} bytes is above NATS' max_payload`));
     try {
       message.respond(sent);

@@ -12,6 +12,8 @@ export interface NatsBus {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
+  /** Bytes of the longest message that the servers take; while the connection is lost, those that it was lost to. */
+  readonly mostBytes: () => number;
 }
 
 /** Milliseconds. */
@@ -51,7 +53,7 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
   try {
     const manager = await client.jetstreamManager();
     count.follow(connection);
-    return { connection, jetstream: client, manager };
+    return { connection, jetstream: client, manager, mostBytes: mostBytesOf(connection) };
   } catch (error) {
     await connection.close();
     if (error instanceof jetstream.JetStreamError || error instanceof core.PermissionViolationError) {
@@ -60,6 +62,12 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
     // Without a quorum of servers, too.
     throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** The client forgets what the server has told as soon as the connection is lost. */
+function mostBytesOf(connection: NatsConnection): () => number {
+  let most = connection.info?.max_payload ?? 0;
+  return () => (most = connection.info?.max_payload ?? most);
 }
 
 async function connected(access: NatsAccess, name: string): Promise<NatsConnection> {

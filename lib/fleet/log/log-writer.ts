@@ -47,7 +47,7 @@ export class LogWriter {
 
   /** Bytes of the longest record that the servers take. */
   get mostBytes(): number {
-    return this.#bus.connection.info?.max_payload ?? 0;
+    return this.#bus.mostBytes();
   }
 
   /**
