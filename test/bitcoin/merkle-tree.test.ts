@@ -89,7 +89,11 @@ describe('the tree over the txids of a block', () => {
       fc.property(places, ({ size, indexes }) => {
         const tree = treeOver(size);
         const reader = new ByteReader(tree.partial(...indexes));
-        expect(runAtOnce(readPartialTree(reader))).to.deep.equal({ root: tree.root, size, txids: indexes.map((index) => tree.txid(index)) });
+        expect(runAtOnce(readPartialTree(reader))).to.deep.equal({
+          root: tree.root,
+          size,
+          txids: indexes.map((index) => tree.txid(index))
+        });
         reader.requireEnd('partial tree');
       })
     );
