@@ -121,12 +121,24 @@ class HeldLease implements Lease {
       const isReleased = await setTimeout(this.#ms * RENEWAL_SHARE, false, { signal: this.#released.signal }).catch(() => true);
       if (isReleased) return;
       const asked = performance.now();
-      const renewed = this.#isAlive() ? await this.#renewOnce() : 'lost';
+      const renewed = this.#isAlive() ? await this.#renewedBy(until) : 'lost';
       if (renewed === 'renewed') until = asked + this.#ms;
       else if (renewed === 'lost' || performance.now() > until) {
         this.#lost.abort();
         return;
       }
+    }
+  }
+
+  /** Whether there is an answer by that time: the client may wait longer for one. */
+  async #renewedBy(until: number): Promise<'renewed' | 'lost' | 'unknown'> {
+    const answered = new AbortController();
+    const late = setTimeout(Math.max(0, until - performance.now()) + 1, 'unknown' as const, { signal: answered.signal });
+    try {
+      return await Promise.race([this.#renewOnce(), late]);
+    } finally {
+      late.catch(() => undefined);
+      answered.abort();
     }
   }
 
