@@ -155,7 +155,8 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   }
 
   /**
-   * `index`: the process' own, whose headers are a beginning, and which knows what blocks spend. `refusal`: why it refuses its clients' requests; undefined while it does not.
+   * `index`: the process' own, whose headers are a beginning, and which knows what blocks spend. `refusal`: why it refuses its clients'
+   * requests; undefined while it does not.
    * @throws errors of the system when the folder for blocks cannot be used
    */
   async open(index: OwnIndex, refusal: () => string | undefined): Promise<void> {
