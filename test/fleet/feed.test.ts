@@ -275,7 +275,8 @@ describe('a feeding node', function () {
         return word?.tip.hash.equals(served.source.tip().hash) === true;
       });
       expect(await leaseHolder(bus, SUBJECTS)).to.equal('of-the-plugin');
-      expect(served.log.lines.join('\n')).to.include('This node leads the fleet');
+      // The log has the block a moment before the node has been told so.
+      await until(() => served.log.lines.some((line) => line.includes('This node leads the fleet')));
     } finally {
       await served.close();
     }
