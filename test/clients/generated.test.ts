@@ -57,12 +57,14 @@ type Interface = keyof typeof PROGRAMS;
 
 const INTERFACES: readonly Interface[] = ['rest', 'api', 'pay'];
 
+const EDITIONS = ['0.17', 'modern'] as const;
+
 /** Where the paths of a description begin. */
 const BASES: Readonly<Record<Interface, string>> = { rest: '/rest', api: '/api', pay: '' };
 
-const programOf = (name: Interface): string => `
+const programOf = (name: Interface, types: string): string => `
 import createClient from 'openapi-fetch';
-import type { paths } from './${name}.js';
+import type { paths } from './${types}.js';
 
 const [, , base = '', tip = ''] = process.argv;
 const client = createClient<paths>({ baseUrl: base + '${BASES[name]}' });
@@ -70,47 +72,64 @@ ${PROGRAMS[name]}
 console.log(JSON.stringify(result));
 `;
 
+/** Writes the types of each description that is named, as the package's own command does. */
+const GENERATE = `
+import { readFileSync, writeFileSync } from 'node:fs';
+import openapiTS, { astToString } from 'openapi-typescript';
+
+for (const name of process.argv.slice(2))
+  writeFileSync(name + '.d.ts', astToString(await openapiTS(readFileSync(name + '.json', 'utf8'))));
+`;
+
 describe('clients that are generated from the descriptions', function () {
   this.timeout(300_000);
   let folder: string;
+  const nodes = new Map<string, RestNode>();
   const { height, tip } = chainAManifest();
 
   before(async () => {
     folder = await emptyProject(join(await newFolder(), 'client'), PACKAGES);
     await install(folder, '--ignore-scripts');
+    await writeFile(join(folder, 'generate.mjs'), GENERATE);
+    for (const core of EDITIONS) {
+      const settings = { 'rest-core': core, 'rest-addresses': true, 'rest-payments': await newFolder(), 'api-key': MODERN['api-key'] };
+      const served = await openClientNode(settings);
+      nodes.set(core, served);
+      for (const path of ['/api/blocks/tip/height', '/pay/unknown'])
+        while ((await ask(served.port, { path })).status === 503) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  after(async () => {
+    for (const { node } of nodes.values()) await node.close();
   });
 
-  for (const core of ['0.17', 'modern'])
+  // One run of the compiler for all: it reads the types of the language and of Node once.
+  it('compile', async () => {
+    const names: string[] = [];
+    for (const [core, { port }] of nodes)
+      for (const name of INTERFACES) {
+        const { body } = await ask(port, { path: `${BASES[name] || '/pay'}/openapi.json` });
+        const types = `${name}-${core}`;
+        await writeFile(join(folder, `${types}.json`), body);
+        await writeFile(join(folder, `ask-${types}.mts`), programOf(name, types));
+        names.push(types);
+      }
+    await run(process.execPath, ['generate.mjs', ...names], { cwd: folder });
+    const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2022'];
+    const modules = ['--module', 'node20', '--types', 'node', '--typeRoots', join(projectFolder, 'node_modules/@types')];
+    const programs = names.map((name) => `ask-${name}.mts`);
+    await run(join(projectFolder, 'node_modules/.bin/tsc'), [...options, ...modules, ...programs], { cwd: folder }).catch(
+      (error: unknown) => expect.fail((error as { readonly stdout: string }).stdout)
+    );
+  });
+
+  for (const core of EDITIONS)
     describe(`of a node with --rest-core=${core}`, () => {
-      let served: RestNode;
-
-      before(async () => {
-        const settings = { 'rest-core': core, 'rest-addresses': true, 'rest-payments': await newFolder(), 'api-key': MODERN['api-key'] };
-        served = await openClientNode(settings);
-        for (const path of ['/api/blocks/tip/height', '/pay/unknown'])
-          while ((await ask(served.port, { path })).status === 503) await new Promise((resolve) => setTimeout(resolve, 50));
-      });
-      after(() => served.node.close());
-
       const resultOf = async (name: Interface): Promise<unknown> => {
-        const { stdout } = await run(process.execPath, [`ask-${name}.mjs`, served.baseUrl, tip], { cwd: folder });
+        const { baseUrl } = nodes.get(core) ?? expect.fail('no node');
+        const { stdout } = await run(process.execPath, [`ask-${name}-${core}.mjs`, baseUrl, tip], { cwd: folder });
         return JSON.parse(stdout) as unknown;
       };
-
-      it('compile', async () => {
-        for (const name of INTERFACES) {
-          const { body } = await ask(served.port, { path: `${BASES[name] || '/pay'}/openapi.json` });
-          await writeFile(join(folder, `${name}.json`), body);
-          await run(join(folder, 'node_modules/.bin/openapi-typescript'), [`${name}.json`, '-o', `${name}.d.ts`], { cwd: folder });
-          await writeFile(join(folder, `ask-${name}.mts`), programOf(name));
-        }
-        const options = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--target', 'es2022'];
-        const modules = ['--module', 'node20', '--types', 'node', '--typeRoots', join(projectFolder, 'node_modules/@types')];
-        const programs = INTERFACES.map((name) => `ask-${name}.mts`);
-        await run(join(projectFolder, 'node_modules/.bin/tsc'), [...options, ...modules, ...programs], { cwd: folder }).catch(
-          (error: unknown) => expect.fail((error as { readonly stdout: string }).stdout)
-        );
-      });
 
       it('read blocks, headers, transactions and coins from REST, and its errors', async () => {
         const unknown = `${'ff'.repeat(32)} not found\r\n`;

@@ -10,7 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Haproxy } from '../../support/haproxy';
 import type { Spend } from '../../fleet/chaos/spends';
 
-const PAUSE_MS = 30;
+const PAUSE_MS = 60;
 /** One request of so many is a broadcast. */
 const REQUESTS_PER_BROADCAST = 12;
 /** How many failures are described. */
