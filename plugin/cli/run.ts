@@ -1,10 +1,5 @@
 // The commands of `bcoin-rest`, and their help.
 
-import { PAYMENTS_COMMANDS, PAYMENTS_USAGE, runPaymentsCommand } from '../../lib/payments/cli';
-import { INDEX_COMMANDS, INDEX_USAGE, runIndexCommand } from './index-commands/run';
-import { runSnapshotCommand, SNAPSHOT_COMMANDS, SNAPSHOT_USAGE } from './snapshot-commands/run';
-import { READER_USAGE, runReader } from '../reader/command';
-import { FLEET_COMMANDS, FLEET_USAGE, runFleetCommand } from '../fleet/command';
 import { questionOf, versionText } from './question';
 import type { Io } from './io';
 
@@ -15,13 +10,47 @@ interface Topic {
   readonly run: (args: readonly string[], io: Io) => Promise<number>;
 }
 
-const TOPICS: Readonly<Record<string, Topic>> = {
-  payments: { usage: PAYMENTS_USAGE, commands: PAYMENTS_COMMANDS, run: runPaymentsCommand },
-  index: { usage: INDEX_USAGE, commands: INDEX_COMMANDS, run: runIndexCommand },
-  snapshot: { usage: SNAPSHOT_USAGE, commands: SNAPSHOT_COMMANDS, run: runSnapshotCommand },
-  fleet: { usage: FLEET_USAGE, commands: FLEET_COMMANDS, run: runFleetCommand },
-  reader: { usage: READER_USAGE, commands: [], run: runReader }
+/* eslint-disable @typescript-eslint/no-require-imports --
+   Each topic is loaded when it is asked for, and import() finds no file of TypeScript. */
+const TOPICS: Readonly<Record<string, () => Topic>> = {
+  payments: () => {
+    const {
+      PAYMENTS_COMMANDS: commands,
+      PAYMENTS_USAGE: usage,
+      runPaymentsCommand: run
+    } = require('../../lib/payments/cli') as typeof import('../../lib/payments/cli');
+    return { usage, commands, run };
+  },
+  index: () => {
+    const {
+      INDEX_COMMANDS: commands,
+      INDEX_USAGE: usage,
+      runIndexCommand: run
+    } = require('./index-commands/run') as typeof import('./index-commands/run');
+    return { usage, commands, run };
+  },
+  snapshot: () => {
+    const {
+      SNAPSHOT_COMMANDS: commands,
+      SNAPSHOT_USAGE: usage,
+      runSnapshotCommand: run
+    } = require('./snapshot-commands/run') as typeof import('./snapshot-commands/run');
+    return { usage, commands, run };
+  },
+  fleet: () => {
+    const {
+      FLEET_COMMANDS: commands,
+      FLEET_USAGE: usage,
+      runFleetCommand: run
+    } = require('../fleet/command') as typeof import('../fleet/command');
+    return { usage, commands, run };
+  },
+  reader: () => {
+    const { READER_USAGE: usage, runReader: run } = require('../reader/command') as typeof import('../reader/command');
+    return { usage, commands: [], run };
+  }
 };
+/* eslint-enable @typescript-eslint/no-require-imports */
 
 const USAGE = `Usage: bcoin-rest payments|index|snapshot|fleet <command>
        bcoin-rest reader <option>...
@@ -40,7 +69,7 @@ const USAGE_EXIT = 2;
 /** @param args the arguments after `bcoin-rest`. @returns the exit code. */
 export async function runCommandLine(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args[0] === 'help' ? args.slice(1) : args;
-  const topic = name !== undefined && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
+  const topic = name !== undefined && Object.hasOwn(TOPICS, name) ? TOPICS[name]?.() : undefined;
   const question = args[0] === 'help' ? 'help' : topic === undefined ? questionOf(args) : questionOf(rest, topic.commands);
   if (question === 'version') io.out(`${versionText()}\n`);
   if (question === 'help') io.out(topic?.usage ?? USAGE);

@@ -81,10 +81,8 @@ async function main(): Promise<void> {
 
 async function measured(meter: LoopMeter): Promise<Measured> {
   const heldMs = meter.take();
-  for (let i = 0; i < 3; i++) {
-    await new Promise(setImmediate);
-    collect();
-  }
+  await new Promise(setImmediate);
+  collect();
   meter.take();
   const { heapUsed, external } = process.memoryUsage();
   return { heldMs, bytes: heapUsed + external };
