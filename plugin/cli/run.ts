@@ -14,40 +14,24 @@ interface Topic {
    Each topic is loaded when it is asked for, and import() finds no file of TypeScript. */
 const TOPICS: Readonly<Record<string, () => Topic>> = {
   payments: () => {
-    const {
-      PAYMENTS_COMMANDS: commands,
-      PAYMENTS_USAGE: usage,
-      runPaymentsCommand: run
-    } = require('../../lib/payments/cli') as typeof import('../../lib/payments/cli');
-    return { usage, commands, run };
+    const module = require('../../lib/payments/cli') as typeof import('../../lib/payments/cli');
+    return { usage: module.PAYMENTS_USAGE, commands: module.PAYMENTS_COMMANDS, run: module.runPaymentsCommand };
   },
   index: () => {
-    const {
-      INDEX_COMMANDS: commands,
-      INDEX_USAGE: usage,
-      runIndexCommand: run
-    } = require('./index-commands/run') as typeof import('./index-commands/run');
-    return { usage, commands, run };
+    const module = require('./index-commands/run') as typeof import('./index-commands/run');
+    return { usage: module.INDEX_USAGE, commands: module.INDEX_COMMANDS, run: module.runIndexCommand };
   },
   snapshot: () => {
-    const {
-      SNAPSHOT_COMMANDS: commands,
-      SNAPSHOT_USAGE: usage,
-      runSnapshotCommand: run
-    } = require('./snapshot-commands/run') as typeof import('./snapshot-commands/run');
-    return { usage, commands, run };
+    const module = require('./snapshot-commands/run') as typeof import('./snapshot-commands/run');
+    return { usage: module.SNAPSHOT_USAGE, commands: module.SNAPSHOT_COMMANDS, run: module.runSnapshotCommand };
   },
   fleet: () => {
-    const {
-      FLEET_COMMANDS: commands,
-      FLEET_USAGE: usage,
-      runFleetCommand: run
-    } = require('../fleet/command') as typeof import('../fleet/command');
-    return { usage, commands, run };
+    const module = require('../fleet/command') as typeof import('../fleet/command');
+    return { usage: module.FLEET_USAGE, commands: module.FLEET_COMMANDS, run: module.runFleetCommand };
   },
   reader: () => {
-    const { READER_USAGE: usage, runReader: run } = require('../reader/command') as typeof import('../reader/command');
-    return { usage, commands: [], run };
+    const module = require('../reader/command') as typeof import('../reader/command');
+    return { usage: module.READER_USAGE, commands: [], run: module.runReader };
   }
 };
 /* eslint-enable @typescript-eslint/no-require-imports */

@@ -176,7 +176,7 @@ for (const count of [1, 3] as const) {
     if (count === 3) {
       it('goes on while one of the servers is dead, whichever it is, and when it is back', async function () {
         // The servers elect anew each time, on a busy machine in half a minute.
-        this.timeout(300_000);
+        this.timeout(600_000);
         const node = await openNode();
         await node.lead({ leaseMs: 20_000 });
         const faucet = await Faucet.on(node.node, 12);

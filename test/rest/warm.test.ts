@@ -59,7 +59,7 @@ describe('answers that were given before', () => {
   };
 
   it('are not given again when they no longer hold, whatever the chain does', async function () {
-    this.timeout(120_000);
+    this.timeout(300_000);
     await chainWithSpends(served.node);
     await compare();
     await reorganize(served.node, 1, 2);
