@@ -217,6 +217,7 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
   await withNode(grown, chain, (node) => addAll(node, blocks));
   await withFeed(nats, join(folder, 'source'), grown, async ({ node }) => {
     const ratios: number[] = [];
+    const working: number[] = [];
     const both: number[] = [];
     let built = '';
     let builtMs = 0;
@@ -227,12 +228,16 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
       copyChain(grown, local);
       const localMs = await cpuOfProgram(['index', 'rebuild', '--network', 'regtest', '--prefix', local]);
       ratios.push(builtMs / localMs);
+      const readerStartMs = await cpuToLive(nats, built, node.chain.height);
+      const localStartMs = await cpuOfProgram(['index', 'status', '--network', 'regtest', '--prefix', local]);
+      working.push((builtMs - readerStartMs) / (localMs - localStartMs));
       const scriptsMs = await cpuOfProgram(['index', 'rebuild', '--scripts', '--network', 'regtest', '--prefix', local]);
       both.push((await cpuToLive(nats, join(folder, `both-${round}`), node.chain.height, '--rest-addresses')) / (localMs + scriptsMs));
       rmSync(local, { recursive: true });
     }
     console.log(
-      `catching up over a fleet: ${shown(ratios)} times the CPU of index rebuild over local blocks; with the index by script ${shown(both)}`
+      `catching up over a fleet: ${shown(ratios)} times the CPU of index rebuild over local blocks, ${shown(working)} without the starts of ` +
+        `reader and command; with the index by script ${shown(both)}`
     );
     const copy = join(folder, 'snapshot');
     const target = join(folder, 'target');

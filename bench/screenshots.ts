@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     { name: 'explorer-address', path: `/address/${address}`, shown: '.chart canvas', colorScheme: 'dark' }
   ] as const;
   for (const { name, path, shown, colorScheme } of pictures) {
-    const { page } = await watchedPage(browser, served.baseUrl, { viewport: SIZE, colorScheme, reducedMotion: 'reduce' });
+    const { page } = await watchedPage(browser, served.baseUrl, { viewport: SIZE, colorScheme });
     await page.goto(`/explorer${path}`);
     await page.waitForSelector(shown);
     await page.waitForSelector('.contact.live');

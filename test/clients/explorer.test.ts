@@ -248,7 +248,7 @@ describe('the explorer', function () {
         ['/nothing', 'h1:has-text("no such page")']
       ];
       for (const colorScheme of THEMES) {
-        const { page: themed } = await watch(served, { colorScheme, reducedMotion: 'reduce' });
+        const { page: themed } = await watch(served, { colorScheme });
         for (const [path, shown] of all) {
           await themed.goto(`/explorer${path}`);
           await themed.waitForSelector(shown);

@@ -37,7 +37,9 @@ export interface WatchedPage {
 
 /** A page in a new context, whose faults are written down. `baseUrl`: of the node. */
 export async function watchedPage(browser: Browser, baseUrl: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const page = await browser.newPage({ baseURL: baseUrl, timezoneId: 'Europe/Berlin', locale: 'en-GB', ...options });
+  // What moves without end is painted without end.
+  const still = { reducedMotion: 'reduce', timezoneId: 'Europe/Berlin', locale: 'en-GB' } as const;
+  const page = await browser.newPage({ baseURL: baseUrl, ...still, ...options });
   const [faults, asked]: [string[], string[]] = [[], []];
   page.on('console', (message) => faults.push(`console ${message.type()}: ${message.text()} ${message.location().url}`));
   page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
