@@ -85,7 +85,7 @@ export interface TestFullNode extends HostNode {
     addAddress(address: unknown): void;
   };
   readonly opened: boolean;
-  readonly logger: HostNode['logger'] & { memory(): void };
+  readonly logger: HostNode['logger'] & { readonly logger: { memory(): void } };
   use(plugin: unknown): unknown;
   getCoin(hash: HostHash, index: number): Promise<unknown>;
   get(name: string): unknown;

@@ -31,7 +31,7 @@ export async function createRegtestNode(options: RegtestOptions = {}): Promise<T
     ...options.settings
   });
   // bcoin measures the memory of the process for its log with every block, which takes long and is not logged here.
-  node.logger.memory = () => undefined;
+  node.logger.logger.memory = () => undefined;
   return node;
 }
 
