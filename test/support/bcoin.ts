@@ -78,6 +78,8 @@ export interface TestFullNode extends HostNode {
   /** Checks the scripts of a block's transactions. */
   readonly workers: HostNode['workers'] & { check(...transaction: unknown[]): Promise<unknown> };
   readonly miner: HostNode['miner'] & {
+    /** null: blocks are made without its transactions. */
+    mempool: unknown;
     readonly cpu: {
       mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null>;
       createJob(tip: HostEntry, address?: unknown): Promise<MinerJob>;

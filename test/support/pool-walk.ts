@@ -174,10 +174,20 @@ export class PoolWalk {
   async step(step: PoolStep): Promise<void> {
     if (step.do === 'replace') await this.#replace(step);
     else if ('spends' in step) await this.#sendPicked(step);
-    else if (step.do === 'mine') await mine(this.host, 1);
+    else if (step.do === 'mine') await this.#mine();
     else if (step.do === 'mine a conflict') await this.mineConflict(step.pick);
     else if (step.do === 'open anew') await this.openAnew(step.meanwhile);
     else await this.goBack(step.do, step.back);
+  }
+
+  async #mine(): Promise<void> {
+    try {
+      await mine(this.host, 1);
+    } catch (error) {
+      // bcoin 1.0.2 counts descendants wrongly after some reorganizations: below zero its miner makes no block from the pool.
+      if (!(error instanceof Error && /(size|fee) >= 0/.test(error.message))) throw error;
+      await mineOnly(this.host, []);
+    }
   }
 
   /** Opens another pool by script, which finds the pool as it is. */
