@@ -132,9 +132,25 @@ function usePayments(from: string): string {
     export const wrongRequest: string = decodePaymentRequest(Buffer.alloc(0));`;
 }
 
+/** Declarations of the language and of others, which are read once for all programs. */
+const read = new Map<string, ts.SourceFile | undefined>();
+
+function compilerHost(options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  return {
+    ...host,
+    getSourceFile(file, language, ...more) {
+      const format = typeof language === 'object' ? language.impliedNodeFormat : undefined;
+      const key = `${file} ${String(format)}`;
+      if (!read.has(key)) read.set(key, host.getSourceFile(file, language, ...more));
+      return read.get(key);
+    }
+  };
+}
+
 /** What tsc says of a program and of the declarations of our packages that it uses; those of others are not looked at. */
 function errorsOf(file: string, resolution: ts.CompilerOptions): string[] {
-  const program = ts.createProgram([file], {
+  const options: ts.CompilerOptions = {
     ...resolution,
     noEmit: true,
     strict: true,
@@ -142,7 +158,8 @@ function errorsOf(file: string, resolution: ts.CompilerOptions): string[] {
     lib: ['lib.es2022.d.ts'],
     types: ['node'],
     typeRoots: [join(dirname(file), 'node_modules/@types')]
-  });
+  };
+  const program = ts.createProgram([file], options, compilerHost(options));
   const ours = program
     .getSourceFiles()
     .filter(({ fileName }) => fileName === file || /\/node_modules\/(bcoin-)?rest(-payments)?\//.test(fileName));
