@@ -11,8 +11,8 @@ describe('what waits for a subscriber that never reads', () => {
   /** Bytes of messages that the publisher holds after it has sent all. */
   const held = async (hwm: number): Promise<number> => {
     const child = fork(compiledProgram('unread-publisher'), [`${await freePort()}`, `${hwm}`, `${COUNT}`, `${BYTES}`]);
-    const [[bytes]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
-    return bytes as number;
+    const [message] = await Promise.all([once(child, 'message') as Promise<[number]>, once(child, 'exit')]);
+    return message[0];
   };
 
   it('is as many messages as the high-water mark says, and all without one', async () => {
