@@ -14,7 +14,7 @@ const collect = runInNewContext('gc') as () => void;
 /** A publisher does not say when it has a subscription. */
 const SUBSCRIBED_MS = 300;
 
-const [TURNS, TURN_MS] = [20, 25];
+const [TURNS, TURN_MS] = [10, 25];
 
 async function main(): Promise<void> {
   const [port = 0, hwm = 0, count = 0, length = 0] = process.argv.slice(2).map(Number);
@@ -33,10 +33,8 @@ async function main(): Promise<void> {
     await setTimeout(TURN_MS);
     least = Math.min(least, held() - before);
   }
-  process.send?.(least);
-  silent.close();
-  sockets.close();
-  process.disconnect();
+  // Not closed: libzmq 4.3.5 aborts if a subscriber goes with half a message while its publisher closes.
+  process.send?.(least, () => process.kill(process.pid, 'SIGKILL'));
 }
 
 function held(): number {

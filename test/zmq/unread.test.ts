@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import { compiledProgram } from '../support/compiled';
 import { freePort } from '../support/regtest-node';
 
-const [COUNT, BYTES] = [500, 200_000];
+const [COUNT, BYTES] = [250, 200_000];
 
 describe('what waits for a subscriber that never reads', () => {
   /** Bytes of messages that the publisher holds after it has sent all. */
