@@ -16,6 +16,7 @@ const belowInterfaces = [
   'lib/follow',
   'lib/index',
   'lib/scripts',
+  'lib/addresses',
   'lib/server',
   'lib/answers'
 ];
@@ -36,6 +37,7 @@ const modules = {
   'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
+  'lib/addresses': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index', 'lib/scripts'],
   'lib/snapshot': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index', 'lib/scripts'],
   'lib/fleet': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/watch': ['lib/turns', 'lib/bitcoin', 'lib/taproot', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
@@ -70,9 +72,9 @@ const modules = {
   'lib/electrum': belowInterfaces,
   'lib/zmq': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/rehearsal': ['lib/turns', 'lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server'],
-  'lib/metrics': ['lib/turns', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server', 'lib/answers'],
+  'lib/metrics': ['lib/turns', 'lib/node', 'lib/index', 'lib/scripts', 'lib/addresses', 'lib/server', 'lib/answers'],
   'lib/web': ['lib/server'],
-  'lib/explorer': ['lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/server', 'lib/web'],
+  'lib/explorer': ['lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/addresses', 'lib/server', 'lib/web'],
   'lib/merchant': [...belowInterfaces, 'lib/payments', 'lib/web'],
   migrations: ['lib/store']
 };

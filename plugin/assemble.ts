@@ -1,6 +1,8 @@
 // Builds the parts of the service from options and stores. Opens them in order, and closes them in reverse order.
 
 import { EMPTY } from 'rxjs';
+import { AddressList } from '../lib/addresses/address-list';
+import { STATE_KEYS as ADDRESS_STATE_KEYS } from '../lib/addresses/records';
 import { answersOf, scriptAnswersOf } from '../lib/answers/answers';
 import { txidsFrom } from '../lib/answers/scripts/txids';
 import { explorerInterface } from '../lib/explorer/explorer-interface';
@@ -20,6 +22,8 @@ import { healthInterface } from '../lib/server/health';
 import { UnixSocket, UnixSocketError } from '../lib/server/http/unix-socket';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
+import { DiskStore } from '../lib/store/disk-store';
+import { MemoryStore } from '../lib/store/memory-store';
 import { messageOf } from '../lib/turns/error-text';
 import { NotBuiltError, WebFiles } from '../lib/web/web-files';
 import { RefusedBlockFile } from '../lib/watch/refused-block';
@@ -27,7 +31,7 @@ import { RefusedBlocks } from '../lib/watch/refused-blocks';
 import { NotPublishedError } from '../lib/zmq/errors';
 import { Notifications } from '../lib/zmq/notifications';
 import { migrations } from '../migrations';
-import { OptionError, type RestOptions } from './options';
+import { OptionError, type AddressOptions, type RestOptions } from './options';
 import { WalletServices, type ReplacedWalletParts } from './wallet-services';
 import type { Answers } from '../lib/answers/answers';
 import type { IndexLogger } from '../lib/follow/logger';
@@ -77,6 +81,8 @@ export class Assembly {
   readonly rpc: RpcService | undefined;
   /** Only with `--rest-addresses`. */
   readonly wallets: WalletServices | undefined;
+  /** Only with `--rest-addresses-search`. */
+  readonly addresses: AddressList | undefined;
   /** Only with `--rest-payments`. */
   readonly merchant: MerchantService | undefined;
   /** Only with `--rest-metrics`. */
@@ -122,8 +128,12 @@ export class Assembly {
       const pool = new ScriptPool(node.pool, (error) => {
         logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
       });
+      const addressStore = places === undefined ? new MemoryStore() : new DiskStore(places.addresses, { checkedFirst: ADDRESS_STATE_KEYS });
+      const list = addresses.search ? new AddressList({ ...common, store: addressStore, index, node, scrubMs }) : undefined;
+      this.addresses = list;
       this.wallets = new WalletServices({
         serving,
+        list,
         answers: scriptAnswersOf(answers, serving.gate, scripts, pool),
         scripts,
         options: addresses,
@@ -144,7 +154,21 @@ export class Assembly {
       const api = this.wallets && addresses && { path: addresses.path, gate: this.wallets.answers.scriptsGate };
       const { network } = node;
       const files = webFiles('rest-explorer');
-      app.add(explorerInterface({ files, responses, node, network, index, gate, scripts, api, needsKey: options.auth, version }));
+      app.add(
+        explorerInterface({
+          files,
+          responses,
+          node,
+          network,
+          index,
+          gate,
+          scripts,
+          addresses: this.addresses,
+          api,
+          needsKey: options.auth,
+          version
+        })
+      );
     }
     this.merchant =
       payments &&
@@ -171,8 +195,8 @@ export class Assembly {
       new Metrics({
         endpoint: options.metrics,
         observed: {
-          ...{ version, serving, answers, index, times, wallets: this.wallets, feed: this.feed },
-          folders: foldersOf(places, addresses !== undefined)
+          ...{ version, serving, answers, index, times, wallets: this.wallets, addresses: this.addresses, feed: this.feed },
+          folders: foldersOf(places, addresses)
         },
         logger
       });
@@ -204,6 +228,7 @@ export class Assembly {
     this.serving.open();
     await this.rpc?.open();
     await this.wallets?.open();
+    this.addresses?.open();
     await this.#openMerchant();
     await this.#openMetrics();
     this.#mount.open();
@@ -265,6 +290,7 @@ export class Assembly {
     await this.metrics?.close();
     await this.#rehearsal.close();
     await this.merchant?.close();
+    await this.addresses?.close();
     await this.wallets?.close();
     await this.rpc?.close();
     this.serving.close();
@@ -289,7 +315,8 @@ function editionOf(version: string, { profile, witness }: RestOptions): string {
 }
 
 /** Folders whose sizes are shown, by name. */
-function foldersOf(places: Places | undefined, hasScripts: boolean): Record<string, string> {
+function foldersOf(places: Places | undefined, addresses: AddressOptions | undefined): Record<string, string> {
   if (places === undefined) return {};
-  return { index: places.index, ...(hasScripts && { scripts: places.scripts, filling: places.filling }) };
+  const { index, scripts, filling } = places;
+  return { index, ...(addresses && { scripts, filling }), ...(addresses?.search && { addresses: places.addresses }) };
 }

@@ -117,6 +117,12 @@ export const OPTIONS = [
   wallets('rest-addresses-path PATH', { type: 'text', fallback: '/api' }, "of Esplora's API", RARE),
   wallets('rest-addresses-socket FILE', TEXT, 'a Unix socket over which it is answered as well, and nothing else', RARE),
   wallets('rest-addresses-socket-mode MODE', { type: 'text', fallback: '660' }, 'of that socket, in octal digits: who may connect', RARE),
+  wallets(
+    'rest-addresses-search',
+    FLAG,
+    'answer /address-prefix of it, from a list of all addresses that takes more disk than the index by script',
+    RARE_OF_NODES
+  ),
   wallets('rest-mining', FLAG, 'answer /block-template of it, a block to mine', RARE_OF_NODES),
   wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins with commas between them, or *'),
   wallets('rest-no-broadcast', FLAG, 'accept no transactions', RARE),

@@ -96,6 +96,8 @@ export interface AddressOptions {
   readonly cors: readonly string[] | '*' | undefined;
   /** A Unix socket over which it is answered as well, and the mode of its file; undefined: there is none. */
   readonly socket: { readonly path: string; readonly mode: number } | undefined;
+  /** Whether addresses can be searched for by how they begin, from a list of all of them. */
+  readonly search: boolean;
   /** Whether blocks to mine are given out. */
   readonly mining: boolean;
   /** Whether transactions are accepted for broadcast. */
@@ -295,6 +297,7 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
     path: readPath(read, 'rest-addresses-path'),
     cors: readOrigins(read),
     socket: readSocket(read, config),
+    search: read.flag('rest-addresses-search'),
     mining: read.flag('rest-mining'),
     broadcast: !read.flag('rest-no-broadcast'),
     maxUnspent: read.integer('rest-max-unspent'),

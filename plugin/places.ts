@@ -10,6 +10,8 @@ export interface Places {
   readonly scripts: string;
   /** Where rows are sorted while the index by script is filled. */
   readonly filling: string;
+  /** The list of addresses. */
+  readonly addresses: string;
   /** A block of the node's chain that other nodes refuse. */
   readonly refused: string;
   /** Of a reader: blocks that it keeps, and how far it has read the log of its fleet. */
@@ -32,6 +34,7 @@ export function placesOf(config: Pick<HostConfig, 'location'>): Places {
     index: join(folder, 'index'),
     scripts,
     filling: fillingFolder(scripts),
+    addresses: join(folder, 'addresses'),
     refused: join(folder, 'refused-block.json'),
     blocks: join(folder, 'blocks'),
     position: join(folder, 'fleet.json'),

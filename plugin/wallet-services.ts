@@ -18,6 +18,7 @@ import { Sessions, type SessionsParts } from '../lib/server/sockets/sessions';
 import { WebSockets } from '../lib/server/sockets/web-sockets';
 import { messageOf } from '../lib/turns/error-text';
 import { OptionError, type AddressOptions } from './options';
+import type { AddressList } from '../lib/addresses/address-list';
 import type { ScriptAnswers } from '../lib/answers/answers';
 import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
@@ -51,6 +52,8 @@ export interface WalletServicesParts {
   readonly serving: Serving;
   readonly answers: ScriptAnswers;
   readonly scripts: ScriptIndexer;
+  /** For searching addresses; undefined: they are not searched. */
+  readonly list: Pick<AddressList, 'search'> | undefined;
   readonly options: AddressOptions;
   /** The folder for the certificate; undefined: the certificate is not kept. */
   readonly folder: string | undefined;
@@ -92,7 +95,7 @@ export class WalletServices {
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
 
-  constructor({ serving, answers, scripts, options, folder, version, logger, replaced, times }: WalletServicesParts) {
+  constructor({ serving, answers, scripts, list, options, folder, version, logger, replaced, times }: WalletServicesParts) {
     const {
       node,
       connections,
@@ -128,7 +131,7 @@ export class WalletServices {
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
     const outpoints = (this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints }));
     this.access = new ScriptAccess({ scripts, answers, statuses });
-    const esplora = { ...answers, broadcast, mining, maxUnspent, version };
+    const esplora = { ...answers, list, broadcast, mining, maxUnspent, version };
     this.esplora = esploraInterface(serving, esplora, { ...options, version });
     const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
     this.push = new PushService({

@@ -2,6 +2,7 @@
 // success, and lets errors of index and node pass.
 
 import type { Socket } from 'node:net';
+import type { AddressList } from '../addresses/address-list';
 import type { ScriptAnswers } from '../answers/answers';
 import type { Operation } from '../describe/open-api';
 import type { Client } from '../turns/client';
@@ -22,6 +23,8 @@ export interface Route {
 
 /** What endpoints answer from. */
 export interface EsploraContext extends ScriptAnswers {
+  /** For searching addresses; undefined: they are not searched. */
+  readonly list: Pick<AddressList, 'search'> | undefined;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
   /** Whether blocks to mine are given out. */

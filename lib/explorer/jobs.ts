@@ -1,10 +1,11 @@
 // What a node does before it answers, and beside it: each piece of work with how far it is.
 
+import type { AddressesState } from '../addresses/state';
 import type { IndexFigures, IndexState } from '../index/types';
 import type { NodeProgress } from '../node/types';
 import type { ScriptsState } from '../scripts/types';
 
-export type JobName = 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters';
+export type JobName = 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters' | 'addresses';
 
 /** `done` of `total`, in a unit; `part`: 0 to 1. What is not known is left out. */
 export interface Job {
@@ -25,10 +26,12 @@ export interface Working {
   readonly gate: { readonly isReady: boolean; readonly isRehearsing: boolean };
   /** Undefined without `--rest-addresses`. */
   readonly scripts: { readonly state: ScriptsState } | undefined;
+  /** Undefined without `--rest-addresses-search`. */
+  readonly addresses: { readonly state: AddressesState } | undefined;
 }
 
 /** In the order in which the work is done. */
-export function jobsOf({ node, index, gate, scripts }: Working): readonly Job[] {
+export function jobsOf({ node, index, gate, scripts, addresses }: Working): readonly Job[] {
   const { backfill, filters } = index.figures;
   return [
     chainJob(node),
@@ -36,7 +39,8 @@ export function jobsOf({ node, index, gate, scripts }: Working): readonly Job[] 
     { name: 'rehearsal', state: gate.isReady ? 'done' : gate.isRehearsing ? 'running' : 'waiting' },
     ...(scripts === undefined ? [] : [{ name: 'scripts' as const, ...scriptsJob(scripts.state) }]),
     ...(backfill === undefined ? [] : [{ name: 'backfill' as const, state: 'running' as const, part: backfill }]),
-    ...(filters === undefined ? [] : [{ name: 'filters' as const, state: 'running' as const, part: filters }])
+    ...(filters === undefined ? [] : [{ name: 'filters' as const, state: 'running' as const, part: filters }]),
+    ...(addresses === undefined ? [] : [{ name: 'addresses' as const, ...addressesJob(addresses.state) }])
   ];
 }
 
@@ -85,6 +89,22 @@ function scriptsJob(state: ScriptsState): Unnamed {
       return { state: 'running', step: 'step 2 of 3, sorting', ...reached(state.done, state.total), unit: 'files' };
     case 'catching-up':
       return { state: 'running', step: 'step 3 of 3, taking in the last blocks', ...reached(state.height, state.target), unit: 'blocks' };
+    case 'live':
+      return { state: 'done', ...reached(state.height, state.height), unit: 'blocks' };
+    case 'failed':
+    case 'closed':
+      return { state: 'failed' };
+  }
+}
+
+function addressesJob(state: AddressesState): Unnamed {
+  switch (state.phase) {
+    case 'loading':
+      return { state: 'running', step: 'loading' };
+    case 'waiting':
+      return { state: 'waiting' };
+    case 'filling':
+      return { state: 'running', step: 'taking in blocks', ...reached(state.height, state.target), unit: 'blocks' };
     case 'live':
       return { state: 'done', ...reached(state.height, state.height), unit: 'blocks' };
     case 'failed':

@@ -22,7 +22,7 @@ const FIRST_RETRY_MS = 100;
 export interface ScrubParts {
   readonly store: Store;
   /** For the log. */
-  readonly name: 'the index' | 'the index by script';
+  readonly name: 'the index' | 'the index by script' | 'the list of addresses';
   /** Whether all files were read when the store was opened. If not, a first pass reads them at once. */
   readonly wasChecked: boolean;
   readonly logger: IndexLogger;

@@ -3,6 +3,7 @@
 import { folderBytes } from './folder-size';
 import { gauge, histogram, labelled, type AnyFamily, type Labels } from './family';
 import type { Durations } from '../server/figures/durations';
+import type { AddressesState } from '../addresses/state';
 import type { IndexState } from '../index/types';
 import type { ScriptsState } from '../scripts/types';
 import type { BlockTimes } from './block-times';
@@ -65,14 +66,15 @@ function heightsOf({ serving: { node }, index, wallets }: Observed): Heights & {
 }
 
 /** Each from 0 to 1. */
-function jobsOf({ index, wallets }: Observed): Record<string, number | undefined> {
+function jobsOf({ index, wallets, addresses }: Observed): Record<string, number | undefined> {
   const { backfill, filters, scrub } = index.figures;
   return {
     ...indexingOf(index.state),
     backfill,
     filters,
     scrub,
-    ...(wallets && { ...fillingOf(wallets.scripts.state), scripts_scrub: wallets.scripts.scrubbed })
+    ...(wallets && { ...fillingOf(wallets.scripts.state), scripts_scrub: wallets.scripts.scrubbed }),
+    ...(addresses && { addresses: listedOf(addresses.state) })
   };
 }
 
@@ -93,6 +95,9 @@ function fillingOf(state: ScriptsState): Record<string, number> {
       return { scripts_indexing: Number(state.phase === 'live') };
   }
 }
+
+const listedOf = (state: AddressesState): number =>
+  state.phase === 'filling' ? ratio(state.height, state.target) : Number(state.phase === 'live');
 
 /** Undefined while an index has no height. */
 const lag = (tip: number, height: number | undefined): number | undefined => (height === undefined ? undefined : Math.max(0, tip - height));

@@ -1,5 +1,6 @@
 // The parts of the service that are looked at.
 
+import type { AddressesState } from '../addresses/state';
 import type { Answers, ScriptAnswers } from '../answers/answers';
 import type { OutpointNotifier } from '../answers/outpoints/outpoint-notifier';
 import type { StatusNotifier } from '../answers/status/status-notifier';
@@ -23,6 +24,8 @@ export interface Observed {
   readonly times: RequestTimes;
   /** Undefined without an index by script. */
   readonly wallets: ObservedWallets | undefined;
+  /** Undefined without a list of addresses. */
+  readonly addresses: { readonly state: AddressesState } | undefined;
   /** Undefined for a process that feeds no fleet. */
   readonly feed: { readonly figures: FeedFigures } | undefined;
   /** Folders whose sizes are shown, by name. */

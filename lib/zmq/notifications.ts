@@ -26,7 +26,7 @@ const ENTERED = Buffer.from('A');
 const LEFT = Buffer.from('R');
 
 export interface NotificationsParts {
-  readonly node: Pick<NodeSource, 'pool' | 'synced' | 'synced$' | 'rawBlock' | 'withChainLock'>;
+  readonly node: Pick<NodeSource, 'pool' | 'tip' | 'synced' | 'synced$' | 'rawBlock' | 'withChainLock'>;
   readonly index: Pick<ChainIndex, 'blocks$'>;
   readonly notifiers: readonly Notifier[];
   readonly logger: Pick<IndexLogger, 'warning'>;
@@ -42,8 +42,8 @@ export class Notifications {
   #waitingBlocks = 0;
   /** The tip after what was heard of last. */
   #height = -1;
-  /** Whether the node has been up to date with its peers. */
-  #hasSynced = false;
+  /** The height from which tips are told: that of the block with which the first download ended; undefined until then. */
+  #tipsFrom: number | undefined;
   #subscription: Subscription | undefined;
   #telling: Promise<void> | undefined;
 
@@ -63,7 +63,7 @@ export class Notifications {
     this.#subscription = new Subscription();
     this.#subscription.add(index.blocks$.subscribe((block) => this.#onBlock(block)));
     this.#subscription.add(node.pool.events$.subscribe((event) => this.#onPool(event)));
-    this.#subscription.add(node.synced$.subscribe((synced) => (this.#hasSynced ||= synced)));
+    this.#subscription.add(node.synced$.subscribe(this.#onSynced));
   }
 
   /** What waits is not told any more. */
@@ -73,6 +73,10 @@ export class Notifications {
     await this.#telling;
     this.#sockets.close();
   }
+
+  readonly #onSynced = (synced: boolean): void => {
+    if (synced) this.#tipsFrom ??= this.#parts.node.tip().height;
+  };
 
   #onBlock({ type, block }: IndexedBlock): void {
     // An index that is built again tells of blocks that were told.
@@ -195,10 +199,12 @@ export class Notifications {
     await this.#sockets.send('rawtx', raw);
   }
 
-  /** As Bitcoin Core, not during the first download, which asks nobody for single blocks. */
+  /** As Bitcoin Core, not during the first download, which asks nobody for single blocks. Its last blocks may be told after it has ended. */
   async #tellTip({ block: { hash, height }, isBrief }: Tip): Promise<void> {
-    this.#hasSynced ||= this.#parts.node.synced;
-    if (!this.#hasSynced || (isBrief && height < this.#height)) return;
+    this.#onSynced(this.#parts.node.synced);
+    if (this.#tipsFrom === undefined || height < this.#tipsFrom || (isBrief && height < this.#height)) return;
+    // A chain that becomes shorter later is told, too.
+    this.#tipsFrom = 0;
     await this.#sockets.send('hashblock', toDisplayOrder(hash));
     if (!this.#sockets.has('rawblock')) return;
     const raw = await this.#parts.node.rawBlock(hash);

@@ -128,6 +128,8 @@ describe('a PSBT', () => {
       ['more than 10000 hashes of leaves', text(input, '2116', '01'.repeat(32), 'fd1527', 'fd1127', Buffer.alloc(32 * 10_001), '00')],
       ['more than 10000 leaves in a tree', text(output, '0106', sized(Buffer.alloc(40_004, '01c00151', 'hex')), '00')],
       ['more than 1000000 bytes in a transaction', text('70736274ff0100', sized(Buffer.alloc(1_000_001)), '00')],
+      ['more than 4000000 bytes in a transaction with its witnesses', text(input, '0100', sized(Buffer.alloc(4_000_001)), '00')],
+      ['more than 4000000 bytes in a witness', text(input, '0108', sized(Buffer.alloc(4_000_001)), '00')],
       ['more than 8000000 bytes', 'A'.repeat(10_666_672)]
     ] as const)
       expect(() => read(refused), sentence).to.throw(PsbtError, new RegExp(`^${sentence}$`));

@@ -38,7 +38,14 @@ class Uncached {
   readonly #routes: readonly Route[];
 
   constructor(all: NotifyingNode) {
-    this.#routes = esploraRoutes({ ...uncachedAnswers(all), broadcast: false, mining: false, maxUnspent: 500, version: '1.0.0' });
+    this.#routes = esploraRoutes({
+      ...uncachedAnswers(all),
+      broadcast: false,
+      mining: false,
+      list: undefined,
+      maxUnspent: 500,
+      version: '1.0.0'
+    });
   }
 
   async answer(question: string): Promise<string> {

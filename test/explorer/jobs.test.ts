@@ -1,17 +1,19 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { jobsOf, type Working } from '../../lib/explorer/jobs';
+import type { AddressesState } from '../../lib/addresses/state';
 import type { IndexState } from '../../lib/index/types';
 import type { ScriptsState } from '../../lib/scripts/types';
 
 const node = { synced: false, progress: () => ({ height: 120_000, verified: 0.25 }) };
 const gate = { isReady: false, isRehearsing: false };
 const figures = { backfill: undefined, filters: undefined };
-const working = (index: IndexState, scripts?: ScriptsState): Working => ({
+const working = (index: IndexState, scripts?: ScriptsState, addresses?: AddressesState): Working => ({
   node,
   index: { state: index, figures },
   gate,
-  scripts: scripts && { state: scripts }
+  scripts: scripts && { state: scripts },
+  addresses: addresses && { state: addresses }
 });
 
 describe('the jobs of a node', () => {
@@ -51,6 +53,23 @@ describe('the jobs of a node', () => {
       expect(job, state.phase).to.deep.include(expected);
       expect(JSON.stringify(job)).not.to.include('secret');
     }
+  });
+
+  it('have the list of addresses, if there is one', () => {
+    const live = { phase: 'live', height: 9 } as const;
+    const states: readonly [AddressesState, object][] = [
+      [{ phase: 'loading' }, { state: 'running', step: 'loading' }],
+      [{ phase: 'waiting' }, { state: 'waiting' }],
+      [
+        { phase: 'filling', height: 3, target: 4 },
+        { state: 'running', step: 'taking in blocks', part: 0.75, done: 3, total: 4, unit: 'blocks' }
+      ],
+      [live, { state: 'done', part: 1, done: 9, total: 9, unit: 'blocks' }],
+      [{ phase: 'failed', message: '/secret/path' }, { state: 'failed' }],
+      [{ phase: 'closed' }, { state: 'failed' }]
+    ];
+    for (const [state, expected] of states)
+      expect(jobsOf(working(live, live, state)).at(-1), state.phase).to.deep.equal({ name: 'addresses', ...expected });
   });
 
   it('include the backfill and the filters while they are under way', () => {

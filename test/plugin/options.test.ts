@@ -95,6 +95,7 @@ describe('the options', () => {
       path: '/api',
       cors: undefined,
       socket: undefined,
+      search: false,
       mining: false,
       broadcast: true,
       maxUnspent: 500,
@@ -109,12 +110,14 @@ describe('the options', () => {
       'rest-max-unspent': 2_000,
       'rest-addresses-socket': '/tmp/a/../wallets.sock',
       'rest-addresses-socket-mode': '600',
+      'rest-addresses-search': true,
       'rest-mining': true
     };
     expect(readOptions(await configOf(others)).addresses).to.deep.equal({
       path: '/esplora/v1',
       cors: ['https://wallet.example', 'http://localhost:3000'],
       socket: { path: '/tmp/wallets.sock', mode: 0o600 },
+      search: true,
       mining: true,
       broadcast: false,
       maxUnspent: 2_000,
@@ -252,6 +255,7 @@ describe('the options', () => {
           ] as const
       ),
       [{ 'rest-mining': true }, '--rest-mining has no effect without --rest-addresses'],
+      [{ 'rest-addresses-search': true }, '--rest-addresses-search has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/a?b', '/a b'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const

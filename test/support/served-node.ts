@@ -14,6 +14,7 @@ import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { settledAt } from './settled-ports';
 import type { AddressInfo } from 'node:net';
+import type { AddressList } from '../../lib/addresses/address-list';
 import type { ScriptAnswers } from '../../lib/answers/answers';
 import type { ChainIndexer } from '../../lib/index/chain-index';
 import type { NodeSource } from '../../lib/node/types';
@@ -75,6 +76,8 @@ export class ServedNode {
   /** What the interfaces answer from. */
   readonly answers: ScriptAnswers;
   readonly wallets: WalletServices;
+  /** Undefined without `--rest-addresses-search`. */
+  readonly list: AddressList | undefined;
   readonly log: MemoryLog;
   /** Of the node's HTTP server. */
   readonly port: number;
@@ -87,6 +90,7 @@ export class ServedNode {
     this.serving = parts.serving;
     this.answers = wallets.answers;
     this.wallets = wallets;
+    this.list = parts.addresses;
     this.log = log;
     ({ port: this.port } = parts.serving.host.server.address() as AddressInfo);
   }

@@ -347,9 +347,10 @@ function inputIn(fields: PsbtMap, own: ScannedTransaction['inputs'][number] | un
 function requireWhole(input: PsbtInput): PsbtInput {
   const raw = fieldOf(input.fields, INPUT.wholeOutput);
   if (raw === undefined) return input;
-  const { txid, outputs } = scanWholeTransaction(raw);
+  const { txid, outputsOffset } = scanWholeTransaction(raw);
   if (!txid.equals(input.txid)) throw broken('Non-witness UTXO does not match outpoint hash');
-  if (input.index >= outputs.length) throw broken('Input specifies output index that does not exist');
+  // Not as a list: there may be hundreds of thousands.
+  if (input.index >= new ByteReader(raw, outputsOffset).compactSize()) throw broken('Input specifies output index that does not exist');
   return input;
 }
 

@@ -20,6 +20,8 @@ const LEAF_VERSION = 0xfe;
 
 /** A transaction with more does not fit into a block. */
 export const MOST_STRIPPED_BYTES = 1_000_000;
+/** Neither does one with more bytes of witnesses. */
+const MOST_WHOLE_BYTES = 4_000_000;
 /** Leaves of a tree, and hashes of leaves on the way to a key. */
 const MOST_LEAVES = 10_000;
 /** Keys of an aggregate one: checking one takes some microseconds. */
@@ -46,13 +48,17 @@ export const readExactly = (reader: ByteReader, length: number): Buffer =>
     return undefined;
   });
 
-/** A transaction. */
-export const readWholeOutput = (reader: ByteReader): Buffer => readForm(reader, (inner) => readTransaction(inner).raw);
-
 /** @throws PsbtError for more than is read at all */
 function requireNoMore(count: number, most: number, what: string): void {
   if (count > most) throw new PsbtError(`more than ${most} ${what}`);
 }
+
+/** A transaction. It is read in one go. */
+export const readWholeOutput = (reader: ByteReader): Buffer =>
+  readForm(reader, (inner, length) => {
+    requireNoMore(length, MOST_WHOLE_BYTES, 'bytes in a transaction with its witnesses');
+    return readTransaction(inner).raw;
+  });
 
 /** Of an unsigned transaction. @throws PsbtError */
 export const requireFits = (length: number): void => {
@@ -84,7 +90,8 @@ export const readOutput = (reader: ByteReader): Buffer =>
   });
 
 export const readWitness = (reader: ByteReader): Buffer =>
-  readForm(reader, (inner) => {
+  readForm(reader, (inner, length) => {
+    requireNoMore(length, MOST_WHOLE_BYTES, 'bytes in a witness');
     for (let left = inner.compactSize(); left > 0; left--) inner.skip(inner.compactSize());
     return undefined;
   });

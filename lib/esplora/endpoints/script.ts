@@ -1,8 +1,10 @@
 // The endpoints of a script, by its address or by its hash.
 
+import { AddressesUnavailableError } from '../../addresses/state';
 import { inPath, json, type Operation } from '../../describe/open-api';
-import { named } from '../../describe/schema';
+import { listOf, named } from '../../describe/schema';
 import { ASKED_HASH, TEXT } from '../../describe/values';
+import { unavailable } from '../../server/errors';
 import { statsSchema, writeStats, type StatsSubject } from '../../views/esplora/coins';
 import { JsonWriter } from '../../views/json-writer';
 import { addressSearchDisabled } from '../errors';
@@ -43,20 +45,38 @@ export function scriptRoutes(context: EsploraContext): Route[] {
         };
       })
     ),
-    // There is no list of addresses to search.
-    {
-      method: 'GET',
-      path: '/address-prefix/:prefix',
-      endpoint: () => Promise.reject(addressSearchDisabled()),
-      operation: {
-        id: 'searchAddresses',
-        summary: 'Addresses that begin with some characters. This server does not search.',
-        parameters: [inPath('prefix', 'The characters.', TEXT)],
-        answer: undefined,
-        errors: { 400: 'Addresses are not searched.' }
-      }
-    }
+    addressSearch(context)
   ];
+}
+
+/** As many as Blockstream's server gives. */
+const MOST_FOUND = 10;
+
+function addressSearch({ list }: EsploraContext): Route {
+  return {
+    method: 'GET',
+    path: '/address-prefix/:prefix',
+    endpoint: async (request) => {
+      if (list === undefined) throw addressSearchDisabled();
+      try {
+        return jsonReply(JSON.stringify(await list.search(request.parameter('prefix'), MOST_FOUND)));
+      } catch (error) {
+        throw error instanceof AddressesUnavailableError ? unavailable(error.message) : error;
+      }
+    },
+    operation: {
+      id: 'searchAddresses',
+      summary: `Addresses that begin with some characters${list === undefined ? '. This server does not search.' : ''}`,
+      parameters: [inPath('prefix', 'The characters, in the case in which addresses are shown.', TEXT)],
+      answer:
+        list &&
+        json(`Addresses to which outputs of the chain have ever paid, ${MOST_FOUND} at most, in the order of their bytes.`, {
+          ...listOf(TEXT),
+          maxItems: MOST_FOUND
+        }),
+      errors: list === undefined ? { 400: 'Addresses are not searched.' } : {}
+    }
+  };
 }
 
 /** The SHA-256 of the script in the path of a request; throws HttpError 400. */

@@ -3,7 +3,7 @@
 import type { Client } from './client';
 
 export interface Job {
-  readonly name: 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters';
+  readonly name: 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters' | 'addresses';
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly step?: string;
   readonly part?: number;

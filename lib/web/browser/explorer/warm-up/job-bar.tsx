@@ -18,7 +18,8 @@ const JOBS: Readonly<Record<Job['name'], JobText>> = {
     title: 'Positions of earlier transactions',
     meaning: 'The index began with the coins of the node; earlier transactions are found afterwards.'
   },
-  filters: { title: 'Block filters', meaning: 'A filter of each block, for wallets that keep their addresses to themselves.' }
+  filters: { title: 'Block filters', meaning: 'A filter of each block, for wallets that keep their addresses to themselves.' },
+  addresses: { title: 'The list of addresses', meaning: 'Finds addresses by how they begin.' }
 };
 
 const STATES = { waiting: 'waiting', running: 'under way', done: 'done', failed: 'failed: the log of the node says why' } as const;

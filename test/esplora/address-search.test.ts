@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { after, describe, it } from 'mocha';
+import { bcoin } from '../support/bcoin';
+import { DescribedHttp, type HttpDocument } from '../support/described-http';
+import { mine } from '../support/regtest-node';
+import { ServedNode } from '../support/served-node';
+import { until } from '../support/until';
+
+describe('searching addresses over Esplora’s interface', () => {
+  let served: ServedNode;
+  after(() => served.close());
+  const reply = async (prefix: string): Promise<string> => {
+    const { status, body } = await served.get(`/address-prefix/${prefix}`);
+    return `${status} ${body.toString()}`;
+  };
+
+  it('finds the first ten addresses that begin so, which clients may keep for ten seconds', async () => {
+    served = await ServedNode.open({ settings: { 'rest-addresses-search': true } });
+    const addresses: string[] = [];
+    for (let key = 1; key <= 12; key++) {
+      const ring = bcoin.KeyRing.fromPrivate(Buffer.alloc(32, key), true);
+      ring.witness = true;
+      addresses.push(ring.getAddress('string', 'regtest'));
+      await mine(served.node, 1, undefined, ring.getAddress());
+    }
+    await served.settle();
+    await until(() => served.list?.state.phase === 'live' && served.list.state.height === 12);
+    const sorted = addresses.toSorted();
+    expect(await reply('rb1q')).to.equal(`200 ${JSON.stringify(sorted.slice(0, 10))}`);
+    expect(await reply(sorted[11] ?? '')).to.equal(`200 ${JSON.stringify(sorted.slice(11))}`);
+    for (const nothing of ['RB1Q', '%72b1q', 'zz', 'x'.repeat(5_000)]) expect(await reply(nothing)).to.equal('200 []');
+    const answer = await served.get('/address-prefix/rb1q');
+    expect(answer.headers['cache-control']).to.equal('public, max-age=10');
+    const document = new DescribedHttp(JSON.parse((await served.get('/openapi.json')).body.toString()) as HttpDocument);
+    const operation = document.find('GET', '/address-prefix/{prefix}') ?? expect.fail('an operation');
+    expect([document.faultIn(operation, answer), document.unmissed(operation, answer)]).to.deep.equal([undefined, []]);
+  });
+});
