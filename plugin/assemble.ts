@@ -284,7 +284,6 @@ export class Assembly {
 
   async close(): Promise<void> {
     await this.feed?.close();
-    await this.#notifications?.close();
     this.#unixSocket?.close();
     this.#mount.close();
     await this.metrics?.close();
@@ -296,6 +295,8 @@ export class Assembly {
     this.serving.close();
     await this.refused?.close();
     await this.index.close();
+    // After what writes to the disk: libzmq has been seen to abort when a subscriber leaves in the middle of a message.
+    await this.#notifications?.close();
     this.node.close();
   }
 }
