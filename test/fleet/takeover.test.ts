@@ -12,6 +12,7 @@ import { Faucet } from '../support/faucet';
 import { FeedingNode } from '../support/feeding-node';
 import { Nats, needsNats } from '../support/nats';
 import { mine } from '../support/regtest-node';
+import { testScale } from '../support/scale';
 import { until } from '../support/until';
 import { FoldedLog } from './folded-log';
 
@@ -19,7 +20,10 @@ const SUBJECTS = subjectsOf('regtest');
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 const NEVER = new AbortController().signal;
 
-for (const count of [1, 3] as const) {
+/** A longer test has all of it on one server as well. */
+const COUNTS = testScale() > 1 ? ([1, 3] as const) : ([3] as const);
+
+for (const count of COUNTS) {
   describe(`a fleet on ${count === 1 ? 'one server' : 'three servers'}`, function () {
     this.timeout(90_000);
     let nats: Nats;

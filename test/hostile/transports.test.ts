@@ -45,11 +45,11 @@ describe('hostile clients of every transport', function () {
 
   it('connections that say nothing, or half of what they have to say', async () => {
     await trial.judge([
-      attack('silent connections', 400, () => Buffer.alloc(0)),
-      attack('silent Electrum connections', 400, () => Buffer.alloc(0), 'electrum'),
-      attack('half a request line', 400, () => Buffer.from('GET /rest/tx/')),
-      attack('half a header', 400, () => Buffer.from(`GET /rest/tx/ HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(8_000)}`)),
-      attack('half an upgrade', 400, () => Buffer.from('GET /electrum HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n'))
+      attack('silent connections', 200, () => Buffer.alloc(0)),
+      attack('silent Electrum connections', 200, () => Buffer.alloc(0), 'electrum'),
+      attack('half a request line', 200, () => Buffer.from('GET /rest/tx/')),
+      attack('half a header', 200, () => Buffer.from(`GET /rest/tx/ HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(8_000)}`)),
+      attack('half an upgrade', 200, () => Buffer.from('GET /electrum HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n'))
     ]);
   });
 

@@ -43,7 +43,7 @@ const OF_FILLED_SCRIPTS: Kinds = { ...OF_SCRIPTS, M: 'how many blocks have their
 
 const WORKED_BLOCKS = 12;
 const SCALE = testScale();
-const MAIN = { scripts: false, disk: true, undoDepth: 1_000, filters: true, letters: 'dbfgs', flips: 3 * SCALE } as const;
+const MAIN = { scripts: false, disk: true, undoDepth: 1_000, filters: true, letters: 'dbfgs', flips: 2 * SCALE } as const;
 const SCRIPTS = {
   scripts: true,
   bootstrap: 'blocks',

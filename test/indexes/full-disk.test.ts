@@ -7,11 +7,11 @@ import { chainAActiveBlocks } from '../support/chain-a';
 import { compiledProgram } from '../support/compiled';
 import { newFolder } from '../support/folders';
 import { DiskIndexes, type FullDiskMessage } from '../support/full-disk-node';
-import { openRegtestNode } from '../support/regtest-node';
+import { openRegtestNode, trustSpends } from '../support/regtest-node';
 
 /** The shell's limit counts blocks of 512 bytes. */
 const BLOCKS_PER_KIBIBYTE = 2;
-/** Height of chain A: a node takes long to verify the blocks above. */
+/** Height of chain A. */
 const HEIGHT = 200;
 const blocks = chainAActiveBlocks()
   .slice(0, HEIGHT + 1)
@@ -58,6 +58,7 @@ for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
     /** Opens the indexes again with enough space. */
     async function expectToGoOn(): Promise<void> {
       const host = await openRegtestNode();
+      trustSpends(host);
       for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
       const indexes = new DiskIndexes(host, folder, onDisk);
       await indexes.open();

@@ -6,7 +6,7 @@ import { testScale, testSeed } from '../support/scale';
 import { anyStep } from '../support/walk-steps';
 
 const SUITES = [
-  { scripts: false, stepsOfWalk: 30, walks: 12 * testScale() },
+  { scripts: false, stepsOfWalk: 30, walks: 10 * testScale() },
   { scripts: true, stepsOfWalk: 12, walks: 4 * testScale() }
 ];
 

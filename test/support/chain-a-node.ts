@@ -10,7 +10,7 @@ import { bcoin, bcoinTarget } from './bcoin';
 import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
 import { newFolder } from './folders';
 import { projectFolder } from './project-folder';
-import { openRegtestNode } from './regtest-node';
+import { openRegtestNode, trustSpends } from './regtest-node';
 import { openRestNode, untilReady, type RestNode, type RestNodeOptions } from './rest-node';
 
 const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
@@ -53,8 +53,7 @@ async function madeChain(): Promise<string> {
 
 async function makeChain(prefix: string): Promise<void> {
   const node = await openRegtestNode({ prefix });
-  // Signatures are not checked: that takes bcoin half a minute, and Bitcoin Core has accepted these blocks.
-  node.workers.check = () => Promise.resolve(null);
+  trustSpends(node);
   for (const { raw } of chainABlocks()) await node.chain.add(bcoin.Block.fromRaw(raw));
   const { height } = chainAManifest();
   if (node.chain.height !== height) throw new Error(`chain A: expected height ${height}, got ${node.chain.height}`);

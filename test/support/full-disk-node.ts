@@ -8,7 +8,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin, type TestFullNode } from './bcoin';
 import { chainAActiveBlocks } from './chain-a';
 import { MemoryLog } from './memory-log';
-import { openRegtestNode } from './regtest-node';
+import { openRegtestNode, trustSpends } from './regtest-node';
 import { WalkedMainIndex } from './walked-main-index';
 import { WalkedScripts } from './walked-scripts';
 import type { WalkedIndex } from './walked-index';
@@ -71,6 +71,7 @@ async function main(): Promise<void> {
     .slice(1, height + 1)
     .map(({ raw }) => bcoin.Block.fromRaw(raw));
   const host = await openRegtestNode();
+  trustSpends(host);
   for (const block of blocks.slice(0, opened)) await host.chain.add(block);
   const indexes = new DiskIndexes(host, folder, onDisk);
   await indexes.open();

@@ -13,7 +13,7 @@ import { TOPICS, type Topic } from '../../lib/zmq/topics';
 import { bcoin } from '../support/bcoin';
 import { chainABlocks, jsonIn, type ChainABlock } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { freePort, openRegtestNode } from '../support/regtest-node';
+import { freePort, openRegtestNode, trustSpends } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
 import { TestSubscriber, type Message } from './subscriber';
@@ -66,8 +66,7 @@ describe('what is published while a node is far behind', function () {
     const settings: Record<string, unknown> = { 'rest-core': 'modern', 'rest-pool': 'modern' };
     for (const topic of TOPICS) Object.assign(settings, { [`rest-zmq-${topic}`]: address, [`rest-zmq-${topic}hwm`]: 0 });
     rest = await openRestNode({ prefix, settings, isFleet: false });
-    // Bitcoin Core has accepted these blocks.
-    rest.node.workers.check = () => Promise.resolve(null);
+    trustSpends(rest.node);
     await firstValueFrom(rest.rest.ready$.pipe(filter((ready) => ready)));
     subscriber = await TestSubscriber.open(address);
     const recorded = chainABlocks().slice(0, count);
