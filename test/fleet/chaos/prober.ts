@@ -18,6 +18,8 @@ const LOOK_PAUSE_MS = 200;
 const MADE_MS = 5_000;
 
 interface Health {
+  /** Of the highest block that any node has made; not of the reader. */
+  readonly made: number;
   readonly incarnation?: string;
   readonly term?: number;
 }
@@ -43,7 +45,7 @@ export class Prober {
     promised: 0,
     seen: 0,
     unanswered: 0,
-    missed: { log: 0, leader: 0, coin: 0, block: 0 }
+    missed: { log: 0, leader: 0, coin: 0, block: 0, coinbase: 0 }
   };
   /** What was broadcast over a reader. */
   readonly broadcast = new Map<string, Buffer>();
@@ -211,17 +213,22 @@ export class Prober {
     if (after.incarnation !== log) return 'log';
     // Its pool is the fleet's now; it may not have got the transaction, or may have lost it when it was killed.
     if (after.term !== before.term) return 'leader';
-    // After a reorganization. bcoin's own pool takes back nothing that spends a coinbase, and nothing at all if it is empty.
+    // After a reorganization. bcoin's own pool takes back nothing that spends a coinbase, and nothing at all if it is empty; and it drops
+    // whatever spends a coinbase.
     const { chain } = this.#fleet;
     if (tip === undefined || chain.blockOf(tip, txid) !== undefined) return undefined;
-    if (chain.made(tip, outpoint) === undefined) return 'coin';
-    return [...chain.blocks.values()].some(({ txids }) => txids.has(txid)) ? 'block' : undefined;
+    const coin = chain.made(tip, outpoint);
+    if (coin === undefined) return 'coin';
+    const blocks = [...chain.blocks.values()];
+    if (blocks.some(({ txids }) => txids.has(txid))) return 'block';
+    const isUndone = (block: KnownBlock): boolean => block.height >= before.made && chain.at(this.#fleet.tip, block.height) !== block;
+    return coin.coinbase && blocks.some(isUndone) ? 'coinbase' : undefined;
   }
 
   async #health(reader: FleetReader): Promise<Health | undefined> {
     try {
       const response = await fetch(reader.url('/fleet/health'), { signal: AbortSignal.timeout(ANSWER_MS) });
-      return (await response.json()) as Health;
+      return { ...((await response.json()) as Omit<Health, 'made'>), made: this.#fleet.tip.height };
     } catch {
       return undefined;
     }
