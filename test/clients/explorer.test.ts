@@ -249,7 +249,8 @@ describe('the explorer', function () {
       ];
       for (const colorScheme of THEMES) {
         const { page: themed } = await watch(served, { colorScheme });
-        for (const [path, shown] of all) {
+        // Every other page has all parts that have colours.
+        for (const [path, shown] of all.filter((_, i) => colorScheme === 'light' || i % 2 === 0)) {
           await themed.goto(`/explorer${path}`);
           await themed.waitForSelector(shown);
           for (const details of await themed.locator('details').all()) if (path.startsWith('/tx')) await details.locator('summary').click();

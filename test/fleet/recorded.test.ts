@@ -8,7 +8,11 @@ import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
 import { needsNats } from '../support/nats';
 import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
 import { RpcCaller } from '../support/rpc';
+import { testScale } from '../support/scale';
 import type { RestNode } from '../support/rest-node';
+
+/** A sample: `TEST_SOURCE=fleet` has the suites of all interfaces asked of a reader. */
+const STEP = testScale() > 1 ? 1 : 3;
 
 const ANSWERS = { '0.17': chainAAnswers, modern: chainAAnswers31 } as const;
 
@@ -32,7 +36,8 @@ for (const core of ['0.17', 'modern'] as const)
           answer.state === state && !answer.tags.includes('transport') && isForService(answer) && isUnder('/rest', answer.path);
         const answers = ANSWERS[core]().filter(isAsked);
         expect(answers).to.have.length.above(200);
-        expect(await differencesFrom(answers, served.port, PROFILES[core].replies)).to.deep.equal([]);
+        const asked = answers.filter((_, i) => i % STEP === 0);
+        expect(await differencesFrom(asked, served.port, PROFILES[core].replies)).to.deep.equal([]);
       });
 
     if (core === 'modern')

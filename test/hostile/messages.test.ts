@@ -84,6 +84,8 @@ const ACCOUNT = 'hostile:user';
 
 const KINDS_TOGETHER = 6;
 
+const REQUESTS_TOGETHER = 8;
+
 /** Hostile clients come from another address than the honest one. */
 const FROM = '127.0.0.2';
 
@@ -144,7 +146,7 @@ describe('hostile values in every message', function () {
   it('JSON-RPC: parameters by position and by name, and batches', async () => {
     const { facts } = trial;
     const headers = basic(ACCOUNT);
-    const post = (body: string): Buffer => requestBytes({ method: 'POST', path: '/', headers, body: Buffer.from(body) }, true);
+    const post = (body: string): Buffer => requestBytes({ method: 'POST', path: '/', headers, body: Buffer.from(body) }, false);
     const kinds = [...CALLS].map(([name, { parameters }]) => ({
       name,
       requests: [
@@ -163,7 +165,7 @@ describe('hostile values in every message', function () {
     ]);
     await judge(
       [{ name: 'the frame of a call', requests: frames }, ...kinds.filter(({ name }) => name !== 'waitfornewblock')],
-      (requests) => overHttp(facts, requests)
+      (requests) => overHttpTogether(facts, requests)
     );
   });
 
@@ -288,6 +290,18 @@ async function overHttp({ http }: MeteredFacts, requests: readonly Buffer[]): Pr
   }
 }
 
+/** Some requests on each connection: they are well-formed, only what they ask for is hostile. */
+async function overHttpTogether({ http }: MeteredFacts, requests: readonly Buffer[]): Promise<void> {
+  const end = requestBytes({ path: '/rest/chaininfo.json' }, true);
+  for (let from = 0; from < requests.length; from += REQUESTS_TOGETHER) {
+    const socket = await connectFrom(http);
+    const answered = untilSaid(socket, '"bestblockhash"');
+    socket.write(Buffer.concat([...requests.slice(from, from + REQUESTS_TOGETHER), end]));
+    expect(await answered, 'whether all requests were read').to.equal(true);
+    socket.destroy();
+  }
+}
+
 /** All requests on one connection, and on another one when the server closes it. */
 async function overLines({ electrum }: MeteredFacts, requests: readonly Buffer[]): Promise<void> {
   const END = Buffer.from('\n{"id":"end","method":"server.ping"}\n');
@@ -302,13 +316,13 @@ async function overLines({ electrum }: MeteredFacts, requests: readonly Buffer[]
   socket?.destroy();
 }
 
-/** Resolves when the text has come, or the connection is closed. */
-function untilSaid(socket: Socket, text: string): Promise<void> {
+/** Resolves when the text has come, or the connection is closed: false. */
+function untilSaid(socket: Socket, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     let tail = '';
     const end = (): void => {
       socket.off('data', listen).off('close', end);
-      resolve();
+      resolve(tail.includes(text));
     };
     const listen = (chunk: Buffer): void => {
       tail = (tail + chunk.toString('latin1')).slice(-text.length - chunk.length);

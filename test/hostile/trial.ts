@@ -57,7 +57,7 @@ async function endOf(child: ChildProcess): Promise<never> {
 const REFUSAL = 'Work queue depth exceeded';
 
 /** Between two rounds of questions. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 25;
 
 /** An honest client of three interfaces, which asks the same questions all the time and compares the answers. */
 class Canary {

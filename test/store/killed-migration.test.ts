@@ -13,7 +13,7 @@ import { testScale, testSeed } from '../support/scale';
 import type { KilledMigrationMessage } from '../support/killed-migration';
 import type { Store } from '../../lib/store/store';
 
-const KILLS = 5;
+const KILLS = 3;
 /** Enough records for kills at any point of the migrations, which take 302 steps. */
 const RECORDS = 30_000;
 const STEPS = 302;
