@@ -17,6 +17,9 @@ const LOOK_PAUSE_MS = 200;
 /** How long a node may take to say which blocks it has made. */
 const MADE_MS = 5_000;
 
+/** Blocks that a node may undo when it hears of another branch, which may be known here before. */
+const MOST_UNDONE = 20;
+
 interface Health {
   /** Of the highest block that any node has made; not of the reader. */
   readonly made: number;
@@ -221,7 +224,8 @@ export class Prober {
     if (coin === undefined) return 'coin';
     const blocks = [...chain.blocks.values()];
     if (blocks.some(({ txids }) => txids.has(txid))) return 'block';
-    const isUndone = (block: KnownBlock): boolean => block.height >= before.made && chain.at(this.#fleet.tip, block.height) !== block;
+    const isUndone = (block: KnownBlock): boolean =>
+      block.height > before.made - MOST_UNDONE && chain.at(this.#fleet.tip, block.height) !== block;
     return coin.coinbase && blocks.some(isUndone) ? 'coinbase' : undefined;
   }
 
