@@ -247,6 +247,25 @@ describe('a reader', function () {
     expect(asked('headers')).to.equal(headers + 1);
   });
 
+  it('leaves out what somebody else wrote into the log while it was away', async () => {
+    const folder = await newFolder();
+    await log.writeStart(2);
+    const before = await open({ folder });
+    await before.reaches(await pointAt(2));
+    await log.writeBlock(3);
+    await before.reaches(await pointAt(3));
+    await before.close();
+    readers = [];
+    for (let height = 4; height <= LENGTH; height++) {
+      await log.bus.jetstream.publish(log.subjects.record.chain, 'hello');
+      await log.writeBlock(height);
+    }
+    const blocks = asked('block');
+    const after = await open({ folder });
+    await after.reaches(node.tip());
+    expect(asked('block')).to.equal(blocks);
+  });
+
   it('asks nodes for what came while it was away where the log begins later, or is another one', async () => {
     const folder = await newFolder();
     await log.writeStart(3);

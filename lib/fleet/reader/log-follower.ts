@@ -200,16 +200,29 @@ export class LogFollower extends Loop {
 
   /** Keeps the blocks of records that lie in the past. */
   async #recall(log: FleetLog, from: number, upTo: number): Promise<void> {
-    const { blocks, chain } = this.#parts;
-    for await (const { record, sequence } of log.read(from, { silenceMs: SILENCE_MS, signal: this.signal })) {
-      if (record.body.type === 'block') this.#assembly.add(record.body, sequence);
-      if (record.body.type === 'connect') {
-        const checked = await this.#checked(record.body);
-        if (checked !== undefined) await blocks.put(record.body.hash, checked.block, checked.txids);
-        chain.noteSoftForks(record.body);
+    let next = from;
+    while (next <= upTo && !this.signal.aborted) {
+      try {
+        for await (const logged of log.read(next, { silenceMs: SILENCE_MS, signal: this.signal })) {
+          await this.#recallOne(logged);
+          next = logged.sequence + 1;
+          if (next > upTo) break;
+        }
+      } catch (error) {
+        // A record that is none of ours is passed over, as when the log is followed: it would stop the reader for as long as it is there.
+        if (!(error instanceof ForeignLogError)) throw error;
+        next++;
       }
-      if (sequence >= upTo) return;
     }
+  }
+
+  async #recallOne({ record: { body }, sequence }: LoggedRecord): Promise<void> {
+    const { blocks, chain } = this.#parts;
+    if (body.type === 'block') this.#assembly.add(body, sequence);
+    if (body.type !== 'connect') return;
+    const checked = await this.#checked(body);
+    if (checked !== undefined) await blocks.put(body.hash, checked.block, checked.txids);
+    chain.noteSoftForks(body);
   }
 
   /** Keeps the lock from the first block that a reorganization disconnects to the last one that it connects, as a node does. */
