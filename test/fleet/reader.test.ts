@@ -230,7 +230,8 @@ describe('a reader', function () {
     expect(reader.log.lines.join('\n')).to.include('was not written by bcoin-rest');
   });
 
-  it('takes blocks that came while it was away from the log, and asks nodes for none of them', async () => {
+  /** The folder of a reader that is closed, and has read the log up to height 3. */
+  async function readUpTo3(): Promise<string> {
     const folder = await newFolder();
     await log.writeStart(2);
     const before = await open({ folder });
@@ -239,6 +240,11 @@ describe('a reader', function () {
     await before.reaches(await pointAt(3));
     await before.close();
     readers = [];
+    return folder;
+  }
+
+  it('takes blocks that came while it was away from the log, and asks nodes for none of them', async () => {
+    const folder = await readUpTo3();
     for (let height = 4; height <= LENGTH; height++) await log.writeBlock(height);
     const [blocks, headers] = [asked('block'), asked('headers')];
     const after = await open({ folder });
@@ -248,14 +254,7 @@ describe('a reader', function () {
   });
 
   it('leaves out what somebody else wrote into the log while it was away', async () => {
-    const folder = await newFolder();
-    await log.writeStart(2);
-    const before = await open({ folder });
-    await before.reaches(await pointAt(2));
-    await log.writeBlock(3);
-    await before.reaches(await pointAt(3));
-    await before.close();
-    readers = [];
+    const folder = await readUpTo3();
     for (let height = 4; height <= LENGTH; height++) {
       await log.bus.jetstream.publish(log.subjects.record.chain, 'hello');
       await log.writeBlock(height);
