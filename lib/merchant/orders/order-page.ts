@@ -35,8 +35,9 @@ function dueHtml({ details, progress: { amount, memo } }: OrderView): string {
     '<header class="due">',
     `<h1 class="memo">${escapeHtml(memo ?? 'Payment')}</h1>`,
     amount > 0n
-      ? `<p class="total"><span class="amount">${formatCoins(amount)} <span class="unit">BTC</span></span></p>\n<p class="quiet amount">${formatSats(amount)}</p>`
+      ? `<p class="total"><span class="amount">${formatCoins(amount)} <span class="unit">BTC</span></span></p>`
       : '<p class="total">As much as you like</p>',
+    amount > 0n && `<p class="quiet amount">${formatSats(amount)}</p>`,
     details.network === 'test' && '<p class="network">Test network: no real money</p>',
     '</header>'
   ]);
@@ -72,7 +73,8 @@ const LOST: Partial<Record<OrderProgress['state'], string>> = {
 
 function statusHtml(progress: OrderProgress): string {
   const { title, detail } = describe(progress);
-  return `<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">${MARKS[progress.status]}</svg><div><p class="title">${title}</p><p class="detail">${detail}</p></div>`;
+  const mark = `<svg class="mark" viewBox="0 0 24 24" aria-hidden="true">${MARKS[progress.status]}</svg>`;
+  return `${mark}<div><p class="title">${title}</p><p class="detail">${detail}</p></div>`;
 }
 
 /** Outlines: a clock, a half circle, an eye, a tick, a cross, an exclamation mark. */
