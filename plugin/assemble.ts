@@ -128,8 +128,7 @@ export class Assembly {
       const pool = new ScriptPool(node.pool, (error) => {
         logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
       });
-      const addressStore = places === undefined ? new MemoryStore() : new DiskStore(places.addresses, { checkedFirst: ADDRESS_STATE_KEYS });
-      const list = addresses.search ? new AddressList({ ...common, store: addressStore, index, node, scrubMs }) : undefined;
+      const list = addresses.search ? new AddressList({ ...common, store: listStore(places), index, node, scrubMs }) : undefined;
       this.addresses = list;
       this.wallets = new WalletServices({
         serving,
@@ -314,6 +313,10 @@ function webFiles(option: 'rest-explorer' | 'rest-payments'): WebFiles {
 function editionOf(version: string, { profile, witness }: RestOptions): string {
   return JSON.stringify([version, profile, witness]);
 }
+
+/** Where the list of addresses is kept. */
+const listStore = (places: Places | undefined): Store =>
+  places === undefined ? new MemoryStore() : new DiskStore(places.addresses, { checkedFirst: ADDRESS_STATE_KEYS });
 
 /** Folders whose sizes are shown, by name. */
 function foldersOf(places: Places | undefined, addresses: AddressOptions | undefined): Record<string, string> {
