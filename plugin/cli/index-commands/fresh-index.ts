@@ -6,8 +6,9 @@ import { rm } from 'node:fs/promises';
 import { filter, firstValueFrom, fromEvent, map, merge, tap } from 'rxjs';
 import { ChainIndexer, type ChainIndexerOptions } from '../../../lib/index/chain-index';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { USUAL_RECORDS } from '../../../lib/index/records/usual-records';
+import { FILTERS_KEY, FILTER_RECORDS } from '../../../lib/index/records/filter';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
+import { SPENT_HASHES } from '../../../lib/index/records/spent-hash';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { DiskStore } from '../../../lib/store/disk-store';
@@ -18,8 +19,16 @@ import { blockText, MAIN, verdict, type Report } from './report';
 import { differentFilter } from './verify/filters';
 import { differentSpentHash } from './verify/spent-hashes';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
-import type { Store } from '../../../lib/store/store';
+import type { Store, StoreRange } from '../../../lib/store/store';
 import type { CommandContext } from './stopped-index';
+
+/** All records that every index has, whatever its options. */
+const USUAL_RECORDS: readonly StoreRange[] = [
+  { gte: Buffer.alloc(0), lt: FILTERS_KEY },
+  { gte: Buffer.from('G'), lt: FILTER_RECORDS.gte },
+  { gte: FILTER_RECORDS.lt, lt: SPENT_HASHES.gte },
+  { gte: SPENT_HASHES.lt, lt: Buffer.from([0xff]) }
+];
 
 /**
  * Builds an index up to the tip of a stopped node, as the plugin does in a running one. The store is closed before and afterwards.
