@@ -8,7 +8,7 @@ import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/ex
 import { mine } from '../support/regtest-node';
 import type { RestNode } from '../support/rest-node';
 
-// What takes longer is in test/clients/explorer.test.ts.
+// What takes longer is in test/clients/programs/explorer.test.ts.
 describe('the explorer in a browser', function () {
   this.timeout(30_000);
   const closing: (() => Promise<unknown>)[] = [];

@@ -12,7 +12,7 @@ import { filterBinary, filterJson } from '../../lib/views/filter';
 import { bcoin } from './bcoin';
 import { chainABlocks, coreRegtestPrefixes, recordedBody, type RecordedAnswer } from './chain-a';
 import { filterFrom } from './filters';
-import { ask, type RawReply } from './http';
+import { askInOneWrite, type RawReply, type RawRequest } from './http';
 import { blockHash } from './made-blocks';
 import type { ProfileReplies } from '../../lib/views/profile';
 
@@ -96,24 +96,37 @@ export function isForService({ method, path, tags }: RecordedAnswer): boolean {
   return method !== 'CONNECT' && METHODS.includes(method) && /^[!-~]*$/.test(path) && !tags.includes('transport');
 }
 
-/** Requests at a time: fewer than the slots and the queue hold. */
-const CLIENTS = 8;
+/** Connections at a time, and requests on each: together fewer than the slots and the queue hold. */
+const CLIENTS = 2;
+const TOGETHER = 4;
 
 /** Asks for everything again. @returns what differs */
 export async function differencesFrom(answers: readonly RecordedAnswer[], port: number, replies: Replies): Promise<string[]> {
   const differences: string[] = [];
-  const remaining = answers.values();
+  const remaining = inGroups(answers, TOGETHER).values();
   const client = async (): Promise<void> => {
-    for (const answer of remaining) {
-      const { id, method, path, headers = {}, requestBodyHex } = answer;
-      const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
-      const difference = differenceFrom(answer, await ask(port, { method, path, headers, body }), replies);
-      if (difference !== undefined) differences.push(`${id}: ${difference}`);
+    for (const some of remaining) {
+      const got = await askInOneWrite(port, some.map(requestOf));
+      for (const [i, answer] of some.entries()) {
+        const reply = got[i];
+        const difference = reply === undefined ? 'no reply' : differenceFrom(answer, reply, replies);
+        if (difference !== undefined) differences.push(`${answer.id}: ${difference}`);
+      }
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
   return differences;
 }
+
+const requestOf = ({ method, path, headers = {}, requestBodyHex }: RecordedAnswer): RawRequest => ({
+  method,
+  path,
+  headers,
+  body: requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex')
+});
+
+const inGroups = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
 /** undefined: the reply is as recorded. */
 export function differenceFrom(answer: RecordedAnswer, reply: RawReply, { cacheControl }: Replies): string | undefined {
@@ -149,7 +162,7 @@ function isOfItsLength({ method }: RecordedAnswer, expected: ExpectedReply, repl
 /** Names in their order. Node.js appends its own headers; if the edition has no order of its own, Date is one of these. */
 function headerNames({ headers }: RawReply, withDate: boolean): string {
   // Which state it is of is said beside what the reference says.
-  const ofNode = ['x-rest-tip', 'etag', 'connection', ...(withDate ? [] : ['date'])];
+  const ofNode = ['x-rest-tip', 'etag', 'connection', 'keep-alive', ...(withDate ? [] : ['date'])];
   return Object.keys(headers)
     .filter((name) => !ofNode.includes(name))
     .join(', ');

@@ -221,16 +221,24 @@ export class Connections {
   };
 }
 
-/** As many connections as leave enough descriptors. */
-function mostConnections(): number {
+/** Undefined: not looked up yet. */
+let affordable: number | undefined;
+
+/** As many connections as leave enough descriptors. Looked up once in a process: making the report takes milliseconds. */
+const mostConnections = (): number => (affordable ??= connectionsWithin(softLimit()));
+
+const connectionsWithin = (descriptors: number): number =>
+  Number.isNaN(descriptors) ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, Math.floor(descriptors * DESCRIPTORS_SHARE));
+
+/** How many descriptors the process may have open; NaN: there is no limit, or it is not known. */
+function softLimit(): number {
   const { report } = process as { report: { excludeNetwork?: boolean; getReport(): object } };
   const { excludeNetwork = false } = report;
   // Otherwise the report looks up the names of addresses.
   report.excludeNetwork = true;
   const { userLimits } = report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } };
   report.excludeNetwork = excludeNetwork;
-  const descriptors = Number(userLimits?.open_files?.soft);
-  return Number.isNaN(descriptors) ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, Math.floor(descriptors * DESCRIPTORS_SHARE));
+  return Number(userLimits?.open_files?.soft);
 }
 
 /** Whether a request has more headers than newer versions of Node take. Older ones may hide the header that says where the body ends. */

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { emptyProject, install } from '../package/packed';
-import { chainAManifest } from '../support/chain-a';
-import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
-import { projectFolder } from '../support/project-folder';
-import { MODERN, openClientNode } from './client-node';
-import type { RestNode } from '../support/rest-node';
+import { emptyProject, install } from '../../package/packed';
+import { chainAManifest } from '../../support/chain-a';
+import { newFolder } from '../../support/folders';
+import { ask } from '../../support/http';
+import { projectFolder } from '../../support/project-folder';
+import { MODERN, openClientNode } from '../client-node';
+import type { RestNode } from '../../support/rest-node';
 
 const run = promisify(execFile);
 

@@ -3,12 +3,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { ask, type RawReply } from '../support/http';
-import { isInstalled } from '../support/installed';
-import { freePort, mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { startNginx, type StartedProxy } from './programs/started-proxy';
+import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { ask, type RawReply } from '../../support/http';
+import { isInstalled } from '../../support/installed';
+import { freePort, mine } from '../../support/regtest-node';
+import { ServedNode } from '../../support/served-node';
+import { startNginx, type StartedProxy } from './started-proxy';
 
 /** As replies state it, and a second since ages are whole seconds. */
 const MOST_AGE_MS = 11_000;

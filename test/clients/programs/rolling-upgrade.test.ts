@@ -3,12 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { Fleet, type FeedingNode, type FleetReader } from '../fleet/chaos/fleet';
-import { spendOf, type Spend } from '../fleet/chaos/spends';
-import { Haproxy, hasHaproxy } from '../support/haproxy';
-import { needsNats } from '../support/nats';
-import { freePort } from '../support/regtest-node';
-import { SteadyClient } from './programs/steady-client';
+import { Fleet, type FeedingNode, type FleetReader } from '../../fleet/chaos/fleet';
+import { spendOf, type Spend } from '../../fleet/chaos/spends';
+import { Haproxy, hasHaproxy } from '../../support/haproxy';
+import { needsNats } from '../../support/nats';
+import { freePort } from '../../support/regtest-node';
+import { SteadyClient } from './steady-client';
 
 const TIMEOUT_MS = 240_000;
 /** So that some coins can be spent. */

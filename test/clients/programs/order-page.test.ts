@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { parseBitcoinUri } from '../../lib/payments';
-import { violations } from '../support/accessible';
-import { AUTHORIZATION, KEY } from '../merchant/served-merchant';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { newFolder } from '../support/folders';
-import { freePort, mineOnly } from '../support/regtest-node';
-import { BdkWallet } from './bdk-wallet';
-import { WalletNode } from './wallet-node';
+import { parseBitcoinUri } from '../../../lib/payments';
+import { violations } from '../../support/accessible';
+import { AUTHORIZATION, KEY } from '../../merchant/served-merchant';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/browser';
+import { newFolder } from '../../support/folders';
+import { freePort, mineOnly } from '../../support/regtest-node';
+import { BdkWallet } from '../bdk-wallet';
+import { WalletNode } from '../wallet-node';
 import type { Browser } from 'playwright-core';
 
 const AMOUNT = 1_500_000;

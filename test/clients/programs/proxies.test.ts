@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { isInstalled } from '../support/installed';
-import { LineClient } from '../support/line-client';
-import { freePort } from '../support/regtest-node';
-import { startHaproxy, startNginx, type StartedProxy } from './programs/started-proxy';
+import { openElectrumNode, type ElectrumNode } from '../../support/electrum-node';
+import { isInstalled } from '../../support/installed';
+import { LineClient } from '../../support/line-client';
+import { freePort } from '../../support/regtest-node';
+import { startHaproxy, startNginx, type StartedProxy } from './started-proxy';
 
 const CLIENTS = 10;
 const COST = 10_000;

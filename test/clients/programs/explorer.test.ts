@@ -2,21 +2,21 @@
 
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { scriptHashOf } from '../../lib/bitcoin/hash';
-import { violations } from '../support/accessible';
-import { ask } from '../support/http';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { makeBusy, type Busy } from '../support/busy-node';
-import { chainAPool } from '../support/chain-a';
-import { copiedChain, openChainANode } from '../support/chain-a-node';
-import { ExplorerPages, grouped, type ApiBlock, type ApiTransaction } from '../support/explorer-pages';
-import { freePort, mine, mineOnly } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { signed } from '../support/signed';
-import { until } from '../support/until';
+import { scriptHashOf } from '../../../lib/bitcoin/hash';
+import { violations } from '../../support/accessible';
+import { ask } from '../../support/http';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/browser';
+import { bcoin, type HostKeyRing } from '../../support/bcoin';
+import { makeBusy, type Busy } from '../../support/busy-node';
+import { chainAPool } from '../../support/chain-a';
+import { copiedChain, openChainANode } from '../../support/chain-a-node';
+import { ExplorerPages, grouped, type ApiBlock, type ApiTransaction } from '../../support/explorer-pages';
+import { freePort, mine, mineOnly } from '../../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../../support/rest-node';
+import { signed } from '../../support/signed';
+import { until } from '../../support/until';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { HostTransaction } from '../../lib/node/host';
+import type { HostTransaction } from '../../../lib/node/host';
 
 const EXPLORER = { 'rest-explorer': true, 'rest-addresses': true };
 
