@@ -3,6 +3,7 @@
 // taken from the chain, and answered as for clients.
 
 import { once, setMaxListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
 import { connectionEvent } from '../server/http/connections';
 import { detailsOf } from '../turns/error-text';
@@ -31,6 +32,9 @@ const GENERATIONS = 6;
 /** How long it waits for the index by script. One that is being filled takes hours. */
 const PATIENCE_MS = 2_000;
 
+/** Between two looks whether a reader of a fleet knows the chain of the fleet. */
+const LOOK_MS = 50;
+
 /** An address of nobody (RFC 5737), from which one session in four seems to come: clients of other machines are charged. */
 const ELSEWHERE = '192.0.2.1';
 
@@ -46,7 +50,7 @@ export interface WalletInterfaces {
 export interface RehearsalParts {
   readonly node: Pick<NodeSource, 'rawBlock'>;
   readonly reader: IndexReader;
-  readonly gate: Pick<Gate, 'open$' | 'endRehearsal'>;
+  readonly gate: Pick<Gate, 'open$' | 'isOpen' | 'endRehearsal'>;
   /** `own`: connections that are answered before clients are. `needsKey`: nothing is asked, since requests need a key. */
   readonly http: { readonly server: HttpServer; readonly own: WeakSet<Socket>; readonly needsKey: boolean };
   /** Undefined without an index by script. */
@@ -83,6 +87,8 @@ export class Rehearsal {
     const { reader, gate, logger } = this.#parts;
     const { signal } = this.#closing;
     try {
+      // A reader of a fleet that starts again is at the end of the chain that it had before it knows that of the fleet.
+      while (!gate.isOpen) await setTimeout(LOOK_MS, undefined, { signal });
       const blocks = await busyBlocks(reader);
       if (blocks !== undefined) await this.#rehearse(blocks);
     } catch (error) {

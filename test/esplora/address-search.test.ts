@@ -26,10 +26,13 @@ describe('searching addresses over Esplora’s interface', () => {
     await served.settle();
     await until(() => served.list?.state.phase === 'live' && served.list.state.height === 12);
     const sorted = addresses.toSorted();
-    expect(await reply('rb1q')).to.equal(`200 ${JSON.stringify(sorted.slice(0, 10))}`);
+    // Versions of bcoin differ in what addresses of regtest begin with.
+    const start = sorted[0]?.slice(0, sorted[0].indexOf('1q') + 2) ?? '';
+    expect(await reply(start)).to.equal(`200 ${JSON.stringify(sorted.slice(0, 10))}`);
     expect(await reply(sorted[11] ?? '')).to.equal(`200 ${JSON.stringify(sorted.slice(11))}`);
-    for (const nothing of ['RB1Q', '%72b1q', 'zz', 'x'.repeat(5_000)]) expect(await reply(nothing)).to.equal('200 []');
-    const answer = await served.get('/address-prefix/rb1q');
+    for (const nothing of [start.toUpperCase(), `%${start.charCodeAt(0).toString(16)}${start.slice(1)}`, 'zz', 'x'.repeat(5_000)])
+      expect(await reply(nothing)).to.equal('200 []');
+    const answer = await served.get(`/address-prefix/${start}`);
     expect(answer.headers['cache-control']).to.equal('public, max-age=10');
     const document = new DescribedHttp(JSON.parse((await served.get('/openapi.json')).body.toString()) as HttpDocument);
     const operation = document.find('GET', '/address-prefix/{prefix}') ?? expect.fail('an operation');

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { methodTable } from '../../lib/electrum/method-table';
 import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
+import { unavailable } from '../../lib/server/errors';
+import { GatedReader } from '../../lib/server/work/gate';
 import { busyChain } from '../support/busy-chain';
 import { ask, type RawReply } from '../support/http';
 import { LineClient } from '../support/line-client';
@@ -120,6 +123,7 @@ describe('the rehearsal', () => {
       reader,
       gate: {
         open$: serving.gate.open$,
+        isOpen: true,
         endRehearsal: () => {
           over$.next(true);
         }
@@ -132,6 +136,31 @@ describe('the rehearsal', () => {
     rehearsal.open();
     return { rehearsal, log, over$ };
   }
+
+  it('waits until a reader of a fleet knows the chain of the fleet', async () => {
+    calls.clear();
+    const { gate, reader } = served.serving;
+    let isKnown = false;
+    const requireOpen = (): void => {
+      if (!isKnown) throw unavailable('waiting for the log of the fleet');
+    };
+    const { rehearsal, log } = open({
+      reader: new GatedReader(reader, { requireOpen }),
+      gate: {
+        open$: gate.open$,
+        get isOpen() {
+          return isKnown;
+        },
+        endRehearsal: () => undefined
+      }
+    });
+    await delay(200);
+    expect(calls.size).to.equal(0);
+    isKnown = true;
+    await until(() => calls.size > 0);
+    await rehearsal.close();
+    expect(log.lines).to.deep.equal([]);
+  });
 
   it('ends when the node stops', async () => {
     calls.clear();
@@ -187,7 +216,7 @@ describe('the rehearsal', () => {
   it('is not made again when the gate opens again', async () => {
     const open$ = new BehaviorSubject(true);
     let ends = 0;
-    const { rehearsal } = open({ gate: { open$, endRehearsal: () => ends++ } });
+    const { rehearsal } = open({ gate: { open$, isOpen: true, endRehearsal: () => ends++ } });
     await until(() => ends === 1);
     calls.clear();
     open$.next(false);
@@ -208,6 +237,7 @@ describe('the rehearsal on a chain with few transactions', () => {
         reader,
         gate: {
           open$: gate.open$,
+          isOpen: true,
           endRehearsal: () => {
             over$.next(true);
           }
