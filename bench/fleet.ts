@@ -26,6 +26,7 @@ import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { percentile } from './measure/percentile';
 import { cpuMilliseconds, untilAtRest } from './measure/process-load';
+import { startBare, type BareProcess } from './serve/server-process';
 import type { TestFullNode } from '../test/support/bcoin';
 import type { Io } from '../plugin/cli/io';
 import type { BlockShape } from './chain/block-shape';
@@ -36,8 +37,8 @@ const LARGE: BlockShape = { transactions: 2_500, inputs: 5_200, outputs: 7_800, 
 const SEED = 7;
 const ROUNDS = 3;
 const SMALL_BLOCKS = 40;
-/** Of all readers together: what one of them can answer beside the client on two cores. */
-const REQUESTS_PER_SECOND = 3_000;
+/** Of each reader: what three of them can answer beside their clients on two cores. */
+const REQUESTS_PER_SECOND = 1_000;
 const LOAD_SECONDS = 5;
 const CLOCK_TICKS_MS = 10;
 /** A reader that is live waits longer before it says that it is not there yet. */
@@ -146,29 +147,47 @@ async function latencies(node: TestFullNode, reader: BenchReader, blocks: readon
   return list;
 }
 
-/** The same load on one, two and three readers: requests for each second of their CPU. */
+/**
+ * The same load on each of one, two and three readers: requests for each second of their CPU. Servers that only send the same bytes show what
+ * more processes on this machine cost by themselves.
+ */
 async function readers({ nats, folder, chain, blocks }: Setup): Promise<void> {
   await withFeed(nats, join(folder, 'many'), chain, async ({ node }) => {
     await addAll(node, blocks.slice(0, 2));
     const { transactions } = scanBlock(blocks[0] ?? Buffer.alloc(0));
     const path = `/rest/tx/${toDisplayHex(transactions[5]?.txid ?? Buffer.alloc(32))}.json`;
     const all = await Promise.all([1, 2, 3].map((name) => BenchReader.start(nats, join(folder, `many-${name}`), [])));
+    const bare: BareProcess[] = [];
     try {
       for (const reader of all) await reader.untilAt(node.chain.height);
-      for (let round = 0; round < ROUNDS; round++) {
-        for (let count = 1; count <= all.length; count++) {
-          const some = all.slice(0, count);
-          const before = some.map(({ cpuMs }) => cpuMs);
-          const requests = await Promise.all(some.map(({ port }) => load(`http://127.0.0.1:${port}${path}`, REQUESTS_PER_SECOND / count)));
-          const used = some.map(({ cpuMs }, i) => cpuMs - (before[i] ?? 0));
-          const perSecond = (sumOf(requests) / sumOf(used)) * 1_000;
-          console.log(`${count} readers: ${sumOf(requests)} requests, ${perSecond.toFixed(0)} for each second of their CPU`);
-        }
-      }
+      const body = Buffer.from(await (await fetch(`http://127.0.0.1:${all[0]?.port}${path}`)).arrayBuffer());
+      while (bare.length < all.length) bare.push(await startBare());
+      for (const server of bare) await server.answer({ path, contentType: 'application/json', body });
+      // Until V8 has compiled what runs for them.
+      for (const servers of [all, bare]) await perCpuSecond(servers, path);
+      const figures = new Map<string, number[]>();
+      for (let round = 0; round < ROUNDS; round++)
+        for (let count = 1; count <= all.length; count++)
+          for (const [name, servers] of [
+            ['reader', all],
+            ['bare server', bare]
+          ] as const) {
+            const key = `${count} × ${name}`;
+            figures.set(key, [...(figures.get(key) ?? []), await perCpuSecond(servers.slice(0, count), path)]);
+          }
+      for (const [name, list] of figures) console.log(`${name}: ${shown(list, 0)} requests for each second of their CPU`);
     } finally {
-      for (const reader of all) await reader.stop();
+      for (const server of [...all, ...bare]) await server.stop();
     }
   });
+}
+
+/** Requests for each second of CPU that the servers use, each under the same load. */
+async function perCpuSecond(servers: readonly { readonly port: number; readonly pid: number }[], path: string): Promise<number> {
+  const cpu = (): number => sumOf(servers.map(({ pid }) => processCpu(pid)));
+  const before = cpu();
+  const requests = await Promise.all(servers.map(({ port }) => load(`http://127.0.0.1:${port}${path}`, REQUESTS_PER_SECOND)));
+  return (sumOf(requests) / (cpu() - before)) * 1_000;
 }
 
 /** The bytes of single transactions: asked of a node over NATS, with all that this takes, and read by the node for itself. */
@@ -283,8 +302,12 @@ class BenchReader {
     return new BenchReader(port, spawn(process.execPath, [PROGRAM, 'reader', ...own, ...fixed, ...options], { stdio: 'ignore' }));
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   get cpuMs(): number {
-    return processCpu(this.child.pid ?? 0);
+    return processCpu(this.pid);
   }
 
   /** Asks until the answer is of this height; the reader itself waits up to two seconds, unless it is catching up. */
@@ -403,10 +426,10 @@ function processCpu(pid: number): number {
 
 const serverCpu = ({ servers }: Nats): number => servers.reduce((sum, { pid }) => sum + processCpu(pid ?? 0), 0);
 
-const shown = (list: readonly number[]): string =>
+const shown = (list: readonly number[], digits = 2): string =>
   [...list]
     .sort((a, b) => a - b)
-    .map((each) => each.toFixed(2))
+    .map((each) => each.toFixed(digits))
     .join(' / ');
 
 main().catch((error: unknown) => {
