@@ -7,6 +7,8 @@ import { ByteReader } from './reader';
 import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH } from './transaction';
 
 const TXID_LENGTH = 32;
+/** One input with an empty script, and no output. */
+const SHORTEST_TRANSACTION = 51;
 
 export interface ScannedBlock {
   /** 32 bytes in wire order. */
@@ -79,12 +81,13 @@ export function* spentCounts(bytes: Buffer): Generator<void, Uint32Array> {
 export function* txidsIn(bytes: Buffer): Generator<void, Buffer> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const count = reader.compactSize();
-  const txids: Buffer[] = [];
+  // Bytes that end before so many transactions are refused below.
+  const txids = Buffer.allocUnsafe(Math.min(count, Math.floor(reader.remaining / SHORTEST_TRANSACTION)) * TXID_LENGTH);
   for (let i = 0; i < count; i++) {
-    txids.push(readTransaction(reader).txid);
+    readTransaction(reader).writeTxid(txids, i * TXID_LENGTH);
     if (i % STEP === STEP - 1) yield;
   }
-  return Buffer.concat(txids);
+  return txids;
 }
 
 /** The serialization without witnesses; `raw` itself when it has none. @throws MalformedBytesError */

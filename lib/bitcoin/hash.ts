@@ -180,6 +180,13 @@ function digestAgain(): void {
 
 /** SHA-256 twice: txids, block hashes. 32 bytes, wire order. */
 export function hash256(data: Buffer): Buffer {
+  const result = Buffer.allocUnsafe(HASH_LENGTH);
+  writeHash256(data, result, 0);
+  return result;
+}
+
+/** `hash256` of `data`, written to `to` at `at`. */
+function writeHash256(data: Buffer, to: Buffer, at: number): void {
   if (data.length <= SHORT) {
     digest(data);
   } else {
@@ -190,9 +197,7 @@ export function hash256(data: Buffer): Buffer {
     }
   }
   digestAgain();
-  const result = Buffer.allocUnsafe(HASH_LENGTH);
-  writeState(result, 0);
-  return result;
+  writeState(to, at);
 }
 
 /** What follows a message of 64 bytes. */
@@ -248,12 +253,26 @@ const joined = Buffer.allocUnsafeSlow(16_384);
 
 /** hash256 of the parts one after the other. */
 export function hash256Of(...parts: readonly Buffer[]): Buffer {
+  const result = Buffer.allocUnsafe(HASH_LENGTH);
+  writeHash256Of(parts, result, 0);
+  return result;
+}
+
+/** The same, written to `to` at `at`. */
+export function writeHash256Of(parts: readonly Buffer[], to: Buffer, at: number): void {
+  writeHash256(inOnePiece(parts), to, at);
+}
+
+/** Valid until the next call. */
+function inOnePiece(parts: readonly Buffer[]): Buffer {
+  const [first, second] = parts;
+  if (first !== undefined && second === undefined) return first;
   let length = 0;
   for (const part of parts) length += part.length;
-  if (length > joined.length) return hash256(Buffer.concat(parts, length));
-  let at = 0;
-  for (const part of parts) at += part.copy(joined, at);
-  return hash256(joined.subarray(0, length));
+  if (length > joined.length) return Buffer.concat(parts, length);
+  let end = 0;
+  for (const part of parts) end += part.copy(joined, end);
+  return joined.subarray(0, length);
 }
 
 /** Wire order to the order in which hashes are displayed: a new Buffer. */

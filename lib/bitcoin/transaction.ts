@@ -1,7 +1,7 @@
 // Finds the parts of a serialized transaction without copying them (protocol serialization, BIP141 and BIP144 for the
 // witness). Views and hashes are made when they are asked for.
 
-import { hash256, hash256Of } from './hash';
+import { hash256, hash256Of, writeHash256Of } from './hash';
 import { ByteReader, MalformedBytesError } from './reader';
 
 export const VERSION_LENGTH = 4;
@@ -180,7 +180,12 @@ export class ScannedTransaction {
 
   /** Hash without the witness: 32 bytes in wire order, computed once. */
   get txid(): Buffer {
-    return (this.#txid ??= this.hasWitness ? hash256Of(...this.strippedParts()) : hash256(this.raw));
+    return (this.#txid ??= hash256Of(...this.strippedParts()));
+  }
+
+  /** Writes the txid, which is not kept. */
+  writeTxid(to: Buffer, at: number): void {
+    writeHash256Of(this.strippedParts(), to, at);
   }
 
   /** Hash with the witness (BIP141), computed on each call. */

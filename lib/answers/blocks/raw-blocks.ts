@@ -39,8 +39,11 @@ export interface FoundTransaction {
   read(client: Client): Promise<ScannedTransaction | undefined>;
 }
 
-/** After this many reads of its parts a block is read as a whole: reading and scanning all of it costs as much as they did. */
-const MOST_PARTS = 8;
+/** Reading and scanning so many bytes of a block costs about as much as reading one of its parts. */
+const BYTES_OF_PART = 80_000;
+
+/** Smaller blocks are read as a whole after so many reads of their parts. */
+const LEAST_PARTS = 8;
 
 /** Blocks whose parts are counted. */
 const COUNTED_BLOCKS = 10_000;
@@ -49,8 +52,8 @@ export class RawBlocks {
   readonly #node: NodeSource;
   readonly #cached: CacheSection<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
-  /** How many parts of a block were read since it was last read as a whole. */
-  readonly #parts = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
+  /** What the reads of a block's parts cost since it was last read as a whole, as a share of what that costs: from 1 on it is read so. */
+  readonly #spent = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
 
   constructor(node: NodeSource, cache: AnswerCache) {
     this.#node = node;
@@ -59,7 +62,7 @@ export class RawBlocks {
 
   /** Blocks whose parts are counted. */
   get counted(): number {
-    return this.#parts.size;
+    return this.#spent.size;
   }
 
   /** A block of the active chain. Undefined when the node no longer has it. */
@@ -69,12 +72,12 @@ export class RawBlocks {
 
   /** Whether a block of the active chain is better read as a whole than in part. */
   isAtHand(point: BlockPoint): boolean {
-    return this.#node.readsWholeBlocks || this.#partsOf(point) >= MOST_PARTS || this.#fromMemory(point) !== undefined;
+    return this.#node.readsWholeBlocks || this.#spentOn(point) >= 1 || this.#fromMemory(point) !== undefined;
   }
 
   /** Some bytes of a block of the active chain. Undefined when the node no longer has them. */
   part(point: BlockPoint, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
-    this.#parts.set(keyOf(point.hash), this.#partsOf(point) + 1);
+    this.#spent.set(keyOf(point.hash), this.#spentOn(point) + 1 / Math.max(LEAST_PARTS, blockLength / BYTES_OF_PART));
     return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
   }
 
@@ -133,16 +136,16 @@ export class RawBlocks {
         const raw = await this.#node.rawBlock(hash);
         if (raw === undefined) return undefined;
         const block = new RawBlock(raw);
-        if (this.#partsOf(point) >= MOST_PARTS) this.#cached.set(key, block);
+        if (this.#spentOn(point) >= 1) this.#cached.set(key, block);
         else this.#cached.setIfAskedBefore(key, () => block);
-        this.#parts.delete(key);
+        this.#spent.delete(key);
         return block;
       })
     );
   }
 
-  #partsOf({ hash }: BlockPoint): number {
-    return this.#parts.get(keyOf(hash)) ?? 0;
+  #spentOn({ hash }: BlockPoint): number {
+    return this.#spent.get(keyOf(hash)) ?? 0;
   }
 
   #fromMemory(point: BlockPoint): RawBlock | undefined {

@@ -63,20 +63,26 @@ describe('the blocks of the node', () => {
     expect(reads).to.be.at.least(BLOCKS - FIT);
   });
 
+  /** Blocks of a node that reads parts. `asked`: gets what it is asked for. */
+  const inParts = (asked: string[]): RawBlocks =>
+    new RawBlocks(
+      nodeWith(served.rest.node, {
+        readsWholeBlocks: false,
+        rawBlock: (hash) => {
+          asked.push('block');
+          return served.rest.node.rawBlock(hash);
+        },
+        rawBlockPart: (...part) => {
+          asked.push('part');
+          return served.rest.node.rawBlockPart(...part);
+        }
+      }),
+      new AnswerCache(1_000_000)
+    );
+
   it('are read as a whole, and cached, once eight of their parts were read, on nodes that read parts', async () => {
     const asked: string[] = [];
-    const inParts = nodeWith(served.rest.node, {
-      readsWholeBlocks: false,
-      rawBlock: (hash) => {
-        asked.push('block');
-        return served.rest.node.rawBlock(hash);
-      },
-      rawBlockPart: (...part) => {
-        asked.push('part');
-        return served.rest.node.rawBlockPart(...part);
-      }
-    });
-    const kept = new RawBlocks(inParts, new AnswerCache(1_000_000));
+    const kept = inParts(asked);
     const [point] = points as [BlockPoint];
     const raw = (await served.rest.node.rawBlock(point.hash)) ?? expect.fail('a block');
     const { txid, raw: coinbase } = scanBlock(raw).transactions[0] ?? expect.fail('a coinbase');
@@ -86,5 +92,13 @@ describe('the blocks of the node', () => {
     };
     for (let time = 0; time < 12; time++) expect(await ask()).to.deep.equal(coinbase);
     expect(asked).to.deep.equal([...Array.from({ length: 8 }, () => 'part'), 'block']);
+  });
+
+  it('are read in more parts before, the longer they are', async () => {
+    const kept = inParts([]);
+    const [point] = points as [BlockPoint];
+    let parts = 0;
+    for (; !kept.isAtHand(point); parts++) await kept.part(point, 0, 1, 2_000_000);
+    expect(parts).to.be.within(25, 26);
   });
 });
