@@ -35,7 +35,6 @@ const PROGRAM = resolve('dist/plugin/cli/main.js');
 const AUTOCANNON = require.resolve('autocannon');
 const LARGE: BlockShape = { transactions: 2_500, inputs: 5_200, outputs: 7_800, spendsItself: true };
 const SEED = 7;
-const ROUNDS = 3;
 const SMALL_BLOCKS = 40;
 /** Of each reader: what three of them can answer beside their clients on two cores. */
 const REQUESTS_PER_SECOND = 1_000;
@@ -46,6 +45,10 @@ const CATCHING_UP_MS = 1_000;
 /** Between two questions of those that wait for minutes. */
 const ASKING_PAUSE_MS = 500;
 
+/** Of readers that answer nobody without it. */
+const KEY = 'bench';
+const AUTHORIZATION = `Basic ${Buffer.from(`:${KEY}`).toString('base64')}`;
+
 const PARTS = ['feed', 'live', 'readers', 'transaction', 'catch-up'] as const;
 const TRANSACTIONS = 4_000;
 const AT_ONCE = 16;
@@ -53,6 +56,7 @@ const AT_ONCE = 16;
 interface Setup {
   readonly nats: Nats;
   readonly folder: string;
+  readonly rounds: number;
   /** Of a node with the first blocks. */
   readonly chain: string;
   readonly maker: BlockMaker;
@@ -60,14 +64,17 @@ interface Setup {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '20' } } });
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, blocks: { type: 'string', default: '20' }, rounds: { type: 'string', default: '3' } }
+  });
   const program = natsServer();
   if (program === undefined) throw new Error('bench:fleet needs nats-server (Debian: apt-get install nats-server)');
   const folder = mkdtempSync(join(tmpdir(), 'bench-fleet-'));
   const nats = await Nats.open(program, 3);
   try {
     console.log(describeMachine());
-    const setup: Setup = { nats, folder, ...(await makeChain(join(folder, 'chain'), Number(values.blocks))) };
+    const rounds = Number(values.rounds);
+    const setup: Setup = { nats, folder, rounds, ...(await makeChain(join(folder, 'chain'), Number(values.blocks))) };
     const runs = { feed, live, readers, transaction, 'catch-up': catchUp };
     for (const part of PARTS) if (values.only === undefined || values.only === part) await runs[part](setup);
   } finally {
@@ -76,7 +83,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function makeChain(chain: string, count: number): Promise<Omit<Setup, 'nats' | 'folder'>> {
+async function makeChain(chain: string, count: number): Promise<Omit<Setup, 'nats' | 'folder' | 'rounds'>> {
   return await onTrustingNode(chain, {}, async (node) => {
     const maker = new BlockMaker(SEED, fromHost(node.network.genesis.hash));
     for (let i = 0; i < FIRST_BLOCKS; i++) await addBlock(node, maker.nextFirst());
@@ -86,11 +93,11 @@ async function makeChain(chain: string, count: number): Promise<Omit<Setup, 'nat
 }
 
 /** CPU of connecting blocks with a feed and without, in turns. */
-async function feed({ nats, folder, chain, blocks }: Setup): Promise<void> {
+async function feed({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {
   const megabytes = blocks.reduce((sum, { length }) => sum + length, 0) / 1e6;
   const differences: number[] = [];
   const servers: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const alone = await withNode(join(folder, 'alone'), chain, async (node) => await cpuOf(() => addAll(node, blocks)));
     const before = serverCpu(nats);
     const fed = await withFeed(nats, join(folder, 'fed'), chain, async (feeding) => {
@@ -111,7 +118,7 @@ async function feed({ nats, folder, chain, blocks }: Setup): Promise<void> {
 /** From the moment when the node has connected a block until a reader answers with it. */
 async function live({ nats, folder, chain, maker, blocks }: Setup): Promise<void> {
   await withFeed(nats, join(folder, 'live'), chain, async ({ node }) => {
-    const reader = await BenchReader.start(nats, join(folder, 'reader'), ['--rest-addresses']);
+    const reader = await BenchReader.start(nats, join(folder, 'reader'), ['--no-auth', '--rest-addresses']);
     try {
       await reader.untilAt(node.chain.height);
       const large = await latencies(node, reader, blocks);
@@ -151,12 +158,12 @@ async function latencies(node: TestFullNode, reader: BenchReader, blocks: readon
  * The same load on each of one, two and three readers: requests for each second of their CPU. Servers that only send the same bytes show what
  * more processes on this machine cost by themselves.
  */
-async function readers({ nats, folder, chain, blocks }: Setup): Promise<void> {
+async function readers({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {
   await withFeed(nats, join(folder, 'many'), chain, async ({ node }) => {
     await addAll(node, blocks.slice(0, 2));
     const { transactions } = scanBlock(blocks[0] ?? Buffer.alloc(0));
     const path = `/rest/tx/${toDisplayHex(transactions[5]?.txid ?? Buffer.alloc(32))}.json`;
-    const all = await Promise.all([1, 2, 3].map((name) => BenchReader.start(nats, join(folder, `many-${name}`), [])));
+    const all = await Promise.all([1, 2, 3].map((name) => BenchReader.start(nats, join(folder, `many-${name}`), ['--no-auth'])));
     const bare: BareProcess[] = [];
     try {
       for (const reader of all) await reader.untilAt(node.chain.height);
@@ -166,7 +173,7 @@ async function readers({ nats, folder, chain, blocks }: Setup): Promise<void> {
       // Until V8 has compiled what runs for them.
       for (const servers of [all, bare]) await perCpuSecond(servers, path);
       const figures = new Map<string, number[]>();
-      for (let round = 0; round < ROUNDS; round++)
+      for (let round = 0; round < rounds; round++)
         for (let count = 1; count <= all.length; count++)
           for (const [name, servers] of [
             ['reader', all],
@@ -191,7 +198,7 @@ async function perCpuSecond(servers: readonly { readonly port: number; readonly 
 }
 
 /** The bytes of single transactions: asked of a node over NATS, with all that this takes, and read by the node for itself. */
-async function transaction({ nats, folder, chain, blocks }: Setup): Promise<void> {
+async function transaction({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {
   await withFeed(nats, join(folder, 'transaction'), chain, async ({ node, source }) => {
     await addAll(node, blocks.slice(0, 2));
     const spans = blocks.slice(0, 2).flatMap((raw) => {
@@ -202,7 +209,7 @@ async function transaction({ nats, folder, chain, blocks }: Setup): Promise<void
     const { connection } = await connectToNats(parseNatsUrls(nats.url) ?? expectNever(), 'bench');
     const nodes = new Nodes(subjectsOf('regtest'), () => connection);
     const [local, over]: [number[], number[]] = [[], []];
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < rounds; round++) {
       local.push(await cpuOf(() => inTurns(asked, (span) => source.rawBlockPart(span.hash, span.offset, span.length, span.blockLength))));
       const before = serverCpu(nats);
       const own = await cpuOf(() => inTurns(asked, (span) => nodes.ask('part', span)));
@@ -231,7 +238,7 @@ function expectNever(): never {
 }
 
 /** Building an index over a fleet, over local blocks, and not at all: from a snapshot. */
-async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
+async function catchUp({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {
   const grown = join(folder, 'grown');
   await withNode(grown, chain, (node) => addAll(node, blocks));
   await withFeed(nats, join(folder, 'source'), grown, async ({ node }) => {
@@ -240,7 +247,7 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
     const both: number[] = [];
     let built = '';
     let builtMs = 0;
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < rounds; round++) {
       built = join(folder, `built-${round}`);
       builtMs = await cpuToLive(nats, built, node.chain.height);
       const local = join(folder, `local-${round}`);
@@ -276,9 +283,13 @@ async function catchUp({ nats, folder, chain, blocks }: Setup): Promise<void> {
   });
 }
 
-/** CPU of a reader from its start until it answers at a height. `option`: one more, after which addresses are to be answered, too. */
+/**
+ * CPU of a reader from its start until it answers at a height, without the rehearsal, which is a share of its own: there is none with a key.
+ * `option`: one more, after which addresses are to be answered, too.
+ */
 async function cpuToLive(nats: Nats, prefix: string, height: number, option?: '--rest-addresses'): Promise<number> {
-  const reader = await BenchReader.start(nats, prefix, option === undefined ? [] : [option]);
+  const options = option === undefined ? [] : [option];
+  const reader = await BenchReader.start(nats, prefix, ['--rest-auth', `--api-key=${KEY}`, ...options]);
   try {
     // What is asked is counted, too.
     await reader.untilAt(height, ASKING_PAUSE_MS);
@@ -297,7 +308,7 @@ class BenchReader {
 
   static async start(nats: Nats, prefix: string, options: readonly string[]): Promise<BenchReader> {
     const port = await freePort();
-    const fixed = ['--network=regtest', '--rest-warmup=indexed', '--no-auth', '--log-level=none'];
+    const fixed = ['--network=regtest', '--rest-warmup=indexed', '--log-level=none'];
     const own = [`--rest-nats=${nats.url}`, `--prefix=${prefix}`, `--http-port=${port}`];
     return new BenchReader(port, spawn(process.execPath, [PROGRAM, 'reader', ...own, ...fixed, ...options], { stdio: 'ignore' }));
   }
@@ -314,7 +325,7 @@ class BenchReader {
   async untilAt(height: number, pauseMs = 20): Promise<void> {
     for (;;) {
       const asked = performance.now();
-      const headers = { 'x-rest-min-tip': String(height) };
+      const headers = { 'x-rest-min-tip': String(height), authorization: AUTHORIZATION };
       const reply = await fetch(`http://127.0.0.1:${this.port}/rest/chaininfo.json`, { headers }).catch(() => undefined);
       await reply?.arrayBuffer();
       if (reply?.status === 200 && Number(reply.headers.get('x-rest-tip')?.split(' ')[0]) >= height) return;
@@ -323,7 +334,8 @@ class BenchReader {
   }
 
   async untilAnswered(path: string): Promise<void> {
-    while ((await fetch(`http://127.0.0.1:${this.port}${path}`)).status !== 200) await pause(ASKING_PAUSE_MS);
+    const headers = { authorization: AUTHORIZATION };
+    while ((await fetch(`http://127.0.0.1:${this.port}${path}`, { headers })).status !== 200) await pause(ASKING_PAUSE_MS);
   }
 
   async stop(): Promise<void> {

@@ -84,12 +84,13 @@ export class Rehearsal {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    const { reader, gate, logger } = this.#parts;
+    const { reader, gate, http, wallets, logger } = this.#parts;
     const { signal } = this.#closing;
+    const asksNothing = http.needsKey && wallets === undefined;
     try {
       // A reader of a fleet that starts again is at the end of the chain that it had before it knows that of the fleet.
       while (!gate.isOpen) await setTimeout(LOOK_MS, undefined, { signal });
-      const blocks = await busyBlocks(reader);
+      const blocks = asksNothing ? undefined : await busyBlocks(reader);
       if (blocks !== undefined) await this.#rehearse(blocks);
     } catch (error) {
       if (!signal.aborted) logger.error(`The rehearsal failed: ${detailsOf(error)}`);

@@ -53,10 +53,11 @@ export class Slice {
 
 /** Runs a view of the node's or an index' own, which does not wait for its turns behind those of clients. */
 export async function runAhead<T>(view: Generator<void, T>): Promise<T> {
+  const slice = new Slice();
   for (;;) {
     const step = view.next();
     if (step.done === true) return step.value;
-    await setImmediate();
+    if (slice.isOver()) await setImmediate();
   }
 }
 

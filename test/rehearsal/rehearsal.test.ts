@@ -205,6 +205,14 @@ describe('the rehearsal', () => {
     expect(calls.size).to.be.above(0);
   });
 
+  it('reads no block when requests need a key and there is no other interface', async () => {
+    const { host, own } = served.serving;
+    const node = { rawBlock: () => Promise.reject(new Error('expected no block to be read')) };
+    const { over$, log } = open({ node, http: { server: host.server, own, needsKey: true }, wallets: undefined });
+    await until(() => over$.value);
+    expect(log.lines).to.deep.equal([]);
+  });
+
   it('does not wait for an index by script that is filled', async () => {
     const state$ = new BehaviorSubject<ScriptsState>({ phase: 'sorting', done: 1, total: 2 });
     calls.clear();

@@ -96,6 +96,8 @@ async function connectionOptions({ servers, tls, user, password, credentials }: 
     maxPingOut: 2,
     // The operator's list counts: the addresses that servers know of each other may not be for clients.
     ignoreClusterUpdates: true,
+    // A stack for each question costs more than the rest of it.
+    noAsyncTraces: true,
     ...(tls && { tls: {} }),
     ...(user !== undefined && (password === undefined ? { token: user } : { user, pass: password })),
     ...(credentials !== undefined && { authenticator: core.credsAuthenticator(await readCredentials(credentials)) })

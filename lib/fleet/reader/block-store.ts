@@ -21,7 +21,7 @@ export interface BlockStoreParts {
   readonly nodes: Nodes;
   /** undefined: nothing is kept on disk. */
   readonly files: BlockFiles | undefined;
-  /** Whether blocks that nodes have sent are kept on disk: not while the index reads all of them once, one after the other. */
+  /** Whether blocks that nodes have sent are kept: not while the index reads all of them once, one after the other. */
   readonly keepsAsked: () => boolean;
   /** The own index' hash over the coins that a block spends; undefined: it has none. */
   readonly spentHash: (hash: Buffer) => Buffer | undefined;
@@ -55,13 +55,9 @@ export class BlockStore {
 
   /** Keeps a block that was checked. `txids`: as `checkedTxids` gave them. */
   async put(hash: Buffer, block: StoredBlock, txids?: Buffer): Promise<void> {
-    this.#remember(hash, block, txids);
-    await this.#parts.files?.put(hash, block);
-  }
-
-  #remember(hash: Buffer, block: StoredBlock, txids?: Buffer): void {
     if (txids !== undefined) this.#txids.set(block.raw, txids);
     this.#memory.set(keyOf(hash), block);
+    await this.#parts.files?.put(hash, block);
   }
 
   /** undefined: no node has it. @throws NoNodeError */
@@ -142,8 +138,9 @@ export class BlockStore {
     ]);
     if (raw === undefined) return undefined;
     const block = undo === undefined ? { raw } : { raw, undo };
-    this.#remember(hash, block, known === undefined ? await checkedTxids(raw, hash) : undefined);
-    if (this.#parts.keepsAsked()) await this.#parts.files?.put(hash, block);
+    const txids = known === undefined ? await checkedTxids(raw, hash) : undefined;
+    if (this.#parts.keepsAsked()) await this.put(hash, block, txids);
+    else if (txids !== undefined) this.#txids.set(raw, txids);
     return block;
   }
 }
