@@ -32,9 +32,9 @@ const SEED = 19;
 /** Number of different requests in a row that repeats them. */
 const HOT = 10;
 /** Numbers of requests in rows that make each once. */
-const MANY = 8_000;
-const HALF_AS_MANY = 4_000;
-const SOME = 2_000;
+const MANY = 24_000;
+const HALF_AS_MANY = 12_000;
+const SOME = 6_000;
 const FEW = 640;
 const BATCH = 100;
 /** Subscriptions of a session, and how many of them are of used scripts. */
@@ -96,7 +96,7 @@ function scriptRows(take: Take): Row[] {
   const batches = inGroups(take(one, MANY), BATCH).map((names) => batchOf(names.map((name) => subscribe(name))));
   return [
     ...onceAndAgain('get_history of 1', lines(history, take(one, MANY)), { isFresh: true, ...atMost(2, 1.2) }, atMost(1)),
-    ...onceAndAgain('get_history of 100', lines(history, take(hundred, FEW)), { isFresh: true, ...atMost(1) }, atMost(0.3)),
+    ...onceAndAgain('get_history of 100', lines(history, take(hundred, SOME)), { isFresh: true, ...atMost(1) }, atMost(0.3)),
     ...onceAndAgain('get_history of 1,000', lines(history, take(thousand, 60)), { ...ONE_ONLY, ...atMost(1) }, atMost(0.3)),
     ...onceAndAgain('get_history of 10,000', lines(history, take(tenThousand, 15)), { ...ONE_ONLY, ...atMost(1) }, atMost(0.3)),
     once('subscribe, unused', lines(subscribe, unused)),
@@ -110,10 +110,10 @@ function scriptRows(take: Take): Row[] {
       ...atMost(1)
     }),
     once('get_balance of 1', lines(balance, take(one, MANY)), { isFresh: true, ...atMost(1.2) }),
-    once('get_balance of 10', lines(balance, take(ten, SOME)), atMost(1.2)),
-    once('get_balance of 100', lines(balance, take(hundred, FEW)), atMost(1.2)),
+    once('get_balance of 10', lines(balance, take(ten, HALF_AS_MANY)), atMost(1.2)),
+    once('get_balance of 100', lines(balance, take(hundred, SOME)), atMost(1.2)),
     once('listunspent of 1', lines(unspent, take(one, MANY)), atMost(1.2)),
-    once('listunspent of 10', lines(unspent, take(ten, SOME)), atMost(1.2)),
+    once('listunspent of 10', lines(unspent, take(ten, HALF_AS_MANY)), atMost(1.2)),
     ...onceAndAgain('listunspent, 500 coins', lines(unspent, take(coins, 40)), { ...ONE_ONLY, ...atMost(1) })
   ];
 }
@@ -136,7 +136,7 @@ function chainRows({ transactions, height }: WalletChain): Row[] {
   const held = atMost(1);
   const proofs = deck.take(HALF_AS_MANY).map(([txid, at]) => lineOf(merkle(txid, at)));
   const whole = deck.take(HALF_AS_MANY).map(([txid]) => lineOf(transaction(txid)));
-  const proven = heights.take(HALF_AS_MANY).map((at) => lineOf(header(at, height)));
+  const proven = heights.take(SOME).map((at) => lineOf(header(at, height)));
   const chunks = heights.take(60).map((at) => lineOf(headers(Math.min(at, height - MOST_HEADERS), MOST_HEADERS)));
   const targets = Array.from({ length: HOT }, (_, i) => lineOf(fee(2 + i)));
   return [

@@ -16,7 +16,7 @@ import { CLASSES, nameOf, scriptOf, SCRIPTS, type ScriptClass } from './wallet-s
 
 const SEED = 19;
 export const TRANSACTIONS_IN_BLOCK = 2_500;
-const FULL_BLOCKS = 40;
+const FULL_BLOCKS = 160;
 const TRANSACTIONS = FULL_BLOCKS * TRANSACTIONS_IN_BLOCK;
 const EMPTY_BLOCKS = 6_300;
 /** 2017: a node that checks scripts does not accept witnesses in blocks from before BIP16. */

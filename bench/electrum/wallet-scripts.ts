@@ -17,9 +17,9 @@ export interface ScriptClass {
 const classOf = (rows: number, scripts: number): ScriptClass => ({ name: `${rows} rows`, scripts, rows, isSpent: true });
 
 export const SCRIPTS = {
-  one: classOf(1, 52_000),
-  ten: classOf(10, 4_000),
-  hundred: classOf(100, 2_000),
+  one: classOf(1, 160_000),
+  ten: classOf(10, 24_000),
+  hundred: classOf(100, 12_700),
   thousand: classOf(1_000, 110),
   tenThousand: classOf(10_000, 15),
   /** Only paid, never spent from. */
