@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { canonicalBlock } from '../bitcoin/block';
+import { keyOf } from '../bitcoin/hash';
 import { UnreadableBlockError } from './errors';
 import type { HostNode, ToHostHash } from './host';
 
@@ -18,13 +19,23 @@ const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
 
 /** Enough for the newest blocks of the main network, some two months of them. */
 const MOST_OPEN_FILES = 64;
+const MOST_LOCATIONS = 10_000;
 
 const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
+
+/** Where the bytes of a block are. */
+interface Location {
+  readonly path: string;
+  readonly position: number;
+  readonly length: number;
+}
 
 export class StoredBlocks {
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
   readonly #files = new BlockFiles();
+  /** bcoin never moves a block: its file is deleted at most. */
+  readonly #locations = new LRUCache<string, Location>({ max: MOST_LOCATIONS });
 
   constructor(host: HostNode, toHost: ToHostHash) {
     this.#host = host;
@@ -48,19 +59,32 @@ export class StoredBlocks {
    */
   async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
     const { blocks } = this.#host;
-    const record = await blocks?.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
-    if (record === null) return undefined;
-    if (blocks === undefined || record?.length !== LOCATION_RECORD_LENGTH || record.readUInt32LE(BLOCK_LENGTH) !== blockLength) {
-      return (await this.block(hash))?.subarray(offset, offset + length);
-    }
+    const key = keyOf(hash);
+    const location = this.#locations.get(key) ?? (await this.#find(hash));
+    if (location === undefined) return undefined;
+    if (location === 'elsewhere' || location.length !== blockLength) return (await this.block(hash))?.subarray(offset, offset + length);
+    this.#locations.set(key, location);
     try {
-      const path = blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE));
-      return await this.#files.read(path, record.readUInt32LE(POSITION) + offset, length);
+      return await this.#files.read(location.path, location.position + offset, length);
     } catch (error) {
+      this.#locations.delete(key);
       // The block may have been pruned since its record was read.
-      if (await blocks.has(hash)) throw new UnreadableBlockError(hash, error);
+      if ((await blocks?.has(hash)) === true) throw new UnreadableBlockError(hash, error);
       return undefined;
     }
+  }
+
+  /** `elsewhere`: in memory, or in the chain's database. undefined: the block is unknown or pruned. */
+  async #find(hash: Buffer): Promise<Location | 'elsewhere' | undefined> {
+    const { blocks } = this.#host;
+    const record = await blocks?.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
+    if (record === null) return undefined;
+    if (blocks === undefined || record?.length !== LOCATION_RECORD_LENGTH) return 'elsewhere';
+    return {
+      path: blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE)),
+      position: record.readUInt32LE(POSITION),
+      length: record.readUInt32LE(BLOCK_LENGTH)
+    };
   }
 
   /** Closes all files. A later read opens its file again. */

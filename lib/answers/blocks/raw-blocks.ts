@@ -39,8 +39,8 @@ export interface FoundTransaction {
   read(client: Client): Promise<ScannedTransaction | undefined>;
 }
 
-/** Reading and scanning so many bytes of a block costs about as much as reading one of its parts. */
-const BYTES_OF_PART = 80_000;
+/** One part for each so many bytes costs twice as much as reading and scanning the block. */
+const BYTES_OF_PART = 16_000;
 
 /** Smaller blocks are read as a whole after so many reads of their parts. */
 const LEAST_PARTS = 8;
@@ -52,7 +52,7 @@ export class RawBlocks {
   readonly #node: NodeSource;
   readonly #cached: CacheSection<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
-  /** What the reads of a block's parts cost since it was last read as a whole, as a share of what that costs: from 1 on it is read so. */
+  /** How much of what makes a block worth reading as a whole its parts have cost since that was last done: from 1 on it is. */
   readonly #spent = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
 
   constructor(node: NodeSource, cache: AnswerCache) {

@@ -98,7 +98,7 @@ describe('the blocks of the node', () => {
     const kept = inParts([]);
     const [point] = points as [BlockPoint];
     let parts = 0;
-    for (; !kept.isAtHand(point); parts++) await kept.part(point, 0, 1, 2_000_000);
-    expect(parts).to.be.within(25, 26);
+    for (; !kept.isAtHand(point); parts++) await kept.part(point, 0, 1, 1_600_000);
+    expect(parts).to.be.within(100, 101);
   });
 });
