@@ -1,7 +1,7 @@
 // How long the event loop may wait for a store in one turn. Reading a record or two at once takes some microseconds if the system has them in
 // memory, a tenth of what a trip through the thread pool takes; a cold disk may take milliseconds.
 
-import { setImmediate } from 'node:timers';
+import { renewInNextTurn } from '../turns/next-turn';
 
 /** Milliseconds, and reads, in one turn. */
 const TURN_MS = 1;
@@ -12,7 +12,6 @@ const MOST_TURNS = 64;
 export class TurnAllowance {
   #leftMs = TURN_MS;
   #reads = 0;
-  #isRenewing = false;
   /** For how many turns the next slow read will count at most. */
   #mostTurns = 1;
 
@@ -32,22 +31,15 @@ export class TurnAllowance {
     } finally {
       this.#leftMs -= performance.now() - begin;
       this.#reads++;
-      this.#renewInNextTurn();
+      renewInNextTurn(this.#renew);
     }
   }
 
-  #renewInNextTurn(): void {
-    if (this.#isRenewing) return;
-    this.#isRenewing = true;
-    setImmediate(this.#renew);
-  }
-
   readonly #renew = (): void => {
-    this.#isRenewing = false;
     if (this.#reads > 0) this.#judge();
     this.#reads = 0;
     this.#leftMs = Math.min(this.#leftMs + TURN_MS, TURN_MS);
-    if (this.#leftMs <= 0) this.#renewInNextTurn();
+    if (this.#leftMs <= 0) renewInNextTurn(this.#renew);
   };
 
   /** After a turn with reads. */

@@ -1,6 +1,7 @@
 // Sessions take turns: one request of a session is started, then the session goes to the end of the line. So a session with hundreds of
 // requests does not hold up the others, and requests wait here instead of in the work queue, which is shared with HTTP.
 
+import { goOnInNextTurn } from '../../turns/next-turn';
 import type { Lane } from '../../server/work/work-queue';
 
 export interface TurnTaker {
@@ -49,7 +50,7 @@ export class Turns {
   readonly #begin = (): void => {
     if (this.#isBeginning || this.#leftMs <= 0 || this.#waiting.size === 0) return;
     this.#isBeginning = true;
-    if (!this.#isNextDue) setImmediate(this.#goOn);
+    if (!this.#isNextDue) goOnInNextTurn(this.#goOn);
     this.#isNextDue = true;
     try {
       this.#beginSome();
