@@ -4,6 +4,7 @@
 import { setImmediate as atNextTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { ClientGoneError } from './client';
+import { renewInNextTurn } from './next-turn';
 import type { Client } from './client';
 
 const SLICE_MS = 1;
@@ -74,6 +75,26 @@ export function runAtOnce<T>(view: Generator<void, T>): T {
     const step = view.next();
     if (step.done === true) return step.value;
   }
+}
+
+/** When work that asks with `soon` began in this turn of the event loop; undefined: none has asked. */
+let soonSince: number | undefined;
+
+function endSoon(): void {
+  soonSince = undefined;
+}
+
+/**
+ * For work in small pieces, of which many may come together, such as the replies of a disk: nothing to wait for while the pieces of this turn
+ * have taken less than a slice, and then a later turn.
+ */
+export function soon(): Promise<void> | undefined {
+  const now = performance.now();
+  if (soonSince === undefined) {
+    soonSince = now;
+    renewInNextTurn(endSoon);
+  }
+  return now - soonSince < SLICE_MS ? undefined : nextTurn();
 }
 
 /** Resolves in a later turn of the event loop, after all that waits already. */

@@ -6,18 +6,19 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import type { Position } from '../../index/types';
-import type { HistoryWalk, RowTransactions, ScriptSnapshot, WalkedPage } from '../../scripts/types';
+import type { HistoryWalk, ScriptSnapshot, WalkedPage } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { PooledEntry, PooledScript, PooledScripts } from '../scripts/pooled-script';
 import type { ChainTotals } from '../scripts/totals';
 
-const ROWS_PER_PAGE = 1_024;
+/** In each page but the first. */
+export const ROWS_PER_PAGE = 1_024;
 
 /** Longer histories are counted before they are read. */
 const SHORT_HISTORY = 256;
 
 /** False ends the walk. */
-export type TakeTransactions = (page: RowTransactions) => unknown;
+export type TakeTransactions = (page: WalkedPage) => unknown;
 
 export class ScriptHistories {
   readonly #pooled: PooledScripts;

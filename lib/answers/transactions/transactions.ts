@@ -5,7 +5,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { timeOf } from '../../bitcoin/header';
 import { NotYetKnownError } from '../../index/errors';
 import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
-import { runInSlices } from '../../turns/slices';
+import { runInSlices, soon } from '../../turns/slices';
 import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../../views/esplora/transaction';
 import { JsonWriter } from '../../views/json-writer';
 import { placedTransaction, type Placed } from './placed-transaction';
@@ -112,8 +112,10 @@ export class Transactions {
     // Started together, so that a node that only reads whole blocks reads this one once. Otherwise counting costs too much, even in memory.
     const counting = this.#parts.node.readsWholeBlocks ? this.#parts.spentCounts.of(status, client) : undefined;
     const [transactions, counts] = await Promise.all([reading, counting]);
+    await soon();
     const spending = transactions.map((transaction, i) => ({ transaction, position: (list[i] as Placed).position })); // one for each
     const spent = await this.#previous.of(status, spending, counts, index, client);
+    await soon();
     const texts: Buffer[] = [];
     for (const [i, transaction] of transactions.entries()) {
       const text = await this.#write(transaction, spent[i] as readonly SpentOutput[], status, client); // one for each

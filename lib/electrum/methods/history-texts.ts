@@ -11,7 +11,7 @@ import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { ROW_POINTS } from './points';
 import type { PooledEntry } from '../../answers/scripts/pooled-script';
-import type { ScriptHistory, TakeTransactions } from '../../answers/status/history';
+import { ROWS_PER_PAGE, type ScriptHistory, type TakeTransactions } from '../../answers/status/history';
 import type { ElectrumClient, Result } from '../method';
 
 /** Items of a list that are written in one slice. */
@@ -19,8 +19,11 @@ export const ITEMS_PER_SLICE = 64;
 /** The memory for an item. */
 export const ITEM_LENGTH = 140;
 
-/** Memory for the rows of most histories. */
-const FEW_ROWS = 2;
+/** The memory for a transaction of the chain. */
+const ROW_LENGTH = 100;
+
+/** For texts that are written in one go. New memory for each would have V8 mark its whole heap for every few thousand texts. */
+const scratch = Buffer.allocUnsafeSlow(16_384);
 
 /** Texts of more rows are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 256;
@@ -34,12 +37,12 @@ interface Heights {
 /** The chain's part of a history. */
 interface ChainText {
   readonly rows: number;
-  /** A list, with its brackets. */
-  readonly text: Buffer;
+  /** A list, with its brackets; ASCII. */
+  readonly text: Result;
 }
 
 export class HistoryTexts {
-  readonly #cached: RowCache<ChainText>;
+  readonly #cached: RowCache<ChainText & { readonly text: Buffer }>;
   readonly #most: number;
 
   /** `most`: transactions in one history. */
@@ -104,7 +107,8 @@ export class HistoryTexts {
     if (rows > most) throw tooLong(most);
     if (entries.length === 0) return text;
     const writer = new JsonWriter(text.length + entries.length * ITEM_LENGTH);
-    writer.bytes(text, 0, text.length - 1);
+    if (typeof text === 'string') writer.ascii(text.slice(0, -1));
+    else writer.bytes(text, 0, text.length - 1);
     await runInSlices(writeEntries(writer, entries), client);
     writer.ascii(']');
     return writer.toBuffer();
@@ -118,18 +122,21 @@ export class HistoryTexts {
   }
 
   #chainText(history: ScriptHistory, most: number, client: ElectrumClient): ChainText | Promise<ChainText> {
-    const writer = new JsonWriter(FEW_ROWS * ITEM_LENGTH);
     let rows = 0;
-    writer.ascii('[');
-    const walking = history.confirmed(most, client, ({ positions, txids }) => {
+    let short: string | undefined;
+    const long = new LongText();
+    const walking = history.confirmed(most, client, ({ positions, txids, isLast }) => {
       client.charge(positions.length * ROW_POINTS);
-      writeRows(writer, positions, txids);
+      if (rows === 0 && isLast) short = shortText(positions, txids);
+      if (short === undefined) long.add(positions, txids);
       rows += positions.length;
     });
     const written = (): ChainText => {
-      writer.ascii(']');
-      const text = writer.toBuffer();
-      const cached = (): ChainText => ({ rows, text: ownCopy(text) });
+      const text = short ?? long.end();
+      const cached = (): ChainText & { readonly text: Buffer } => ({
+        rows,
+        text: ownCopy(typeof text === 'string' ? Buffer.from(text) : text)
+      });
       const { script, snapshot } = history;
       if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
       else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);
@@ -137,6 +144,38 @@ export class HistoryTexts {
     };
     return walking instanceof Promise ? walking.then(written) : written();
   }
+}
+
+/** A whole list; undefined: there are too many rows. */
+function shortText(positions: readonly number[], txids: Buffer): string | undefined {
+  if (positions.length * ROW_LENGTH > scratch.length - 2) return undefined;
+  const writer = new JsonWriter(scratch.length, () => scratch);
+  writer.ascii('[');
+  writeRows(writer, positions, txids);
+  writer.ascii(']');
+  return writer.toBuffer().toString('latin1');
+}
+
+/** A list that comes in several pages. */
+class LongText {
+  #writer: JsonWriter | undefined;
+
+  add(positions: readonly number[], txids: Buffer): void {
+    writeRows((this.#writer ??= beginList(positions.length + ROWS_PER_PAGE)), positions, txids);
+  }
+
+  end(): Buffer {
+    const writer = (this.#writer ??= beginList(0));
+    writer.ascii(']');
+    return writer.toBuffer();
+  }
+}
+
+/** `rows`: for which there is memory. */
+function beginList(rows: number): JsonWriter {
+  const writer = new JsonWriter(rows * ROW_LENGTH + 2);
+  writer.ascii('[');
+  return writer;
 }
 
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);

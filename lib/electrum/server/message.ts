@@ -10,7 +10,7 @@ import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
 const MOST_IN_BATCH = 1_000;
 
 /** Longer texts are sent as bytes. */
-const LONG_TEXT = 8_192;
+const LONG_TEXT = 16_384;
 
 /** Longer results are sent as they are, between two texts. Shorter ones become one text with these: that takes less than three parts. */
 const SHORT_RESULT = 2_048;
