@@ -267,7 +267,7 @@ async function readError(error: unknown): Promise<Error> {
   )
     return error;
   const { jetstream } = await loadNats();
-  if (error instanceof jetstream.JetStreamError)
+  if (error instanceof jetstream.JetStreamError || error instanceof jetstream.JetStreamApiError)
     return new LogSilentError(`the log cannot be read on: ${messageOf(error)}`, { cause: error });
   return error instanceof Error ? error : new Error(String(error));
 }
