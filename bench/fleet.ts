@@ -1,6 +1,7 @@
 // npm run bench:fleet: what feeding, reading and copying cost in a fleet on this machine (bench/README.md).
 //   --only feed|live|readers|transaction|catch-up    one part (catch-up has the snapshot, too)
 //   --blocks 20                                      large blocks that are connected
+//   --rounds 3
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
