@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ClientGoneError } from '../../lib/turns/client';
-import { runInOrder, runInSlices } from '../../lib/turns/slices';
+import { runInOrder, runInSlices, soon } from '../../lib/turns/slices';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
 
@@ -120,5 +120,18 @@ describe('runInOrder', () => {
     expect(await caught(left)).to.be.instanceOf(ClientGoneError);
     expect(await caught(broken)).to.have.property('message', 'broken view');
     expect(await next).to.equal('done');
+  });
+});
+
+describe('pieces of work that come together', () => {
+  it('go on at once until they have taken a slice of the turn, and then in later turns', async () => {
+    expect(soon()).to.equal(undefined);
+    for (const end = performance.now() + 2; performance.now() < end;);
+    let isNextTurn = false;
+    setImmediate(() => (isNextTurn = true));
+    await soon();
+    expect(isNextTurn).to.equal(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(soon()).to.equal(undefined);
   });
 });
