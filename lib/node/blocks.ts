@@ -25,7 +25,7 @@ const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
 
 /** Where the bytes of a block are. */
 interface Location {
-  readonly path: string;
+  readonly file: BlockFile;
   readonly position: number;
   readonly length: number;
 }
@@ -34,7 +34,7 @@ export class StoredBlocks {
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
   readonly #files = new BlockFiles();
-  /** bcoin never moves a block: its file is deleted at most. */
+  /** bcoin never moves a block: where it was is where it is, as long as that file stays open and is not deleted. */
   readonly #locations = new LRUCache<string, Location>({ max: MOST_LOCATIONS });
 
   constructor(host: HostNode, toHost: ToHostHash) {
@@ -59,19 +59,22 @@ export class StoredBlocks {
    */
   async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
     const { blocks } = this.#host;
-    const key = keyOf(hash);
-    const location = this.#locations.get(key) ?? (await this.#find(hash));
-    if (location === undefined) return undefined;
-    if (location === 'elsewhere' || location.length !== blockLength) return (await this.block(hash))?.subarray(offset, offset + length);
-    this.#locations.set(key, location);
     try {
-      return await this.#files.read(location.path, location.position + offset, length);
+      const location = this.#known(hash) ?? (await this.#find(hash));
+      if (location === undefined) return undefined;
+      if (location !== 'elsewhere' && location.length === blockLength)
+        return await this.#files.read(location.file, location.position + offset, length);
     } catch (error) {
-      this.#locations.delete(key);
       // The block may have been pruned since its record was read.
       if ((await blocks?.has(hash)) === true) throw new UnreadableBlockError(hash, error);
       return undefined;
     }
+    return (await this.block(hash))?.subarray(offset, offset + length);
+  }
+
+  #known(hash: Buffer): Location | undefined {
+    const location = this.#locations.get(keyOf(hash));
+    return location !== undefined && this.#files.isThere(location.file) ? location : undefined;
   }
 
   /** `elsewhere`: in memory, or in the chain's database. undefined: the block is unknown or pruned. */
@@ -80,11 +83,10 @@ export class StoredBlocks {
     const record = await blocks?.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
     if (record === null) return undefined;
     if (blocks === undefined || record?.length !== LOCATION_RECORD_LENGTH) return 'elsewhere';
-    return {
-      path: blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE)),
-      position: record.readUInt32LE(POSITION),
-      length: record.readUInt32LE(BLOCK_LENGTH)
-    };
+    const file = await this.#files.open(blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE)));
+    const location = { file, position: record.readUInt32LE(POSITION), length: record.readUInt32LE(BLOCK_LENGTH) };
+    this.#locations.set(keyOf(hash), location);
+    return location;
   }
 
   /** Closes all files. A later read opens its file again. */
@@ -93,10 +95,12 @@ export class StoredBlocks {
   }
 }
 
-interface OpenFile {
+interface BlockFile {
+  readonly path: string;
   readonly descriptor: number;
   readers: number;
   isCached: boolean;
+  isClosed: boolean;
 }
 
 /**
@@ -105,7 +109,7 @@ interface OpenFile {
  * would stop the whole node for milliseconds.
  */
 class BlockFiles {
-  readonly #cached = new LRUCache<string, OpenFile>({
+  readonly #cached = new LRUCache<string, BlockFile>({
     max: MOST_OPEN_FILES,
     dispose: (file) => {
       file.isCached = false;
@@ -113,15 +117,33 @@ class BlockFiles {
     }
   });
 
+  /** The file that has this path now. @throws an error of the system */
+  async open(path: string): Promise<BlockFile> {
+    const known = this.#cached.get(path);
+    if (known !== undefined && this.isThere(known)) return known;
+    const file = { path, descriptor: await openFile(path, 'r'), readers: 0, isCached: true, isClosed: false };
+    this.#cached.set(path, file);
+    return file;
+  }
+
+  /** Whether the file stays open, and was not deleted: another one may have its path by now. */
+  isThere(file: BlockFile): boolean {
+    if (!file.isCached) return false;
+    if (fs.fstatSync(file.descriptor).nlink > 0) return true;
+    this.#cached.delete(file.path);
+    return false;
+  }
+
   /** @throws an error of the system, RangeError when the file ends too early */
-  async read(path: string, position: number, length: number): Promise<Buffer> {
-    const file = this.#find(path) ?? { descriptor: await openFile(path, 'r'), readers: 0, isCached: true };
+  async read(wanted: BlockFile, position: number, length: number): Promise<Buffer> {
+    // It was open just now, but others may have been opened since.
+    let file = wanted;
+    while (file.isClosed) file = await this.open(file.path);
     file.readers++;
-    // Another read may have opened the same file: then the descriptor opened last is cached, and the other is closed after its read.
-    if (this.#cached.peek(path) !== file) this.#cached.set(path, file);
+    if (file.isCached) this.#cached.get(file.path);
     try {
       const { bytesRead, buffer } = await readFile(file.descriptor, Buffer.allocUnsafeSlow(length), 0, length, position);
-      if (bytesRead !== length) throw new RangeError(`expected ${length} bytes at ${position} of ${path}, got ${bytesRead}`);
+      if (bytesRead !== length) throw new RangeError(`expected ${length} bytes at ${position} of ${file.path}, got ${bytesRead}`);
       return buffer;
     } finally {
       file.readers--;
@@ -132,16 +154,10 @@ class BlockFiles {
   close(): void {
     this.#cached.clear();
   }
-
-  /** The open file of a path; not if the file was deleted, since another file may have its name by now. */
-  #find(path: string): OpenFile | undefined {
-    const file = this.#cached.get(path);
-    if (file === undefined || fs.fstatSync(file.descriptor).nlink > 0) return file;
-    this.#cached.delete(path);
-    return undefined;
-  }
 }
 
-function closeUnused({ descriptor, readers, isCached }: OpenFile): void {
-  if (readers === 0 && !isCached) fs.close(descriptor, () => undefined);
+function closeUnused(file: BlockFile): void {
+  if (file.readers > 0 || file.isCached || file.isClosed) return;
+  file.isClosed = true;
+  fs.close(file.descriptor, () => undefined);
 }

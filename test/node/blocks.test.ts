@@ -90,6 +90,16 @@ describe('parts of blocks in files', () => {
     }
   });
 
+  it('are read where the same block is now, when its file was replaced by another', async () => {
+    store(1, 7);
+    expect(await part(1)).to.deep.equal(expected(1));
+    rmSync(pathOf(7));
+    store(2, 7);
+    store(1, 8);
+    expect(await part(1)).to.deep.equal(expected(1));
+    expect(await part(2)).to.deep.equal(expected(2));
+  });
+
   it('are undefined if the node has pruned the block, and an error if its file is gone or too short', async () => {
     store(1, 1);
     expect(await part(2)).to.equal(undefined);
