@@ -96,7 +96,7 @@ async function connectionOptions({ servers, tls, user, password, credentials }: 
     maxPingOut: 2,
     // The operator's list counts: the addresses that servers know of each other may not be for clients.
     ignoreClusterUpdates: true,
-    // A stack for each question costs more than the rest of it.
+    // Errors are told with their causes: a stack that is made for each question would be for nothing.
     noAsyncTraces: true,
     ...(tls && { tls: {} }),
     ...(user !== undefined && (password === undefined ? { token: user } : { user, pass: password })),
