@@ -3,7 +3,7 @@
 import { StoreError } from './errors';
 
 /** Bytes of a page. */
-export const PAGE_LENGTH = 1_024;
+export const PAGE_LENGTH = 512;
 
 /** A page is missing, or is not what was written. */
 export class DamagedPageError extends StoreError {

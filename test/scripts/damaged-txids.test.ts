@@ -87,7 +87,7 @@ describe('txids that are damaged on the disk', function () {
     await store.close();
     await walk.openIndexes();
     await walk.expectRight().catch(() => undefined);
-    await flipBit(path(), 5_000);
+    await flipBit(path(), 1_000);
     expect(await walk.scripts.expectHonest(), 'whether it was answered').to.equal(false);
     await walk.expectRight();
     const [reason, ...others] = walk.reasonsSince(said, walk.scripts);

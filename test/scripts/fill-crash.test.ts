@@ -249,7 +249,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
 
   it('starts over when txids are missing', async () => {
     await withCopy(sorting, async (at) => {
-      truncateSync(join(at, 'store', 'PAGES'), 1_500);
+      truncateSync(join(at, 'store', 'PAGES'), 1.5 * PAGE_LENGTH);
       expect(await expectToEndWell(at)).to.equal('page 1 of the txids is missing');
     });
   });

@@ -5,11 +5,12 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { packed } from '../../lib/scripts/records/positions';
+import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
 import { TxidTable } from '../../lib/scripts/txids/txid-table';
 import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { DamagedPageError } from '../../lib/store/pages';
+import { DamagedPageError, PAGE_LENGTH } from '../../lib/store/pages';
 import { caught } from '../support/caught';
 import { FaultyStore } from '../support/faulty-store';
 import { flipBit } from '../support/flipped-bit';
@@ -18,6 +19,9 @@ import { holdReads } from '../support/held-reads';
 import { until } from '../support/until';
 import type { TxidView } from '../../lib/scripts/txids/txid-view';
 import type { Store } from '../../lib/store/store';
+
+/** Bytes of a page in its file. */
+const STORED = PAGE_LENGTH + 4;
 
 /** The txids of a block of this many transactions; other seeds give others. */
 const txidsOf = (seed: number, count: number): Buffer[] =>
@@ -87,7 +91,7 @@ class Tested {
   /** As undo records have it. */
   #lastPage(): Buffer {
     const all = this.chain.flat();
-    return Buffer.concat(all.slice(all.length - (all.length % 32)));
+    return Buffer.concat(all.slice(all.length - (all.length % PAGE_TXIDS)));
   }
 }
 
@@ -260,13 +264,13 @@ describe('the table of txids', () => {
           const last = store.pages.count() - 1;
           if (last < first) continue;
           const at = first + (page % (last - first + 1));
-          if (how === 'flip') await flipBit(`${folder}/PAGES`, at * 1_028 * 8 + (page % 8_224));
+          if (how === 'flip') await flipBit(`${folder}/PAGES`, at * STORED * 8 + (page % (STORED * 8)));
           // What another branch had there: sound pages with other txids.
-          else if (how === 'other') await store.pages.write(at, Buffer.concat(txidsOf(99, 32)));
+          else if (how === 'other') await store.pages.write(at, Buffer.concat(txidsOf(99, PAGE_TXIDS)));
           else if (how === 'cut') await store.pages.cut(at);
           else if (at < last) {
-            await store.pages.write(at, Buffer.alloc(1_024));
-            await flipBit(`${folder}/PAGES`, at * 1_028 * 8);
+            await store.pages.write(at, Buffer.alloc(PAGE_LENGTH));
+            await flipBit(`${folder}/PAGES`, at * STORED * 8);
           }
         }
         tested.table = await TxidTable.load(store, tested.chain.length);
@@ -304,7 +308,7 @@ describe('the table of txids', () => {
     const tested = await Tested.on(new DiskStore(folder));
     await tested.add([50, 100]);
     const { view } = tested.table;
-    await flipBit(`${folder}/PAGES`, 3 * 1_028 * 8);
+    await flipBit(`${folder}/PAGES`, 3 * STORED * 8);
     await tested.remove();
     expect(() => view.ofBlock(1)).to.throw(ScriptsUnavailableError);
     expect(() => view.of([packed(1, 3)])).to.throw(ScriptsUnavailableError);

@@ -181,7 +181,7 @@ describe('the file of pages', () => {
     await writeFile(path(), Buffer.concat([bytes.subarray(STORED), Buffer.alloc(STORED)]));
     for (const number of [0, 1, 4, 5]) expect(() => read(store.pages, [number]), `${number}`).to.throw(DamagedPageError);
     await writeFile(path(), bytes);
-    truncateSync(path(), 3 * STORED + 1_027);
+    truncateSync(path(), 4 * STORED - 1);
     expect(store.pages.count()).to.equal(3);
     expect(() => read(store.pages, [3])).to.throw('is missing');
     expect(read(store.pages, [0, 2])).to.deep.equal([page(0), page(2)]);

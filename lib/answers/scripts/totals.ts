@@ -17,7 +17,7 @@ import type { Client } from '../../turns/client';
 const MOST_TRANSACTIONS = 1_000_000;
 
 /** Totals of more transactions are cached at once, others when they are asked for a second time. */
-const MANY_TRANSACTIONS = 10_000;
+export const MANY_TRANSACTIONS = 10_000;
 
 interface Counted {
   /** Undefined: there are too many transactions. */
@@ -53,6 +53,12 @@ export class ChainTotals {
       return counting instanceof Promise ? snapshot.during(counting) : counting;
     });
     return counted instanceof Promise ? counted.then(given) : given(counted);
+  }
+
+  /** As `of`, if they are cached. */
+  known(script: Buffer, snapshot: ScriptSnapshot): ScriptTotals | undefined {
+    const counted = this.#cached.get(script, snapshot);
+    return counted && given(counted);
   }
 
   /** `last`: what is cached, of other rows. */

@@ -5,17 +5,17 @@ import { compareDisplayed } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
+import { MANY_TRANSACTIONS, type ChainTotals } from '../scripts/totals';
 import type { Position } from '../../index/types';
 import type { HistoryWalk, ScriptSnapshot, WalkedPage } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { PooledEntry, PooledScript, PooledScripts } from '../scripts/pooled-script';
-import type { ChainTotals } from '../scripts/totals';
 
-/** In each page but the first. */
+/** The most transactions in a page. */
 export const ROWS_PER_PAGE = 1_024;
 
-/** Longer histories are counted before they are read. */
-const SHORT_HISTORY = 256;
+/** Of longer histories no more is read before they are counted: these counts stay cached. Counting others first would read them twice. */
+const SHORT_HISTORY = MANY_TRANSACTIONS;
 
 /** False ends the walk. */
 export type TakeTransactions = (page: WalkedPage) => unknown;
@@ -52,26 +52,32 @@ export class ScriptHistory {
    */
   confirmed(most: number, client: Client, take: TakeTransactions, above?: Position): void | Promise<void> {
     const walk = this.snapshot.walk(this.script, above);
-    const page = walk.next(SHORT_HISTORY);
-    if (page instanceof Promise || !page.isLast) return this.#walked(walk, page, { most, client, take });
+    const page = walk.next(ROWS_PER_PAGE);
+    if (page instanceof Promise || !page.isLast) return this.#walked(walk, page, { most, client, take, isPart: above !== undefined });
     requireAtMost(most, page.positions.length);
     const taken = take(page);
     return taken instanceof Promise ? taken.then(() => undefined) : undefined;
   }
 
+  /** `isPart`: the walk began above the first transaction. */
   async #walked(
     walk: HistoryWalk,
     first: WalkedPage | Promise<WalkedPage>,
-    { most, client, take }: { readonly most: number; readonly client: Client; readonly take: TakeTransactions }
+    { most, client, take, isPart }: { most: number; client: Client; take: TakeTransactions; isPart: boolean }
   ): Promise<void> {
     const { script, snapshot, totals } = this;
+    let count = 0;
+    const mustCount = (): boolean => isPart || count > SHORT_HISTORY;
     try {
       let page = await first;
-      for (let count = 0, isFirst = true; ; isFirst = false) {
+      for (let isCounted = most === Infinity; ;) {
         const { isLast } = page;
         requireAtMost(most, (count += page.positions.length));
-        // The rest is counted before it is read.
-        if (isFirst && !isLast && most < Infinity) requireAtMost(most, (await totals.of(script, snapshot, client)).transactions);
+        if (!isCounted && !isLast) {
+          const all = totals.known(script, snapshot) ?? (mustCount() ? await totals.of(script, snapshot, client) : undefined);
+          requireAtMost(most, all?.transactions ?? 0);
+          isCounted = all !== undefined;
+        }
         const goesOn = take(page);
         if ((goesOn instanceof Promise ? await goesOn : goesOn) === false || isLast) return;
         page = await walk.next(ROWS_PER_PAGE);

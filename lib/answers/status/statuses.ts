@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { keyOf } from '../../bitcoin/hash';
-import { TextWriter } from '../../bitcoin/text-writer';
+import { TextWriter, type Allocate } from '../../bitcoin/text-writer';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn, indexIn, packed } from '../../scripts/records/positions';
@@ -17,7 +17,7 @@ import type { BlockPoint } from '../../node/types';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../scripts/types';
 import type { CacheUse } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../scripts/pooled-script';
-import type { ScriptHistory } from './history';
+import { ROWS_PER_PAGE, type ScriptHistory } from './history';
 
 /** Bytes of the cache, and of an entry besides its text. */
 const MOST_KEPT_BYTES = 10_000_000;
@@ -28,6 +28,11 @@ const AT_ONCE = 512;
 
 /** Bytes of an entry: a txid in hex, a height, two colons. */
 const ENTRY_LENGTH = 64 + 10 + 2;
+
+/** For the text of a page: new memory for each would have V8 mark its heap more often. */
+const scratch = Buffer.allocUnsafeSlow(ROWS_PER_PAGE * ENTRY_LENGTH);
+
+const scratchOrMore: Allocate = (length) => (length > scratch.length ? Buffer.allocUnsafeSlow(length) : scratch);
 
 /** From this block version on a coinbase contains its height (BIP34), so no other block has the same coinbase. */
 const FIRST_BIP34_VERSION = 2;
@@ -168,9 +173,9 @@ function versionAt(height: number, index: IndexSnapshot): number {
   return index.headerAt(height)?.header.readInt32LE(0) ?? 0;
 }
 
-/** The text of a page: a fifth of a millisecond for a thousand transactions. */
+/** The text of a page, valid until the next one is made: a fifth of a millisecond for a thousand transactions. */
 function pageText({ positions, txids }: RowTransactions): Buffer {
-  const text = new TextWriter(positions.length * ENTRY_LENGTH);
+  const text = new TextWriter(scratch.length, scratchOrMore);
   for (let i = 0; i < positions.length; i++) writeEntry(text, txids, i * TXID_LENGTH, heightIn(positions[i] as number)); // within the list
   return text.toBuffer();
 }

@@ -8,10 +8,11 @@ import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
 import { ownCopy, type AnswerCache } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
-import { JsonWriter } from '../../views/json-writer';
+import { ROWS_PER_PAGE, type ScriptHistory, type TakeTransactions } from '../../answers/status/history';
+import { ARRAY_END, ARRAY_START, COMMA, JsonWriter } from '../../views/json-writer';
 import { ROW_POINTS } from './points';
 import type { PooledEntry } from '../../answers/scripts/pooled-script';
-import { ROWS_PER_PAGE, type ScriptHistory, type TakeTransactions } from '../../answers/status/history';
+import type { WalkedPage } from '../../scripts/types';
 import type { ElectrumClient, Result } from '../method';
 
 /** Items of a list that are written in one slice. */
@@ -22,8 +23,11 @@ export const ITEM_LENGTH = 140;
 /** The memory for a transaction of the chain. */
 const ROW_LENGTH = 100;
 
-/** For texts that are written in one go. New memory for each would have V8 mark its whole heap for every few thousand texts. */
-const scratch = Buffer.allocUnsafeSlow(16_384);
+/** For the text of a page. New memory for each would have V8 mark its whole heap for every few thousand texts. */
+const scratch = Buffer.allocUnsafeSlow(ROWS_PER_PAGE * ROW_LENGTH + 2);
+
+/** Shorter texts are strings, of which many are sent by one call. */
+const LONG_TEXT = 16_384;
 
 /** Texts of more rows are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 256;
@@ -123,20 +127,16 @@ export class HistoryTexts {
 
   #chainText(history: ScriptHistory, most: number, client: ElectrumClient): ChainText | Promise<ChainText> {
     let rows = 0;
-    let short: string | undefined;
-    const long = new LongText();
-    const walking = history.confirmed(most, client, ({ positions, txids, isLast }) => {
-      client.charge(positions.length * ROW_POINTS);
-      if (rows === 0 && isLast) short = shortText(positions, txids);
-      if (short === undefined) long.add(positions, txids);
-      rows += positions.length;
+    const parts: Result[] = [];
+    const walking = history.confirmed(most, client, (page) => {
+      const { length } = page.positions;
+      client.charge(length * ROW_POINTS);
+      parts.push(pageText(page, rows));
+      rows += length;
     });
     const written = (): ChainText => {
-      const text = short ?? long.end();
-      const cached = (): ChainText & { readonly text: Buffer } => ({
-        rows,
-        text: ownCopy(typeof text === 'string' ? Buffer.from(text) : text)
-      });
+      const text = joined(parts);
+      const cached = (): ChainText & { readonly text: Buffer } => ({ rows, text: typeof text === 'string' ? ownCopy(Buffer.from(text)) : text });
       const { script, snapshot } = history;
       if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
       else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);
@@ -146,37 +146,19 @@ export class HistoryTexts {
   }
 }
 
-/** A whole list; undefined: there are too many rows. */
-function shortText(positions: readonly number[], txids: Buffer): string | undefined {
-  if (positions.length * ROW_LENGTH > scratch.length - 2) return undefined;
+/** A page of a list, with the list's brackets where it begins and ends. `before`: rows of earlier pages. */
+function pageText({ positions, txids, isLast }: WalkedPage, before: number): Result {
   const writer = new JsonWriter(scratch.length, () => scratch);
-  writer.ascii('[');
+  if (before === 0) writer.char(ARRAY_START);
+  else if (positions.length > 0) writer.char(COMMA);
   writeRows(writer, positions, txids);
-  writer.ascii(']');
-  return writer.toBuffer().toString('latin1');
+  if (isLast) writer.char(ARRAY_END);
+  const text = writer.toBuffer();
+  return text.length < LONG_TEXT ? text.toString('latin1') : ownCopy(text);
 }
 
-/** A list that comes in several pages. */
-class LongText {
-  #writer: JsonWriter | undefined;
-
-  add(positions: readonly number[], txids: Buffer): void {
-    writeRows((this.#writer ??= beginList(positions.length + ROWS_PER_PAGE)), positions, txids);
-  }
-
-  end(): Buffer {
-    const writer = (this.#writer ??= beginList(0));
-    writer.ascii(']');
-    return writer.toBuffer();
-  }
-}
-
-/** `rows`: for which there is memory. */
-function beginList(rows: number): JsonWriter {
-  const writer = new JsonWriter(rows * ROW_LENGTH + 2);
-  writer.ascii('[');
-  return writer;
-}
+const joined = (parts: readonly Result[]): Result =>
+  parts.length === 1 ? (parts[0] as Result) : Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))); // one part
 
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 

@@ -21,7 +21,7 @@
 
 import type { KeyRange } from '../../store/store';
 
-export const LAYOUT_VERSION = 4;
+export const LAYOUT_VERSION = 5;
 
 /** The keys of the records that say what the index holds: layout, filling, network, filter, txids of the last page, secret, tip. */
 export const STATE_KEYS: KeyRange = { gte: Buffer.from([0]), lt: Buffer.from('U') };

@@ -3,13 +3,14 @@ import { after, before, beforeEach, describe, it } from 'mocha';
 import { PooledScripts } from '../../../lib/answers/scripts/pooled-script';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
 import { ScriptHistories } from '../../../lib/answers/status/history';
+import { hash256 } from '../../../lib/bitcoin/hash';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { TXID_LENGTH } from '../../../lib/scripts/records/block-txids';
 import { unpacked } from '../../../lib/scripts/records/positions';
-import { blockHash, madeBlock, madeCoinbase } from '../../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/made-blocks';
 import { openRegtestNode } from '../../support/regtest-node';
 import { ScriptIndex } from '../../support/script-index';
 import { ScriptModel, sha256 } from '../../support/script-model';
@@ -18,11 +19,14 @@ import type { Position } from '../../../lib/index/types';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../../lib/scripts/types';
 import type { TestFullNode } from '../../support/bcoin';
 
-/** More than fit into two pages. */
+/** More than fit into a page. */
 const LONG = 1_300;
 const SHORT = 200;
+/** Transactions in each block that pay to a script, so many in all that they are counted. */
+const IN_BLOCK = 8;
+const COUNTED = LONG * IN_BLOCK;
 const CLIENT = { isGone: false };
-const [longScript, shortScript] = [Buffer.of(0x51), Buffer.of(0x52)] as const;
+const [longScript, shortScript, countedScript] = [Buffer.of(0x51), Buffer.of(0x52), Buffer.of(0x53)] as const;
 
 describe('the confirmed part of a history', () => {
   let host: TestFullNode;
@@ -35,7 +39,12 @@ describe('the confirmed part of a history', () => {
     for (let height = 1; height <= LONG; height++) {
       const paid = height <= SHORT ? [longScript, shortScript] : [longScript];
       const outputs = paid.map((script) => ({ value: height, script }));
-      chain.push(madeBlock(blockHash(chain.at(-1) ?? Buffer.alloc(0)), [madeCoinbase(2, outputs)], height));
+      const transactions = [madeCoinbase(2, [{ value: height, script: countedScript }, ...outputs])];
+      while (transactions.length < IN_BLOCK) {
+        const before = { txid: hash256(transactions.at(-1) ?? Buffer.alloc(0)), index: 0 };
+        transactions.push(madeTransaction([before], [{ value: 1, script: countedScript }], 0));
+      }
+      chain.push(madeBlock(blockHash(chain.at(-1) ?? Buffer.alloc(0)), transactions, height));
     }
     model = new ScriptModel(chain);
     index = await ScriptIndex.open(blockHash(chain[0] ?? Buffer.alloc(0)));
@@ -88,27 +97,37 @@ describe('the confirmed part of a history', () => {
     await histories.at(sha256(script), snapshot).confirmed(most, CLIENT, take, above);
   }
 
-  it('is given whole if it is not longer than allowed, and counted first, once, only if it is long and there is a limit', async () => {
+  it('is given whole if it is not longer than allowed, and counted, once, only if it is long and there is a limit', async () => {
     for (const [script, most, counts] of [
       [shortScript, SHORT, 0],
-      [shortScript, Infinity, 0],
-      [longScript, LONG, 1],
-      [longScript, Infinity, 0]
+      [longScript, LONG, 0],
+      [countedScript, COUNTED, 1],
+      [countedScript, COUNTED + 1, 0],
+      [countedScript, Infinity, 0]
     ] as const)
       expect(await read(script, most)).to.deep.equal({ rows: model.history(sha256(script)), error: undefined, counts });
   });
 
-  it('is refused before any of it is given if it is longer than allowed', async () => {
-    for (const [script, most] of [
-      [shortScript, SHORT - 1],
-      [shortScript, 0],
-      [longScript, LONG - 1],
-      [longScript, SHORT]
+  it('is refused if it is longer than allowed, when a little more than that was read, or when it was counted', async () => {
+    for (const [script, most, mostRead] of [
+      [shortScript, SHORT - 1, 0],
+      [shortScript, 0, 0],
+      [longScript, SHORT, 0],
+      [longScript, LONG - 1, 1_024],
+      [countedScript, COUNTED - 1, 10_000],
+      // What was counted is known.
+      [countedScript, COUNTED - 1, 0]
     ] as const) {
       const { rows, error } = await read(script, most);
-      expect(rows).to.deep.equal([]);
+      expect(rows.length).to.be.at.most(mostRead);
       expect(error).to.be.instanceOf(HistoryTooLongError);
     }
+  });
+
+  it('is refused if the part above a position has more than a page, and all of it is longer than allowed', async () => {
+    const { rows, error } = await read(longScript, LONG - 1, { height: 10, index: 0 });
+    expect(rows).to.deep.equal([]);
+    expect(error).to.be.instanceOf(HistoryTooLongError);
   });
 
   it('is given from a position on', async () => {
