@@ -5,6 +5,7 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { putRecord } from '../../lib/index/records/layout';
 import {
+  firstKey,
   FURTHER_ROW_OVERHEAD,
   HINT_LENGTH,
   MOST_ROWS,
@@ -14,8 +15,11 @@ import {
   rowKey,
   rowsBelow,
   rowsFrom,
+  totalsOf,
+  writeFirstHead,
   writeFurther,
-  writeRow
+  writeRow,
+  type RowTotals
 } from '../../lib/scripts/records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../lib/scripts/records/script-hasher';
 import type { Position } from '../../lib/index/types';
@@ -114,6 +118,12 @@ const cursorOver = (bytes: Buffer, position: Position = { height: 1, index: 2 })
   const { key, value: stored } = putRecord(rowKey(hash, position), bytes);
   return new RowCursor(key, stored);
 };
+/** The totals of a first record with these rows, after its head. */
+const totals = (rows: Buffer, position: Position = { height: 1, index: 2 }): RowTotals => {
+  const head = Buffer.alloc(FURTHER_ROW_OVERHEAD);
+  const { key, value: stored } = putRecord(firstKey(hash), Buffer.concat([head.subarray(0, writeFirstHead(head, 0, position, true)), rows]));
+  return totalsOf(key, stored);
+};
 const readAll = (cursor: RowCursor): void => {
   while (cursor.next());
 };
@@ -154,6 +164,24 @@ describe('rows of scripts', () => {
     );
   });
 
+  it('add up to the same whether they are read one by one or together', () => {
+    fc.assert(
+      fc.property(anyGroup, (group) => {
+        const sum = (of: (row: Row) => number): number => group.reduce((before, { row }) => before + of(row), 0);
+        const [fundedValue, spentValue] = [sum(({ funded }) => funded.value), sum(({ spent }) => spent.value)];
+        // Larger sums are refused.
+        fc.pre(Number.isSafeInteger(fundedValue) && Number.isSafeInteger(spentValue));
+        expect(totals(record(group), group[0]?.position)).to.deep.equal({
+          transactions: group.length,
+          fundedCount: sum(({ funded }) => funded.count),
+          fundedValue,
+          spentCount: sum(({ spent }) => spent.count),
+          spentValue
+        });
+      })
+    );
+  });
+
   it('take 1 byte, an amount and 2 bytes for each input, and more for several outputs', () => {
     const nothing = { spent: { count: 0, value: 0 }, hints: [] };
     const paid = (outputs: readonly number[], count: number, value: number): string =>
@@ -176,7 +204,9 @@ describe('rows of scripts', () => {
     const bytes = record([first, { ...first, position: { height: 300, index: 500 } }]);
     const one = encoded(first.row).length;
     for (let length = 0; length < bytes.length; length++)
-      if (length !== one) expect(() => readAll(cursorOver(bytes.subarray(0, length))), `${length} bytes`).to.throw(DamagedIndexError);
+      if (length !== one)
+        for (const read of [() => readAll(cursorOver(bytes.subarray(0, length))), () => totals(bytes.subarray(0, length))])
+          expect(read, `${length} bytes`).to.throw(DamagedIndexError);
   });
 
   it('are refused when a row is empty, and when they do not ascend', () => {

@@ -45,6 +45,21 @@ export function numberEnd(bytes: Uint8Array, at: number): number {
   return end;
 }
 
+/** The integer from `start` to `end` (`numberEnd`). */
+export function integerIn(bytes: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  for (let at = end - 1; at >= start; at--) value = value * 0x80 + ((bytes[at] as number) & 0x7f); // below the end
+  return value;
+}
+
+/** The amount from `start` to `end` (`numberEnd`). */
+export function amountIn(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start] as number; // before the end
+  return (((first >> 4) & 7) + integerIn(bytes, start + 1, end) * 8) * (POWERS_OF_TEN[first & 15] as number); // there are 16
+}
+
+const POWERS_OF_TEN = Float64Array.from({ length: 16 }, (_, zeros) => 10 ** zeros);
+
 /** A cursor over integers, amounts and other bytes of a record. Every read throws DamagedIndexError where the bytes end too early. */
 export class RecordReader extends LevelReader {
   byte(): number {
@@ -62,7 +77,7 @@ export class RecordReader extends LevelReader {
   amount(): number {
     const first = this.byte();
     const rest = ((first >> 4) & 7) + (first < 0x80 ? 0 : this.integer() * 8);
-    return rest * 10 ** (first & 15);
+    return rest * (POWERS_OF_TEN[first & 15] as number); // there are 16
   }
 
   protected override error(message: string): Error {

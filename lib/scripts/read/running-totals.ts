@@ -1,7 +1,7 @@
 // Adds up what transactions did with a script.
 
 import { HistoryTooLongError } from '../errors';
-import type { RowCursor } from '../records/row';
+import type { RowCursor, RowTotals } from '../records/row';
 import type { ScriptTotals } from '../types';
 
 export class RunningTotals {
@@ -18,6 +18,14 @@ export class RunningTotals {
     this.#spentCount += spentCount;
     this.#spentValue += spentValue;
   };
+
+  plus({ transactions, fundedCount, fundedValue, spentCount, spentValue }: RowTotals): void {
+    this.transactions += transactions;
+    this.#fundedCount += fundedCount;
+    this.#fundedValue += fundedValue;
+    this.#spentCount += spentCount;
+    this.#spentValue += spentValue;
+  }
 
   /** How many outputs nothing spends. */
   get unspent(): number {

@@ -163,8 +163,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const hash = this.#hasher.hash(script);
     const short = this.#shortHistory(hash);
     if (short === undefined) return this.#longTotals(hash, most, beyond, goOn);
-    const sums = new RunningTotals();
-    short.each(sums.add, beyond);
+    const sums = short.totals(beyond);
     if (sums.transactions > most) throw tooLong(most);
     return exact(sums.totals());
   }
@@ -267,9 +266,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   #shortCoins(script: Buffer, short: ShortHistory, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
-    const sums = new RunningTotals();
-    short.each(sums.add);
-    const { unspent } = sums;
+    const { unspent } = short.totals();
     if (unspent === 0) return { coins: [], others: 0 };
     const all = columnsDownwards(short);
     const paying = all.positions.filter((_, i) => all.fundedCounts[i] !== 0);

@@ -1,7 +1,8 @@
 // A script whose rows all stand in one record: most scripts are of this kind. The record is read at once.
 
 import { packed } from '../records/positions';
-import { firstKey, hasFurther, RowCursor } from '../records/row';
+import { firstKey, hasFurther, RowCursor, totalsOf } from '../records/row';
+import { RunningTotals } from './running-totals';
 import type { TakeRow } from './row-walk';
 import type { LooseScripts } from '../records/loose-scripts';
 import type { Position } from '../../index/types';
@@ -25,6 +26,14 @@ export class ShortHistory {
     if (found === undefined) return undefined;
     const [value] = found;
     return value !== undefined && hasFurther(value) ? undefined : new ShortHistory(key, value);
+  }
+
+  /** What all rows add up to; `above`: those above this position. @throws DamagedIndexError */
+  totals(above?: Position): RunningTotals {
+    const sums = new RunningTotals();
+    if (above !== undefined) this.each(sums.add, above);
+    else if (this.#value !== undefined) sums.plus(totalsOf(this.#key, this.#value));
+    return sums;
   }
 
   /** Gives the rows to `take`, in the order of the chain. `above`: only those above this position. @throws DamagedIndexError */

@@ -25,7 +25,7 @@
 // (loose-scripts.ts) is read without an iterator.
 
 import { damaged, recordOf } from '../../index/records/layout';
-import { LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
+import { amountIn, integerIn, LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
 import { POSITION_LENGTH, writePosition } from '../../index/records/position';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
 import type { Position } from '../../index/types';
@@ -168,6 +168,41 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
   else for (let left = 2 * funded; left > 0; left--) end = numberEnd(bytes, end);
   if (spent > 0) end = numberEnd(bytes, end);
   return end + spent * HINT_LENGTH;
+}
+
+/** What the transactions of rows do with a script together. */
+export interface RowTotals {
+  readonly transactions: number;
+  readonly fundedCount: number;
+  readonly fundedValue: number;
+  readonly spentCount: number;
+  readonly spentValue: number;
+}
+
+/** Of all rows of a script's first record: quicker than a cursor, which keeps where everything in a row is. @throws DamagedIndexError */
+export function totalsOf(key: Buffer, value: Buffer): RowTotals {
+  const bytes = recordOf(key, value);
+  let [transactions, fundedCount, fundedValue, spentCount, spentValue] = [0, 0, 0, 0, 0];
+  const headEnd = numberEnd(bytes, numberEnd(bytes, 0));
+  for (let at = headEnd; at < bytes.length || transactions === 0; transactions++) {
+    if (at > headEnd) at = numberEnd(bytes, numberEnd(bytes, at));
+    const head = bytes[at++] ?? 0; // then the record is too short
+    let [funded, spent, amounts] = [head & 7, (head >> 3) & 7, 1];
+    if (funded === MANY) funded = integerIn(bytes, at, (at = numberEnd(bytes, at)));
+    else amounts = funded;
+    if (spent === MANY) spent = integerIn(bytes, at, (at = numberEnd(bytes, at)));
+    if (head >> OUTPUT_SHIFT === FAR_OUTPUT) at = numberEnd(bytes, at);
+    for (let left = amounts; left > 0; left--) {
+      if (amounts > 1) at = numberEnd(bytes, at);
+      fundedValue += amountIn(bytes, at, (at = numberEnd(bytes, at)));
+    }
+    if (spent > 0) spentValue += amountIn(bytes, at, (at = numberEnd(bytes, at)));
+    at += spent * HINT_LENGTH;
+    fundedCount += funded;
+    spentCount += spent;
+    if (at > bytes.length) throw damaged(key, 'whole rows', `${at - bytes.length} bytes fewer`);
+  }
+  return { transactions, fundedCount, fundedValue, spentCount, spentValue };
 }
 
 /** Writes the prefix of a row that is not the first of its record, `blocks` after the previous row; returns where the prefix ends. */
