@@ -215,7 +215,7 @@ export class Assembly {
     });
     const { gate, reader, own } = serving;
     const wallets = this.wallets &&
-      addresses && { state$: this.wallets.scripts.state$, path: addresses.path, accept: this.wallets.electrum.accept };
+      addresses && { scripts: this.wallets.scripts, path: addresses.path, accept: this.wallets.electrum.accept };
     this.#rehearsal = new Rehearsal({ node, gate, reader, http: { server: host.server, own, needsKey: options.auth }, wallets, logger });
   }
 

@@ -1,7 +1,7 @@
 // Asks as many clients do at the same time: each asks its next question, or the next few together, when it has the replies.
 
 import type { OwnConnections } from './own-connections';
-import type { Question } from './questions';
+import { GREETING, type Question } from './questions';
 import type { Subject } from './subjects';
 
 /** Clients at a time. */
@@ -13,6 +13,8 @@ type RepliesOf = () => (piece: Buffer) => number;
 /** How clients of a protocol ask. */
 export interface Manner {
   readonly repliesOf: RepliesOf;
+  /** What each begins with; has one reply. Empty: nothing. */
+  readonly greeting: string;
   /** How many questions a client asks together: the clients one after the other, then from the beginning. */
   readonly together: readonly number[];
 }
@@ -25,7 +27,8 @@ export const LINES: Manner = {
     for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
     return count;
   },
-  together: [1, 16]
+  greeting: GREETING,
+  together: [1, 1, 1, 16]
 };
 
 /** Over HTTP: replies that have a length. */
@@ -38,6 +41,7 @@ export const BODIES: Manner = {
       return left === 0 ? 1 : 0;
     };
   },
+  greeting: '',
   together: [1]
 };
 
@@ -67,7 +71,7 @@ export async function askAll(
   subjects: readonly Subject[],
   { from, to, end }: Span
 ): Promise<void> {
-  const { repliesOf, together } = manner;
+  const { repliesOf, greeting, together } = manner;
   let next = from;
   const textOfSome = (most: number): string => {
     let text = '';
@@ -92,7 +96,11 @@ export async function askAll(
       due -= repliesIn(piece);
       if (due === 0) ask();
     });
-    ask();
+    if (greeting === '') ask();
+    else {
+      due = 1;
+      client.write(greeting);
+    }
     await new Promise((resolve) => client.once('close', resolve));
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, i) => runClient(together[i % together.length] ?? 1)));

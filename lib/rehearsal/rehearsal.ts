@@ -5,17 +5,18 @@
 import { once, setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
+import { HistoryTooLongError } from '../scripts/errors';
 import { connectionEvent } from '../server/http/connections';
 import { detailsOf } from '../turns/error-text';
 import { askAll, BODIES, LINES, type Asked, type Manner } from './asking';
 import { OwnConnections } from './own-connections';
 import { ELECTRUM_QUESTIONS, esploraQuestions, REST_QUESTIONS, type Question } from './questions';
-import { busyBlocks, subjectsIn, type Subject } from './subjects';
+import { busyBlocks, subjectsIn, type IsWanted, type Subject } from './subjects';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
-import type { ScriptsState } from '../scripts/types';
+import type { ScriptReader, ScriptsState } from '../scripts/types';
 import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
@@ -24,10 +25,13 @@ const MOST_MS = 2_000;
 const LAST_MS = 500;
 
 /** How much is asked over each protocol: less than a client may ask before it is slowed down, for which V8 would drop what it has compiled. */
-const MOST_QUESTIONS = 24_000;
+const MOST_QUESTIONS = 42_000;
 
 /** How often all clients of a protocol leave and others come: V8 drops what it has compiled when that meets the end of a connection for the first time. */
 const GENERATIONS = 6;
+
+/** The most transactions of a script that is asked about. */
+const MOST_ROWS = 32;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */
 const PATIENCE_MS = 2_000;
@@ -35,12 +39,13 @@ const PATIENCE_MS = 2_000;
 /** Between two looks whether a reader of a fleet knows the chain of the fleet. */
 const LOOK_MS = 50;
 
-/** An address of nobody (RFC 5737), from which one session in four seems to come: clients of other machines are charged. */
+/** An address of nobody (RFC 5737), from which one session in eight seems to come: clients of other machines are charged. */
 const ELSEWHERE = '192.0.2.1';
+const ELSEWHERE_EVERY = 8;
 
 /** The interfaces that need the index by script. */
 export interface WalletInterfaces {
-  readonly state$: Observable<ScriptsState>;
+  readonly scripts: { readonly state$: Observable<ScriptsState>; readonly reader: ScriptReader };
   /** The path of Esplora's API. */
   readonly path: string;
   /** Begins a session of the Electrum protocol. */
@@ -101,10 +106,10 @@ export class Rehearsal {
   async #rehearse(blocks: readonly BlockPoint[]): Promise<void> {
     const { node, http } = this.#parts;
     const closing = this.#closing.signal;
-    const subjects = await subjectsIn(blocks, node);
+    const wallets = await this.#liveWallets();
+    const subjects = await subjectsIn(blocks, node, wallets ? hasShortHistory(wallets.scripts.reader) : () => true);
     if (!http.server.listening) await once(http.server, 'listening', { signal: closing });
     closing.throwIfAborted();
-    const wallets = await this.#liveWallets();
     const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];
@@ -116,10 +121,9 @@ export class Rehearsal {
     try {
       const asked: Asked[] = [];
       const overHttp = [...REST_QUESTIONS, ...(wallets ? esploraQuestions(wallets.path) : [])];
-      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, BODIES));
       if (wallets) asked.push(await add(acceptedBy(wallets.accept), ELECTRUM_QUESTIONS, LINES));
-      // One after the other, because a question over HTTP takes much longer: side by side, the Electrum protocol would hardly get its turn.
-      for (const one of asked) await askInGenerations(one, subjects, MOST_MS / asked.length, signal);
+      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, BODIES));
+      await askInTurns(asked, subjects, signal);
     } finally {
       for (const connections of opened) connections.close();
     }
@@ -129,7 +133,7 @@ export class Rehearsal {
   async #liveWallets(): Promise<WalletInterfaces | undefined> {
     const { wallets } = this.#parts;
     if (wallets === undefined) return undefined;
-    const live$ = wallets.state$.pipe(filter(({ phase }) => phase === 'live'));
+    const live$ = wallets.scripts.state$.pipe(filter(({ phase }) => phase === 'live'));
     const over$ = merge(timer(PATIENCE_MS), fromEvent(this.#closing.signal, 'abort'));
     return (await firstValueFrom(live$.pipe(takeUntil(over$)), { defaultValue: undefined })) && wallets;
   }
@@ -141,20 +145,43 @@ export class Rehearsal {
   };
 }
 
-/** `ms`: for all of them. */
-async function askInGenerations(asked: Asked, subjects: readonly Subject[], ms: number, signal: AbortSignal): Promise<void> {
-  const begun = performance.now();
+/**
+ * Not side by side, because a question over HTTP takes much longer: the Electrum protocol would hardly get its turn. Nor one protocol after the
+ * other: the second would have V8 drop what the first has compiled of what they share.
+ */
+async function askInTurns(asked: readonly Asked[], subjects: readonly Subject[], signal: AbortSignal): Promise<void> {
+  const end = performance.now() + MOST_MS;
   const share = MOST_QUESTIONS / GENERATIONS;
-  for (let generation = 1; generation <= GENERATIONS && !signal.aborted; generation++) {
-    const end = begun + (ms * generation) / GENERATIONS;
-    await askAll(asked, subjects, { from: (generation - 1) * share, to: generation * share, end });
+  const turns = Array.from({ length: GENERATIONS }, (_, generation) => asked.map((one) => ({ one, from: generation * share }))).flat();
+  for (const [i, { one, from }] of turns.entries()) {
+    if (signal.aborted) return;
+    const now = performance.now();
+    await askAll(one, subjects, { from, to: from + share, end: now + (end - now) / (turns.length - i) });
   }
+}
+
+/** A long history takes as much time as many short ones. */
+function hasShortHistory(reader: ScriptReader): IsWanted {
+  const isShort = (counting: Promise<unknown>): Promise<boolean> => counting.then(() => true, tooLongOnly);
+  return (script) => {
+    try {
+      const counted = reader.read((snapshot) => snapshot.totals(script, MOST_ROWS));
+      return counted instanceof Promise ? isShort(counted) : true;
+    } catch (error) {
+      return tooLongOnly(error);
+    }
+  };
+}
+
+function tooLongOnly(error: unknown): false {
+  if (error instanceof HistoryTooLongError) return false;
+  throw error;
 }
 
 /** Some of the clients seem to be of other machines: they are charged. */
 function acceptedBy(accept: WalletInterfaces['accept']): (socket: Socket) => void {
   let count = 0;
   return (socket) => {
-    accept(socket, count++ % 4 === 0 ? ELSEWHERE : undefined);
+    accept(socket, count++ % ELSEWHERE_EVERY === 0 ? ELSEWHERE : undefined);
   };
 }

@@ -1,6 +1,6 @@
 // What can be asked about: transactions, scripts and blocks of the chain's newest part.
 
-import { keyOf, scriptHashOf } from '../bitcoin/hash';
+import { scriptHashOf } from '../bitcoin/hash';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { ByteReader } from '../bitcoin/reader';
 import { readTransaction } from '../bitcoin/transaction';
@@ -17,6 +17,9 @@ const LEAST_TRANSACTIONS = 2_000;
 /** How many blocks are read, and transactions of each. */
 const BLOCKS = 16;
 const OF_BLOCK = 200;
+
+/** How long it is looked for those that are wanted: a cold disk takes milliseconds for each. */
+const LOOKING_MS = 500;
 
 /** A prime number: what follows one another is of different transactions. */
 const STRIDE = 7_919;
@@ -50,24 +53,24 @@ export async function busyBlocks(reader: IndexReader): Promise<BlockPoint[] | un
   return transactions < LEAST_TRANSACTIONS ? undefined : found;
 }
 
-/** From some of the blocks. Leaves out scripts to which several of the transactions pay: they may have long histories. */
-export async function subjectsIn(blocks: readonly BlockPoint[], node: Pick<NodeSource, 'rawBlock'>): Promise<Subject[]> {
+/** Whether a script, given by its SHA-256, may be asked about. */
+export type IsWanted = (script: Buffer) => boolean | Promise<boolean>;
+
+/** From some of the blocks. */
+export async function subjectsIn(blocks: readonly BlockPoint[], node: Pick<NodeSource, 'rawBlock'>, isWanted: IsWanted): Promise<Subject[]> {
   const found: Payment[] = [];
-  const payments = new Map<string, number>();
   const step = Math.ceil(blocks.length / BLOCKS);
   for (const { hash, height } of blocks.filter((_, i) => i % step === 0))
-    for (const { txid, script } of firstPayments((await node.rawBlock(hash)) ?? Buffer.alloc(HEADER_LENGTH + 1))) {
-      const key = keyOf(script);
-      payments.set(key, (payments.get(key) ?? 0) + 1);
-      found.push({ txid, height, script });
-    }
+    for (const payment of firstPayments((await node.rawBlock(hash)) ?? Buffer.alloc(HEADER_LENGTH + 1))) found.push({ ...payment, height });
   const subjects: Subject[] = [];
   const slice = new Slice();
-  for (let i = 0; i < found.length; i++) {
+  const end = performance.now() + LOOKING_MS;
+  for (let i = 0; i < found.length && performance.now() < end; i++) {
     if (slice.isOver()) await nextTurn();
-    const { txid, height, script } = found[(i * STRIDE) % found.length] as Payment; // there is one
+    const payment = found[(i * STRIDE) % found.length] as Payment; // there is one
     const block = blocks[i % blocks.length];
-    if (block !== undefined && payments.get(keyOf(script)) === 1) subjects.push({ txid, height, script, block });
+    const wanted = isWanted(payment.script);
+    if (block !== undefined && (wanted instanceof Promise ? await wanted : wanted)) subjects.push({ ...payment, block });
   }
   return subjects;
 }

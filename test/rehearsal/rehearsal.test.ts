@@ -4,11 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
+import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { methodTable } from '../../lib/electrum/method-table';
 import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gate';
-import { busyChain } from '../support/busy-chain';
+import { BUSY_SCRIPT, busyChain } from '../support/busy-chain';
 import { ask, type RawReply } from '../support/http';
 import { LineClient } from '../support/line-client';
 import { MemoryLog } from '../support/memory-log';
@@ -43,6 +44,8 @@ describe('the rehearsal', () => {
   let firstLine: string | undefined;
   /** How often each method was called. */
   const calls = new Map<string, number>();
+  /** What they were about first. */
+  const askedAbout = new Set<unknown>();
 
   const counted = (table: MethodTable): MethodTable =>
     Object.fromEntries(
@@ -52,6 +55,7 @@ describe('the rehearsal', () => {
           ...method,
           answer: (...values) => {
             calls.set(name, (calls.get(name) ?? 0) + 1);
+            askedAbout.add(values[0][0]);
             return method.answer(...values);
           }
         }
@@ -113,6 +117,11 @@ describe('the rehearsal', () => {
     expect(served.log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
   });
 
+  it('asks about many scripts, none of which has a long history', () => {
+    expect(askedAbout.size).to.be.above(20);
+    expect(askedAbout).not.to.include(toDisplayHex(scriptHashOf(BUSY_SCRIPT)));
+  });
+
   /** Another one on the same node, with a gate of its own. */
   function open(replaced: Partial<RehearsalParts> = {}): Another {
     const { source: node, serving, wallets, scripts } = served;
@@ -129,7 +138,7 @@ describe('the rehearsal', () => {
         }
       },
       http: { server: host.server, own, needsKey: false },
-      wallets: { state$: scripts.state$, path: '/api', accept: wallets.electrum.accept },
+      wallets: { scripts, path: '/api', accept: wallets.electrum.accept },
       logger: log,
       ...replaced
     });
@@ -184,7 +193,7 @@ describe('the rehearsal', () => {
     const server = createServer((request) => request.socket.destroy());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     try {
-      const wallets = { state$: served.scripts.state$, path: '/api', accept: (socket: Socket) => socket.destroy() };
+      const wallets = { scripts: served.scripts, path: '/api', accept: (socket: Socket) => socket.destroy() };
       const { over$ } = open({ wallets, http: { server, own: new WeakSet(), needsKey: false } });
       await until(() => over$.value);
     } finally {
@@ -216,7 +225,7 @@ describe('the rehearsal', () => {
   it('does not wait for an index by script that is filled', async () => {
     const state$ = new BehaviorSubject<ScriptsState>({ phase: 'sorting', done: 1, total: 2 });
     calls.clear();
-    const { over$ } = open({ wallets: { state$, path: '/api', accept: served.wallets.electrum.accept } });
+    const { over$ } = open({ wallets: { scripts: { state$, reader: served.scripts.reader }, path: '/api', accept: served.wallets.electrum.accept } });
     await until(() => over$.value);
     expect(calls.size).to.equal(0);
   });

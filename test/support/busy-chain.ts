@@ -9,7 +9,8 @@ import type { HostTransaction } from '../../lib/node/host';
 
 const MATURE = 100;
 const FEE = 1_000;
-const ANYBODY = Buffer.from([0x51]);
+/** The script that all of them spend from. */
+export const BUSY_SCRIPT = Buffer.from([0x51]);
 
 /** Gives the folder of a node, which is closed, and the height of the block with the transactions. */
 export async function busyChain(transactions: number): Promise<{ readonly folder: string; readonly height: number }> {
@@ -20,7 +21,7 @@ export async function busyChain(transactions: number): Promise<{ readonly folder
   const coins = signed(
     ring,
     [first?.txs[0] as HostTransaction], // every block has one
-    Array.from({ length: transactions }, () => [ANYBODY, FEE])
+    Array.from({ length: transactions }, () => [BUSY_SCRIPT, FEE])
   );
   await mineOnly(node, [coins]);
   const payments = Array.from({ length: transactions }, (_, index) =>
