@@ -10,7 +10,8 @@ export function requestFamilies({ times, serving: { queue, responses, unfinished
   return [
     histogram(
       'request_duration_seconds',
-      'Requests by interface, route or method, and outcome: a status class of HTTP, or whether a call had a result. Calls and methods without the time in which they waited.',
+      'Requests by interface, route or method, and outcome: a status class of HTTP, or whether a call had a result. ' +
+        'Calls and methods without the time in which they waited.',
       function* (): Generator<readonly [Durations, Labels]> {
         for (const [name, requests] of times)
           for (const { route, outcome, seconds } of requests) yield [seconds, { interface: name, route, outcome }];

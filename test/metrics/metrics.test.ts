@@ -33,9 +33,9 @@ describe('a node without metrics', () => {
 
   /** In a process of its own: this one may have loaded it for other tests. */
   function packagesOf(settings: object): string[] {
-    const { stdout, stderr } = spawnSync(process.execPath, [compiledProgram('loaded-packages'), JSON.stringify(settings)], {
-      encoding: 'utf8'
-    });
+    // Dependencies use what newer Node.js deprecate.
+    const flags = ['--no-deprecation', compiledProgram('loaded-packages'), JSON.stringify(settings)];
+    const { stdout, stderr } = spawnSync(process.execPath, flags, { encoding: 'utf8' });
     expect(stderr).to.equal('');
     return JSON.parse(stdout) as string[];
   }
