@@ -280,6 +280,18 @@ describe('a reader', function () {
     expect(asked('block')).to.equal(blocks + LENGTH - 3);
   });
 
+  it('keeps no block that it reads once while it catches up, but those that are asked for later', async () => {
+    await log.writeStart(LENGTH);
+    log.keepBeating();
+    const reader = await open({ folder: await newFolder() });
+    await reader.reaches(node.tip());
+    await firstValueFrom(reader.source.synced$.pipe(filter((synced) => synced)));
+    const { hash } = await pointAt(3);
+    const blocks = asked('block');
+    for (let times = 0; times < 2; times++) expect(await reader.source.rawBlock(hash)).to.deep.equal(await node.rawBlock(hash));
+    expect(asked('block')).to.equal(blocks + 1);
+  });
+
   it('is not ready when no node was heard for too long, and is again when one is', async () => {
     await log.writeStart(LENGTH);
     log.keepBeating();
