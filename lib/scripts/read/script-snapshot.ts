@@ -346,7 +346,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       for (const { position, index, value } of outputs) {
         if (position !== last[row]) {
           if (position !== last[row + 1]) continue;
-          txid = txidIn(txids, ++row);
+          // A view: the coins need nearly all of these txids.
+          txid = txidOf(txids, ++row);
         }
         coins.push({ txid, index, value, height: heightIn(position), coinbase: indexIn(position) === 0 });
       }
