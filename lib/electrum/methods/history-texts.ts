@@ -131,7 +131,7 @@ export class HistoryTexts {
     const walking = history.confirmed(most, client, (page) => {
       const { length } = page.positions;
       client.charge(length * ROW_POINTS);
-      parts.push(pageText(page, rows));
+      parts.push(pageText(page, parts.length === 0, rows > 0));
       rows += length;
     });
     const written = (): ChainText => {
@@ -146,11 +146,11 @@ export class HistoryTexts {
   }
 }
 
-/** A page of a list, with the list's brackets where it begins and ends. `before`: rows of earlier pages. */
-function pageText({ positions, txids, isLast }: WalkedPage, before: number): Result {
+/** A page of a list, with the list's brackets where it begins and ends. `follows`: there are rows before it. */
+function pageText({ positions, txids, isLast }: WalkedPage, isFirst: boolean, follows: boolean): Result {
   const writer = new JsonWriter(scratch.length, () => scratch);
-  if (before === 0) writer.char(ARRAY_START);
-  else if (positions.length > 0) writer.char(COMMA);
+  if (isFirst) writer.char(ARRAY_START);
+  if (follows && positions.length > 0) writer.char(COMMA);
   writeRows(writer, positions, txids);
   if (isLast) writer.char(ARRAY_END);
   const text = writer.toBuffer();
