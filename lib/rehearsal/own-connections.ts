@@ -3,26 +3,32 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+/** Who serves the other end of each connection. */
+export interface Service {
+  readonly serve: (socket: Socket) => void;
+  /** As the server has it that will listen for clients: otherwise connections end in another way, or not until all are cut off. */
+  readonly allowHalfOpen: boolean;
+}
+
 export class OwnConnections {
   readonly #server: Server;
   readonly #signal: AbortSignal;
   /** The ends that are served. */
   readonly #served = new Set<Socket>();
 
-  /** `serve`: serves the other end of each. `signal`: ends all of them. */
-  private constructor(serve: (socket: Socket) => void, signal: AbortSignal) {
+  private constructor({ serve, allowHalfOpen }: Service, signal: AbortSignal) {
     this.#signal = signal;
-    // Half open, as those of Node's HTTP server. No address is looked at: the socket would then differ from those that are served later.
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    // No address is looked at: the socket would then differ from those that are served later.
+    this.#server = createServer({ allowHalfOpen, noDelay: true }, (socket) => {
       this.#served.add(socket);
       socket.once('close', () => this.#served.delete(socket));
       serve(socket);
     });
   }
 
-  /** @throws Error when the system does not let any be opened, or when they are to end */
-  static async open(serve: (socket: Socket) => void, signal: AbortSignal): Promise<OwnConnections> {
-    const own = new OwnConnections(serve, signal);
+  /** `signal`: ends all of them. @throws Error when the system does not let any be opened, or when they are to end */
+  static async open(service: Service, signal: AbortSignal): Promise<OwnConnections> {
+    const own = new OwnConnections(service, signal);
     own.#server.listen({ port: 0, host: '127.0.0.1', signal });
     await once(own.#server, 'listening', { signal });
     return own;

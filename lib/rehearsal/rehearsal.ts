@@ -9,7 +9,7 @@ import { HistoryTooLongError } from '../scripts/errors';
 import { connectionEvent } from '../server/http/connections';
 import { detailsOf } from '../turns/error-text';
 import { askAll, BODIES, LINES, type Asked, type Manner } from './asking';
-import { OwnConnections } from './own-connections';
+import { OwnConnections, type Service } from './own-connections';
 import { ELECTRUM_QUESTIONS, esploraQuestions, REST_QUESTIONS, type Question } from './questions';
 import { busyBlocks, subjectsIn, type IsWanted, type Subject } from './subjects';
 import type { Server as HttpServer } from 'node:http';
@@ -113,16 +113,16 @@ export class Rehearsal {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];
-    const add = async (serve: (socket: Socket) => void, questions: readonly Question[], manner: Manner): Promise<Asked> => {
-      const connections = await OwnConnections.open(serve, signal);
+    const add = async (service: Service, questions: readonly Question[], manner: Manner): Promise<Asked> => {
+      const connections = await OwnConnections.open(service, signal);
       opened.push(connections);
       return { connections, questions, manner };
     };
     try {
       const asked: Asked[] = [];
       const overHttp = [...REST_QUESTIONS, ...(wallets ? esploraQuestions(wallets.path) : [])];
-      if (wallets) asked.push(await add(acceptedBy(wallets.accept), ELECTRUM_QUESTIONS, LINES));
-      if (!http.needsKey) asked.push(await add(this.#serveHttp, overHttp, BODIES));
+      if (wallets) asked.push(await add({ serve: acceptedBy(wallets.accept), allowHalfOpen: false }, ELECTRUM_QUESTIONS, LINES));
+      if (!http.needsKey) asked.push(await add({ serve: this.#serveHttp, allowHalfOpen: true }, overHttp, BODIES));
       await askInTurns(asked, subjects, signal);
     } finally {
       for (const connections of opened) connections.close();
