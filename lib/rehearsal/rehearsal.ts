@@ -31,7 +31,7 @@ const MOST_QUESTIONS = 42_000;
 const GENERATIONS = 6;
 
 /** The most transactions of a script that is asked about. */
-const MOST_ROWS = 32;
+const MOST_ROWS = 12;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */
 const PATIENCE_MS = 2_000;

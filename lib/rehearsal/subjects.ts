@@ -57,7 +57,11 @@ export async function busyBlocks(reader: IndexReader): Promise<BlockPoint[] | un
 export type IsWanted = (script: Buffer) => boolean | Promise<boolean>;
 
 /** From some of the blocks. */
-export async function subjectsIn(blocks: readonly BlockPoint[], node: Pick<NodeSource, 'rawBlock'>, isWanted: IsWanted): Promise<Subject[]> {
+export async function subjectsIn(
+  blocks: readonly BlockPoint[],
+  node: Pick<NodeSource, 'rawBlock'>,
+  isWanted: IsWanted
+): Promise<Subject[]> {
   const found: Payment[] = [];
   const step = Math.ceil(blocks.length / BLOCKS);
   for (const { hash, height } of blocks.filter((_, i) => i % step === 0))

@@ -23,7 +23,8 @@ export function restDocument(routes: readonly Route[], { profile, version, auth 
   return documentText(
     {
       title: "Bitcoin Core's REST interface",
-      description: `As Bitcoin Core ${profile.rpc ? '31' : '0.17'} has it. The suffix of a path is the format. ` +
+      description:
+        `As Bitcoin Core ${profile.rpc ? '31' : '0.17'} has it. The suffix of a path is the format. ` +
         'PUT and POST are answered as GET, HEAD without the body. Texts of errors end with a carriage return and a line feed.',
       version,
       path: PREFIX,

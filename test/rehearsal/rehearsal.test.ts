@@ -225,7 +225,9 @@ describe('the rehearsal', () => {
   it('does not wait for an index by script that is filled', async () => {
     const state$ = new BehaviorSubject<ScriptsState>({ phase: 'sorting', done: 1, total: 2 });
     calls.clear();
-    const { over$ } = open({ wallets: { scripts: { state$, reader: served.scripts.reader }, path: '/api', accept: served.wallets.electrum.accept } });
+    const { over$ } = open({
+      wallets: { scripts: { state$, reader: served.scripts.reader }, path: '/api', accept: served.wallets.electrum.accept }
+    });
     await until(() => over$.value);
     expect(calls.size).to.equal(0);
   });

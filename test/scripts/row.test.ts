@@ -121,7 +121,10 @@ const cursorOver = (bytes: Buffer, position: Position = { height: 1, index: 2 })
 /** The totals of a first record with these rows, after its head. */
 const totals = (rows: Buffer, position: Position = { height: 1, index: 2 }): RowTotals => {
   const head = Buffer.alloc(FURTHER_ROW_OVERHEAD);
-  const { key, value: stored } = putRecord(firstKey(hash), Buffer.concat([head.subarray(0, writeFirstHead(head, 0, position, true)), rows]));
+  const { key, value: stored } = putRecord(
+    firstKey(hash),
+    Buffer.concat([head.subarray(0, writeFirstHead(head, 0, position, true)), rows])
+  );
   return totalsOf(key, stored);
 };
 const readAll = (cursor: RowCursor): void => {

@@ -136,7 +136,10 @@ export class HistoryTexts {
     });
     const written = (): ChainText => {
       const text = joined(parts);
-      const cached = (): ChainText & { readonly text: Buffer } => ({ rows, text: typeof text === 'string' ? ownCopy(Buffer.from(text)) : text });
+      const cached = (): ChainText & { readonly text: Buffer } => ({
+        rows,
+        text: typeof text === 'string' ? ownCopy(Buffer.from(text)) : text
+      });
       const { script, snapshot } = history;
       if (rows > MANY_ROWS) this.#cached.set(script, snapshot.stamp, cached());
       else this.#cached.setIfAskedBefore(script, snapshot.stamp, cached);

@@ -25,7 +25,16 @@
 // (loose-scripts.ts) is read without an iterator.
 
 import { damaged, recordOf } from '../../index/records/layout';
-import { amountIn, integerIn, LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
+import {
+  amountIn,
+  integerIn,
+  LONGEST_AMOUNT,
+  LONGEST_INTEGER,
+  numberEnd,
+  RecordReader,
+  writeAmount,
+  writeInteger
+} from '../../index/records/numbers';
 import { POSITION_LENGTH, writePosition } from '../../index/records/position';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
 import type { Position } from '../../index/types';
