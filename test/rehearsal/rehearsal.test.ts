@@ -146,6 +146,20 @@ describe('the rehearsal', () => {
     return { rehearsal, log, over$ };
   }
 
+  it('ends its sessions before others begin, as clients do', async () => {
+    const { wallets, scripts } = served;
+    const sessions: number[] = [];
+    const accept = (socket: Socket, address?: string): void => {
+      wallets.electrum.accept(socket, address);
+      sessions.push(wallets.electrum.sessions);
+    };
+    const { over$ } = open({ wallets: { scripts, path: '/api', accept } });
+    await until(() => over$.value);
+    expect(sessions.length).to.be.above(16);
+    // Eight clients at a time; the last ones may be on their way out.
+    expect(Math.max(...sessions)).to.be.at.most(16);
+  });
+
   it('waits until a reader of a fleet knows the chain of the fleet', async () => {
     calls.clear();
     const { gate, reader } = served.serving;
