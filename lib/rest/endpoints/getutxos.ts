@@ -101,7 +101,8 @@ export function coinsOperations({ profile: { fields }, limits }: Pick<Answers, '
     errors: { ...refusals, 413: 'The body is too large.' }
   } as const;
   const form =
-    'One byte (1: as the pool leaves the chain; 0: of the chain alone), the number of outpoints (a compact size), and for each the txid (32 bytes, not reversed) and the index (4 bytes, little-endian).';
+    'One byte (1: as the pool leaves the chain; 0: of the chain alone), the number of outpoints (a compact size), ' +
+    'and for each the txid (32 bytes, not reversed) and the index (4 bytes, little-endian).';
   return [
     ...inFormats({
       ...common,

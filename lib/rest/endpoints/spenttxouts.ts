@@ -46,7 +46,9 @@ export const spentOutputsOperations = (): PlacedOperation[] =>
     summary: 'The outputs that a block spends.',
     parameters: [OF_BLOCK],
     formats: {
-      bin: 'The number of lists, one for each transaction; of each the number of outputs; of each output the value in satoshis (8 bytes) and the script after its length.',
+      bin:
+        'The number of lists, one for each transaction; of each the number of outputs; ' +
+        'of each output the value in satoshis (8 bytes) and the script after its length.',
       json: { description: 'The outputs.', schema: spentOutputsSchema(PROFILES.modern.fields) }
     },
     errors: { 400: 'The hash is not 64 hex digits.', 404: 'The node does not know the block, or what it spends.' }
