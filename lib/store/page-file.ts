@@ -51,8 +51,6 @@ export class PageFile implements Pages {
   readonly #failureOf: FailureOf;
   /** For reads that block the event loop. */
   readonly #bytes = Buffer.allocUnsafeSlow(MOST_TOGETHER * STORED_LENGTH);
-  /** The pages in this buffer: making a view takes about as long as the checksum. */
-  readonly #pages = Array.from({ length: MOST_TOGETHER }, (_, at) => pageIn(this.#bytes, at * STORED_LENGTH));
   #isOpen = false;
   /** Undefined also if there is no file. */
   #file: number | undefined;
@@ -156,7 +154,7 @@ export class PageFile implements Pages {
     for (let first = 0; first < this.count(); first += CHECKED_TOGETHER) {
       const bytes = await this.#read({ first, count: Math.min(CHECKED_TOGETHER, this.count() - first) });
       for (let at = 0, page = first; at + STORED_LENGTH <= bytes.length; at += STORED_LENGTH, page++)
-        if (!isSound(pageIn(bytes, at), page, bytes, at)) await this.#checkAgain(page);
+        if (!isSound(bytes, at, page)) await this.#checkAgain(page);
       yield { count: bytes.length, total: others + this.size };
     }
   }
@@ -221,8 +219,7 @@ export class PageFile implements Pages {
       const start = (page - first) * STORED_LENGTH;
       if (page !== checked) {
         if (start + STORED_LENGTH > length) throw this.#damaged(page, 'is missing');
-        const checkedPage = (bytes === this.#bytes ? this.#pages[page - first] : undefined) ?? pageIn(bytes, start);
-        if (!isSound(checkedPage, page, bytes, start)) throw this.#damaged(page, 'does not have its checksum');
+        if (!isSound(bytes, start, page)) throw this.#damaged(page, 'does not have its checksum');
         checked = page;
       }
       take(at, bytes, start);
@@ -275,11 +272,9 @@ function runAt(pages: ArrayLike<number>, from: number, end: number): ListedRun {
   return { from, to, first, count: last - first + 1 };
 }
 
-const pageIn = (bytes: Buffer, start: number): Buffer => bytes.subarray(start, start + PAGE_LENGTH);
-
-/** `page`: the one in `bytes` from `start`, before its checksum. */
-const isSound = (page: Buffer, number: number, bytes: Buffer, start: number): boolean =>
-  crc32(page, number) === bytes.readUInt32BE(start + PAGE_LENGTH);
+function isSound(bytes: Buffer, start: number, page: number): boolean {
+  return crc32(bytes.subarray(start, start + PAGE_LENGTH), page) === bytes.readUInt32BE(start + PAGE_LENGTH);
+}
 
 async function syncFolder(path: string): Promise<void> {
   const folder = await openFolder(path, 'r');
