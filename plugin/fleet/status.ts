@@ -48,9 +48,13 @@ export async function describeFleet({ bus, subjects, network }: FleetAccess): Pr
   const silentMs = beat === undefined ? Infinity : Math.max(0, Date.now() - beat.at);
   const isLed = leader !== undefined && silentMs < MOST_SILENT_MS;
   const { copies, bytes } = log.size;
+  const size = `${(bytes / MB).toFixed(1)} MB on ${copies === 1 ? 'one server' : `${copies} servers`}`;
+  const led = leader === undefined ? 'none' : `${leader}, term ${beat?.term ?? 0}`;
+  const synced = beat?.isSynced === true ? 'in sync' : 'not in sync';
+  const heard = beat === undefined ? '' : `; last heard ${seconds(silentMs)} ago, version ${beat.version}, ${synced}`;
   const lines = [
-    `Log      ${subjects.stream}, record ${log.last}, ${(bytes / MB).toFixed(1)} MB on ${copies === 1 ? 'one server' : `${copies} servers`}, since ${log.incarnation}`,
-    `Leader   ${leader === undefined ? 'none' : `${leader}, term ${beat?.term ?? 0}`}${beat === undefined ? '' : `; last heard ${seconds(silentMs)} ago, version ${beat.version}, ${beat.isSynced ? 'in sync' : 'not in sync'}`}`,
+    `Log      ${subjects.stream}, record ${log.last}, ${size}, since ${log.incarnation}`,
+    `Leader   ${led}${heard}`,
     `Block    ${word === undefined ? 'none' : pointText(word.tip)}`,
     ...readerLines(present, word?.tip)
   ];
@@ -63,7 +67,8 @@ function readerLines(readers: readonly HeardReader[], tip: BlockPoint | undefine
     const lag = tip === undefined || state.tip === undefined ? '' : `, ${tip.height - state.tip.height} behind`;
     const shown = state.tip === undefined ? 'no block' : `${pointText(state.tip)}${lag}`;
     const record = state.applied === undefined ? '' : `, record ${state.applied.sequence}`;
-    return `${i === 0 ? 'Readers ' : '        '} ${id}: ${shown}${record}, version ${state.version}, ${state.isReady ? 'answers' : `does not answer: ${state.why}`}`;
+    const answers = state.isReady ? 'answers' : `does not answer: ${state.why}`;
+    return `${i === 0 ? 'Readers ' : '        '} ${id}: ${shown}${record}, version ${state.version}, ${answers}`;
   });
 }
 
