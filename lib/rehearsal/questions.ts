@@ -9,7 +9,13 @@ export type Question = (subject: Subject) => string;
 /** After each of the `seldom` ones, all of the others. */
 const mixed = (often: readonly Question[], seldom: readonly Question[]): readonly Question[] => seldom.flatMap((one) => [one, ...often]);
 
-const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const HEADERS = 'Host: localhost\r\nUser-Agent: rehearsal\r\nAccept: */*\r\nConnection: keep-alive\r\n';
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`;
+
+/** `body`: ASCII. */
+const post = (path: string, body: string): string =>
+  `POST ${path} HTTP/1.1\r\n${HEADERS}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 export const REST_QUESTIONS: readonly Question[] = mixed(
   [({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.json`), ({ block }) => get(`/rest/headers/5/${toDisplayHex(block.hash)}.json`)],
@@ -18,21 +24,26 @@ export const REST_QUESTIONS: readonly Question[] = mixed(
     ({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.hex`),
     ({ txid }) => get(`/rest/getutxos/${toDisplayHex(txid)}-0.json`),
     ({ block }) => get(`/rest/headers/1/${toDisplayHex(block.hash)}.bin`),
-    () => get('/rest/mempool/info.json')
+    () => get('/rest/mempool/info.json'),
+    ({ txid }) => post('/rest/getutxos.hex', `0001${txid.toString('hex')}00000000`),
+    // The node itself answers, or refuses: otherwise V8 would drop much of what it has compiled for HTTP when that happens first.
+    () => get('/')
   ]
 );
 
 /** `path`: of Esplora's API. */
-export const esploraQuestions = (path: string): readonly Question[] => [
-  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/txs`),
-  () => get(`${path}/blocks/tip/height`),
-  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}`),
-  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/utxo`),
-  ({ script }) => get(`${path}/scripthash/${script.toString('hex')}`),
-  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/status`),
-  ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/outspends`),
-  ({ block }) => get(`${path}/block-height/${block.height}`)
-];
+export const esploraQuestions = (path: string): readonly Question[] =>
+  mixed(
+    [({ script }) => get(`${path}/scripthash/${script.toString('hex')}/txs`), ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}`)],
+    [
+      () => get(`${path}/blocks/tip/height`),
+      ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/utxo`),
+      ({ script }) => get(`${path}/scripthash/${script.toString('hex')}`),
+      ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/status`),
+      ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/outspends`),
+      ({ block }) => get(`${path}/block-height/${block.height}`)
+    ]
+  );
 
 const call = (method: string, ...params: readonly unknown[]): string => `${JSON.stringify({ jsonrpc: '2.0', id: 0, method, params })}\n`;
 

@@ -21,7 +21,7 @@ import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
 /** How long questions are asked over all protocols, and how long it waits for the last answers, at most. */
-const MOST_MS = 2_000;
+const MOST_MS = 2_500;
 const LAST_MS = 500;
 
 /** How much is asked over each protocol: less than a client may ask before it is slowed down, for which V8 would drop what it has compiled. */

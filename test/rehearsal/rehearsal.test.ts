@@ -16,6 +16,7 @@ import { MemoryLog } from '../support/memory-log';
 import { freePort, openRegtestNode } from '../support/regtest-node';
 import { assembled, ServedNode, type Assembled } from '../support/served-node';
 import { until } from '../support/until';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { MethodTable } from '../../lib/electrum/method';
 import type { ScriptsState } from '../../lib/scripts/types';
@@ -158,6 +159,22 @@ describe('the rehearsal', () => {
     expect(sessions.length).to.be.above(16);
     // Eight clients at a time; the last ones may be on their way out.
     expect(Math.max(...sessions)).to.be.at.most(16);
+  });
+
+  it('asks over HTTP with and without a body, and the node itself, and all is answered', async () => {
+    const { host, own } = served.serving;
+    const replies = new Set<string>();
+    const note = ({ method, url = '', socket }: IncomingMessage, response: ServerResponse): void => {
+      if (!own.has(socket)) return;
+      const name = `${method} ${url.split('/').slice(0, 3).join('/')}`;
+      response.once('finish', () => replies.add(`${name} ${response.statusCode}`));
+    };
+    host.server.on('request', note);
+    const { over$ } = open();
+    await until(() => over$.value);
+    host.server.removeListener('request', note);
+    expect(replies).to.include.keys('GET /rest/tx 200', 'POST /rest/getutxos.hex 200', 'GET / 200', 'GET /api/scripthash 200');
+    expect([...replies].filter((reply) => !reply.endsWith(' 200'))).to.deep.equal([]);
   });
 
   it('waits until a reader of a fleet knows the chain of the fleet', async () => {
