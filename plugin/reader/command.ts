@@ -4,6 +4,7 @@ import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from '../options';
 import { helpOf } from '../start/usage';
 import { OPTIONS } from '../option-table';
+import { collectSeldom } from './collections';
 import { ReaderConfig } from './config';
 import { isLogLevel, ReaderLogger } from './logger';
 import { Reader } from './reader';
@@ -39,6 +40,7 @@ export async function runReader(args: readonly string[], { out, err }: Io): Prom
     const level = String(config.get('log-level') ?? 'info');
     if (!isLogLevel(level)) throw new OptionError(`--log-level must be none, error, warning, info, debug or spam, not '${level}'`);
     const reader = new Reader(config, new ReaderLogger(level, out));
+    collectSeldom(reader.rest.tip$, reader.rest.ready$);
     try {
       await reader.open();
     } catch (error) {
