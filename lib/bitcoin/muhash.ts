@@ -1,7 +1,8 @@
 // MuHash3072, the hash of a set (crypto/muhash.h of Bitcoin Core): each element becomes a number of 3,072 bits, and the hash is that of the
 // product of all. So elements can be added in any order, and the products of parts can be multiplied.
 
-import { createCipheriv, hash } from 'node:crypto';
+import { createCipheriv } from 'node:crypto';
+import { sha256 } from './hash';
 
 const NUMBER_BYTES = 384;
 const NUMBER_BITS = NUMBER_BYTES * 8;
@@ -18,7 +19,7 @@ export class MuHash {
 
   /** Adds an element. */
   insert(element: Uint8Array): void {
-    const key = hash('sha256', element, 'buffer');
+    const key = sha256(element);
     this.#multiply(numberOf(createCipheriv('chacha20', key, START).update(ZEROS)));
   }
 
@@ -34,7 +35,7 @@ export class MuHash {
 
   /** The hash, 32 bytes in wire order. */
   digest(): Buffer {
-    return hash('sha256', this.part, 'buffer');
+    return sha256(this.part);
   }
 
   /** What is above 2^3072 is that many times `BELOW_POWER`. Twice, since the first time leaves up to 21 bits there. */

@@ -1,6 +1,6 @@
 // What a signature of an input signs (BIP341, and BIP342's extension for scripts; SignatureHashSchnorr of Bitcoin Core).
 
-import { hash } from 'node:crypto';
+import { sha256 } from '../bitcoin/hash';
 import { serializedLength, serializedValue, type Spend, type SpentOutput } from './spend';
 import { tapSighash } from './tagged-hash';
 import type { ScannedInput } from '../bitcoin/transaction';
@@ -28,7 +28,7 @@ export class SignedInput {
     annex: Buffer | undefined,
     readonly leafHash: Buffer | undefined
   ) {
-    this.#annexHash = annex && hash('sha256', Buffer.concat([serializedLength(annex), annex]), 'buffer');
+    this.#annexHash = annex && sha256(Buffer.concat([serializedLength(annex), annex]));
   }
 
   /**
@@ -64,7 +64,7 @@ export class SignedInput {
   #hashOfOutput(): Buffer | undefined {
     if (this.#outputHash === undefined) {
       const output = this.spend.output(this.input);
-      this.#outputHash = output && hash('sha256', output, 'buffer');
+      this.#outputHash = output && sha256(output);
     }
     return this.#outputHash;
   }

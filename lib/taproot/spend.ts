@@ -1,6 +1,6 @@
 // A transaction together with the outputs that it spends: BIP341's signatures cover the values and scripts of all of them.
 
-import { hash } from 'node:crypto';
+import { sha256 } from '../bitcoin/hash';
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { VALUE_LENGTH, type ScannedInput, type ScannedTransaction } from '../bitcoin/transaction';
 
@@ -13,7 +13,6 @@ export interface SpentOutput {
 const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
 
-const sha256 = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 
 /** Keeps what all signatures of the transaction share, each made when it is first asked for: make one for a transaction. */
 export class Spend {

@@ -1,12 +1,12 @@
 // The tagged hashes of BIP340: SHA-256 of a message behind two copies of the tag's hash.
 
-import { hash } from 'node:crypto';
+import { sha256 } from '../bitcoin/hash';
 
 export type TaggedHash = (...parts: readonly Buffer[]) => Buffer;
 
 function taggedHash(tag: string): TaggedHash {
-  const start = hash('sha256', tag, 'buffer');
-  return (...parts) => hash('sha256', Buffer.concat([start, start, ...parts]), 'buffer');
+  const start = sha256(Buffer.from(tag));
+  return (...parts) => sha256(Buffer.concat([start, start, ...parts]));
 }
 
 export const tapLeaf = taggedHash('TapLeaf');

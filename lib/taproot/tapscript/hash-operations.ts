@@ -1,7 +1,7 @@
 // Operations that compare bytes and hash them.
 
 import { hash } from 'node:crypto';
-import { hash160, hash256 } from '../../bitcoin/hash';
+import { hash160, hash256, sha256 } from '../../bitcoin/hash';
 import { ScriptFailure } from '../script-error';
 import { booleanItem } from './number';
 import { withItems, type Operation, type Operations } from './operation';
@@ -15,7 +15,7 @@ export const HASH_OPERATIONS: Operations = {
   }),
   OP_RIPEMD160: hashing((item) => hash('ripemd160', item, 'buffer')),
   OP_SHA1: hashing((item) => hash('sha1', item, 'buffer')),
-  OP_SHA256: hashing((item) => hash('sha256', item, 'buffer')),
+  OP_SHA256: hashing(sha256),
   OP_HASH160: hashing(hash160),
   OP_HASH256: hashing(hash256)
 };
