@@ -97,11 +97,11 @@ function scriptRows(take: Take): Row[] {
   return [
     ...onceAndAgain('get_history of 1', lines(history, take(one, MANY)), { isFresh: true, ...atMost(2, 1.2) }, atMost(1)),
     ...onceAndAgain('get_history of 100', lines(history, take(hundred, SOME)), { isFresh: true, ...atMost(1) }, atMost(0.3)),
-    ...onceAndAgain('get_history of 1,000', lines(history, take(thousand, 60)), { ...ONE_ONLY, ...atMost(1) }, atMost(0.3)),
+    ...onceAndAgain('get_history of 1,000', lines(history, take(thousand, 140)), { ...ONE_ONLY, ...atMost(1) }, atMost(0.3)),
     ...onceAndAgain('get_history of 10,000', lines(history, take(tenThousand, 15)), { ...ONE_ONLY, ...atMost(1) }, atMost(0.3)),
     once('subscribe, unused', lines(subscribe, unused)),
     once('subscribe in 100s, 1 row', batches, { ...ONE_ONLY, calls: BATCH, isFresh: true, ...atMost(1.2) }),
-    once('subscribe, 1,000 rows', lines(subscribe, take(thousand, 45)), ONE_ONLY),
+    once('subscribe, 1,000 rows', lines(subscribe, take(thousand, 110)), ONE_ONLY),
     once('session, 100 subscriptions', sessions(take(one, MANY)), {
       ...ONE_ONLY,
       way: 'session',
@@ -114,7 +114,7 @@ function scriptRows(take: Take): Row[] {
     once('get_balance of 100', lines(balance, take(hundred, SOME)), atMost(1.2)),
     once('listunspent of 1', lines(unspent, take(one, MANY)), atMost(1.2)),
     once('listunspent of 10', lines(unspent, take(ten, HALF_AS_MANY)), atMost(1.2)),
-    ...onceAndAgain('listunspent, 500 coins', lines(unspent, take(coins, 40)), { ...ONE_ONLY, ...atMost(1) })
+    ...onceAndAgain('listunspent, 500 coins', lines(unspent, take(coins, 170)), { ...ONE_ONLY, ...atMost(1) })
   ];
 }
 

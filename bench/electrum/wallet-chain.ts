@@ -19,7 +19,7 @@ import { TRANSACTIONS_IN_BLOCK, WalletMaker } from './wallet-maker';
 import { hashOf, nameOf, SCRIPTS } from './wallet-scripts';
 
 /** To be increased with every change to the chain. */
-const GENERATION = 3;
+const GENERATION = 4;
 /** Scripts that a coming block pays to. */
 export const TOUCHED = 5_000;
 const COMING_BLOCKS = 5;

@@ -20,10 +20,10 @@ export const SCRIPTS = {
   one: classOf(1, 160_000),
   ten: classOf(10, 24_000),
   hundred: classOf(100, 12_700),
-  thousand: classOf(1_000, 110),
+  thousand: classOf(1_000, 260),
   tenThousand: classOf(10_000, 15),
   /** Only paid, never spent from. */
-  coins: { name: 'coins', scripts: 45, rows: 500, isSpent: false }
+  coins: { name: 'coins', scripts: 180, rows: 500, isSpent: false }
 } as const satisfies Record<string, ScriptClass>;
 
 export const CLASSES: readonly ScriptClass[] = Object.values(SCRIPTS);
