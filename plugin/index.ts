@@ -69,6 +69,8 @@ export class RestPlugin {
   readonly blocks$: Observable<IndexedBlock>;
   /** Whether requests are answered: emits the current value, then every change. */
   readonly ready$: Observable<boolean>;
+  /** The same of all interfaces, also those by script. */
+  readonly allReady$: Observable<boolean>;
   /** Histories, coins and status changes of scripts; undefined without `--rest-addresses`. */
   readonly scripts: ScriptAccess | undefined;
   /** The HTTP server that answers. */
@@ -102,6 +104,7 @@ export class RestPlugin {
     this.tip$ = parts.index.tip$;
     this.blocks$ = parts.index.blocks$;
     this.ready$ = parts.serving.gate.ready$;
+    this.allReady$ = parts.wallets?.ready$ ?? this.ready$;
   }
 
   /**

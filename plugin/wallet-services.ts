@@ -39,7 +39,7 @@ export interface ReplacedWalletParts {
   readonly subscriptions?: SubscriptionMemory;
   /** The gate of the Electrum protocol and of WebSockets. */
   readonly clientGate?: Pick<ScriptsGate, 'isReady' | 'status'>;
-  /** Whether the Electrum protocol is answered: emits the current value, then every change. */
+  /** Whether requests by script are answered: emits the current value, then every change. */
   readonly ready$?: Observable<boolean>;
   /** The methods of the Electrum protocol. */
   readonly methods?: (context: MethodContext) => MethodTable;
@@ -75,6 +75,8 @@ function requireAddress(address: string, { chain, addressPrefixes }: NetworkInfo
 
 export class WalletServices {
   readonly scripts: ScriptIndexer;
+  /** Whether requests by script are answered: emits the current value, then every change. */
+  readonly ready$: Observable<boolean>;
   /** For other plugins. */
   readonly access: ScriptAccess;
   readonly answers: ScriptAnswers;
@@ -121,6 +123,7 @@ export class WalletServices {
       isOwn = proxies.isOwn
     } = replaced;
     this.scripts = scripts;
+    this.ready$ = ready$;
     this.subscriptions = subscriptions;
     this.answers = answers;
     this.#logger = logger;

@@ -10,7 +10,7 @@ const BETWEEN_BYTES = 96 * 1_024 * 1_024;
 /** Lets V8 decide, as it does unless told otherwise. */
 const BY_ITSELF = 0;
 
-/** Has V8 collect less often until `ready$` emits true. `moved$`: emits meanwhile, once a batch of blocks or so, since the heap grows. */
+/** Has V8 collect less often until `ready$` emits true. `moved$`: emits while the main index grows, once a batch of blocks or so. */
 export function collectSeldom(moved$: Observable<unknown>, ready$: Observable<boolean>): void {
   moved$
     .pipe(

@@ -40,7 +40,7 @@ export async function runReader(args: readonly string[], { out, err }: Io): Prom
     const level = String(config.get('log-level') ?? 'info');
     if (!isLogLevel(level)) throw new OptionError(`--log-level must be none, error, warning, info, debug or spam, not '${level}'`);
     const reader = new Reader(config, new ReaderLogger(level, out));
-    collectSeldom(reader.rest.tip$, reader.rest.ready$);
+    collectSeldom(reader.rest.tip$, reader.rest.allReady$);
     try {
       await reader.open();
     } catch (error) {
