@@ -13,7 +13,6 @@ export interface SpentOutput {
 const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
 
-
 /** Keeps what all signatures of the transaction share, each made when it is first asked for: make one for a transaction. */
 export class Spend {
   readonly inputs: readonly ScannedInput[];

@@ -45,8 +45,10 @@ async function collectionsMeanwhile(): Promise<number> {
   return collections - before;
 }
 
-function isOfWholeHeap({ detail }: PerformanceEntry): boolean {
-  return (detail as { readonly kind: number }).kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+/** Node.js' entries of this type have the kind of the collection with them. */
+function isOfWholeHeap(entry: PerformanceEntry): boolean {
+  const { detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
+  return detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
 
 void main();
