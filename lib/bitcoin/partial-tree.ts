@@ -1,6 +1,6 @@
 // Partial Merkle trees (BIP37) as proofs: what MerkleTree.partial writes, read (CPartialMerkleTree of Bitcoin Core).
 
-import { writePairHash } from './hash';
+import { hash256Of } from './hash';
 import type { ByteReader } from './reader';
 
 const HASH_LENGTH = 32;
@@ -56,11 +56,11 @@ function* extract(size: number, hashes: Buffer, flags: Buffer): Generator<void, 
     }
     if (++made % HASHES_PER_STEP === 0) yield;
     const left = yield* visit(level - 1, 2 * at);
-    if (2 * at + 1 >= widthAt(level - 1)) return pairHash(left, left);
+    if (2 * at + 1 >= widthAt(level - 1)) return hash256Of(left, left);
     const right = yield* visit(level - 1, 2 * at + 1);
     // Such a pair could stand for another list of transactions (CVE-2012-2459).
     if (right.equals(left)) throw new BadTreeError('twins');
-    return pairHash(left, right);
+    return hash256Of(left, right);
   }
   try {
     let height = 0;
@@ -72,10 +72,4 @@ function* extract(size: number, hashes: Buffer, flags: Buffer): Generator<void, 
     if (error instanceof BadTreeError) return undefined;
     throw error;
   }
-}
-
-function pairHash(left: Buffer, right: Buffer): Buffer {
-  const result = Buffer.alloc(HASH_LENGTH);
-  writePairHash(Buffer.concat([left, right]), 0, HASH_LENGTH, result, 0);
-  return result;
 }
