@@ -1,5 +1,5 @@
-// How often V8 collects the whole heap of a reader that catches up. It begins when about as much was allocated as the heap holds, and a
-// reader's is small: for every third block of 1.6 MB, since the client of NATS joins a block's bytes in buffers of 3.6 MB together.
+// How often V8 collects the whole heap of a reader that catches up. V8 goes by the size of the heap, and a reader's is small, while the client
+// of NATS joins a block's bytes in buffers that have more than twice its length together.
 
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { filter, finalize, startWith, takeUntil, type Observable } from 'rxjs';
