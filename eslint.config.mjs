@@ -103,7 +103,7 @@ const folders = {
   'lib/scripts/records': ['types', 'errors'],
   'lib/scripts/scan': ['types', 'errors', 'records'],
   'lib/scripts/txids': ['types', 'errors', 'records'],
-  'lib/scripts/read': ['types', 'errors', 'records', 'txids'],
+  'lib/scripts/read': ['types', 'errors', 'script-coins', 'records', 'txids'],
   'lib/scripts/write': ['types', 'errors', 'records', 'scan', 'txids'],
   'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'txids', 'write'],
   'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve'],

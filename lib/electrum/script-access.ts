@@ -76,9 +76,12 @@ export class ScriptAccess {
       const ofPool = await pooled.outputs(NO_CLIENT);
       const ofChain = await this.#parts.answers.coins.of(hash, Infinity, snapshot, NO_CLIENT);
       return [
-        ...ofChain
-          .filter(({ txid, index }) => !ofPool.spends(txid, index))
-          .map(({ txid, index, value, height }) => ({ txid, index, value, height })),
+        ...Array.from(ofChain.without(ofPool.spends), ({ txid, index, value, height }) => ({
+          txid: Buffer.from(txid),
+          index,
+          value,
+          height
+        })),
         ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
       ];
     });

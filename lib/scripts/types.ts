@@ -4,6 +4,7 @@
 import type { Observable } from 'rxjs';
 import type { Position, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
+import type { ScriptCoins } from './script-coins';
 
 /** Outputs, or spent outputs, of a script: their number, and their total value. */
 export interface Sum {
@@ -45,15 +46,6 @@ export interface ScriptTotals {
   readonly spent: Sum;
 }
 
-/** An unspent output of the script. */
-export interface ScriptCoin {
-  readonly txid: Buffer;
-  readonly index: number;
-  readonly value: number;
-  readonly height: number;
-  readonly coinbase: boolean;
-}
-
 export interface HistoryPage {
   /** Only rows above this position when ascending, and below it otherwise. */
   readonly beyond?: Position | undefined;
@@ -74,7 +66,7 @@ export interface CoinOptions extends ScanOptions {
 }
 
 export interface FoundCoins {
-  readonly coins: readonly ScriptCoin[];
+  readonly coins: ScriptCoins;
   /** How many further outputs nothing spends: nobody can, or their txid is in the chain twice. */
   readonly others: number;
 }

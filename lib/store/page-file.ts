@@ -6,6 +6,7 @@ import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { notOpen } from './level-store';
+import { PageCache } from './page-cache';
 import { DamagedPageError, PAGE_LENGTH, type Pages, type TakePage } from './pages';
 import type { StoreError } from './errors';
 import type { ScrubbedPart } from './store';
@@ -51,6 +52,8 @@ export class PageFile implements Pages {
   readonly #failureOf: FailureOf;
   /** For reads that block the event loop. */
   readonly #bytes = Buffer.allocUnsafeSlow(MOST_TOGETHER * STORED_LENGTH);
+  /** Of pages that were read in this way: others may be written meanwhile. */
+  readonly #cache = new PageCache();
   #isOpen = false;
   /** Undefined also if there is no file. */
   #file: number | undefined;
@@ -81,6 +84,7 @@ export class PageFile implements Pages {
     const file = this.#file;
     this.#isOpen = false;
     this.#file = undefined;
+    this.#cache.clear();
     while (this.#working.size > 0) await Promise.all(this.#working);
     if (file !== undefined) await closeFile(file);
   }
@@ -102,8 +106,14 @@ export class PageFile implements Pages {
 
   visit(pages: ArrayLike<number>, from: number, to: number, until: number, take: TakePage): number {
     for (let at = from; at < to;) {
+      const cached = this.#cache.find(pages[at] as number); // within the list
+      if (cached >= 0) {
+        take(at++, this.#cache.bytes, cached);
+        continue;
+      }
       const run = runAt(pages, at, to);
       this.#take(pages, run, this.#bytes, this.#readNow(run), take);
+      this.#keep(pages, run);
       at = run.to;
       if (at < to && performance.now() > until) return at;
     }
@@ -164,6 +174,7 @@ export class PageFile implements Pages {
     for (;;) {
       await Promise.all(this.#working);
       if (page >= this.count()) return;
+      this.#cache.drop(page, page + 1);
       try {
         this.visit([page], 0, 1, Infinity, () => undefined);
         return;
@@ -181,6 +192,7 @@ export class PageFile implements Pages {
         await change();
       } finally {
         this.#changing = undefined;
+        this.#cache.drop(run.first, run.first + run.count);
       }
     });
   }
@@ -195,6 +207,14 @@ export class PageFile implements Pages {
     return this.#attempt('read', first, () =>
       this.#file === undefined ? 0 : readSync(this.#file, this.#bytes, 0, count * STORED_LENGTH, first * STORED_LENGTH)
     );
+  }
+
+  /** Keeps the pages of a run that were read into the buffer. */
+  #keep(pages: ArrayLike<number>, { from, to, first }: ListedRun): void {
+    for (let at = from; at < to; at++) {
+      const page = pages[at] as number; // within the list
+      if (this.#cache.find(page) < 0) this.#cache.put(page, this.#bytes, (page - first) * STORED_LENGTH);
+    }
   }
 
   /** Fewer bytes if the file ends before. */

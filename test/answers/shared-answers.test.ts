@@ -119,7 +119,7 @@ describe('answers about the chain that two interfaces share', () => {
         .catch((error: unknown) => error);
     const [few, enough, one] = await together([ask(BLOCKS), ask(BLOCKS + 1), ask(1)]);
     expect(few).to.be.instanceOf(TooManyCoinsError);
-    expect(enough).to.have.length(BLOCKS + 1);
+    expect(enough).to.have.property('count', BLOCKS + 1);
     expect(one).to.be.instanceOf(TooManyCoinsError);
     expect(begun).to.deep.equal(['coins', 'coins']);
   });

@@ -129,7 +129,7 @@ describe('the index by script of chain A', function () {
     let unspendable = 0;
     await each(/^\/scripthash\/(\w+)\/utxo#sorted$/, async (snapshot, json, [script = '']) => {
       const { coins } = await snapshot.coins(Buffer.from(script, 'hex'), EVERYTHING);
-      const found = coins
+      const found = [...coins]
         .filter(({ txid, index }) => !spent.has(`${toDisplayHex(txid)}:${index}`))
         .map(({ txid, index, value, height }) => `${toDisplayHex(txid)}:${index} ${value} ${height}`);
       const expected = (json as Utxo[]).filter(({ status }) => status.confirmed);

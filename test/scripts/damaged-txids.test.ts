@@ -68,9 +68,12 @@ describe('txids that are damaged on the disk', function () {
     for (const scrubMs of [0, 1]) {
       walk.scripts.scrubMs = scrubMs;
       await walk.reopen();
-      await walk.expectRight();
+      // Pages that a reader has read before are kept in memory, and right.
+      if (scrubMs > 0) await walk.expectRight();
+      else await walk.scripts.untilAtRest();
       await flipBit(path(), 5_000);
-      if (scrubMs === 0) expect(await walk.scripts.expectHonest(), 'whether it was answered').to.equal(false);
+      const isAnswered = await walk.scripts.expectHonest();
+      if (scrubMs === 0) expect(isAnswered, 'whether it was answered').to.equal(false);
       while (!wereRepaired()) await setTimeout(5);
       await walk.expectRight();
     }
@@ -86,7 +89,7 @@ describe('txids that are damaged on the disk', function () {
     await store.batch([putRecord(key, record)], { durable: true });
     await store.close();
     await walk.openIndexes();
-    await walk.expectRight().catch(() => undefined);
+    await walk.scripts.untilAtRest();
     await flipBit(path(), 1_000);
     expect(await walk.scripts.expectHonest(), 'whether it was answered').to.equal(false);
     await walk.expectRight();

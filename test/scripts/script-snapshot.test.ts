@@ -135,7 +135,7 @@ describe('a snapshot of the index by script', () => {
       expect(await heights({ limit: 2, ascending: true })).to.deep.equal([2, 3]);
       expect(await heights({ limit: 1, ascending: true })).to.deep.equal([2]);
       expect(await snapshot.changes([sha256(script)], { limit: 10 })).to.deep.equal(model.changes([sha256(script)]));
-      expect((await snapshot.coins(sha256(script), 3)).coins.map(({ height }) => height)).to.deep.equal([2, 3, 4]);
+      expect(Array.from((await snapshot.coins(sha256(script), 3)).coins, ({ height }) => height)).to.deep.equal([2, 3, 4]);
       await expectScriptAnswers(snapshot, model);
     });
     await index.disconnect();
@@ -156,7 +156,7 @@ describe('a snapshot of the index by script', () => {
       const asked = sha256(script);
       expect((await snapshot.totals(asked, 700)).transactions).to.equal(700);
       expect(await caught(Promise.resolve(snapshot.totals(asked, 699)))).to.be.instanceOf(HistoryTooLongError);
-      expect((await snapshot.coins(asked, 700)).coins.length).to.equal(700);
+      expect((await snapshot.coins(asked, 700)).coins.count).to.equal(700);
       expect(await caught(Promise.resolve(snapshot.coins(asked, 699)))).to.be.instanceOf(TooManyCoinsError);
       expect(await snapshot.history(asked, { limit: 0 })).to.deep.equal([]);
       expect(await caught(snapshot.txids(701))).to.be.instanceOf(RangeError);

@@ -18,7 +18,7 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
     expectSame(await snapshot.history(script, { limit: 10_000 }), [...history].reverse());
     expectSame(await snapshot.history(script, { limit: 10_000, ascending: true }), history);
     expectSame(await snapshot.totals(script, 10_000), model.totals(script));
-    expectSame((await snapshot.coins(script, 10_000)).coins, model.coins(script));
+    expectSame([...(await snapshot.coins(script, 10_000)).coins], model.coins(script));
   }
   for (const [height, txids] of model.txids.entries()) {
     expectSame(await snapshot.txids(height), txids);

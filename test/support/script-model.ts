@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { knownHash, knownScan } from './known-blocks';
 import type { Position } from '../../lib/index/types';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
-import type { RowChange, RowTransaction, ScriptCoin, ScriptTotals } from '../../lib/scripts/types';
+import type { ScriptCoin } from '../../lib/scripts/script-coins';
+import type { RowChange, RowTransaction, ScriptTotals } from '../../lib/scripts/types';
 
 export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 

@@ -3,12 +3,14 @@
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { isUnspendable } from '../../bitcoin/script';
 import { TooManyCoinsError } from '../../scripts/errors';
+import { packed } from '../../scripts/records/positions';
+import { ScriptCoins, type PlacedCoin } from '../../scripts/script-coins';
 import { MadeOnce } from '../../server/cache/made-once';
 import { placedTransaction } from '../transactions/placed-transaction';
 import { RowCache } from './row-cache';
 import { unlessGone, type ChainTotals } from './totals';
 import type { IndexSnapshot } from '../../index/types';
-import type { FoundCoins as SearchedCoins, ScriptCoin, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
+import type { FoundCoins as SearchedCoins, RowTransaction, ScriptSnapshot, ScriptTotals } from '../../scripts/types';
 import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from '../blocks/raw-blocks';
@@ -17,11 +19,11 @@ interface FoundCoins {
   /** How many coins were asked for. */
   readonly most: number;
   /** Undefined: there are more. */
-  readonly coins: readonly ScriptCoin[] | undefined;
+  readonly coins: ScriptCoins | undefined;
 }
 
-/** The memory of a coin: the object and its txid. */
-const BYTES_PER_COIN = 256;
+/** The memory of a coin: its txid, and three numbers. */
+const BYTES_PER_COIN = 64;
 
 export class ChainCoins {
   readonly #blocks: RawBlocks;
@@ -31,7 +33,7 @@ export class ChainCoins {
 
   constructor(blocks: RawBlocks, totals: ChainTotals, cache: AnswerCache) {
     this.#blocks = blocks;
-    this.#cached = new RowCache(cache, 'script-coins', ({ coins }) => (coins?.length ?? 0) * BYTES_PER_COIN);
+    this.#cached = new RowCache(cache, 'script-coins', ({ coins }) => (coins?.count ?? 0) * BYTES_PER_COIN);
     this.#totals = totals;
   }
 
@@ -39,10 +41,10 @@ export class ChainCoins {
    * The coins in the order of the chain; a promise only if that takes more than one turn. `script`: its SHA-256.
    * @throws TooManyCoinsError for more than `most`, HttpError 503
    */
-  of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> {
+  of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): ScriptCoins | Promise<ScriptCoins> {
     const cached = this.#cached.get(script, snapshot);
     if (cached !== undefined && isEnough(cached, most)) return upTo(most, cached);
-    const keep = (found: FoundCoins): readonly ScriptCoin[] => {
+    const keep = (found: FoundCoins): ScriptCoins => {
       this.#cached.setIfAskedBefore(script, snapshot.stamp, () => found);
       return upTo(most, found);
     };
@@ -63,12 +65,12 @@ export class ChainCoins {
   }
 
   #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): FoundCoins | Promise<FoundCoins> {
-    const done = (coins: readonly ScriptCoin[]): FoundCoins => ({ most, coins });
+    const done = (coins: ScriptCoins): FoundCoins => ({ most, coins });
     const failed = (error: unknown): FoundCoins => {
       if (!(error instanceof TooManyCoinsError)) throw error;
       return { most, coins: undefined };
     };
-    let coins: readonly ScriptCoin[] | Promise<readonly ScriptCoin[]>;
+    let coins: ScriptCoins | Promise<ScriptCoins>;
     try {
       coins = this.#search(script, most, snapshot, client);
     } catch (error) {
@@ -77,29 +79,28 @@ export class ChainCoins {
     return coins instanceof Promise ? coins.then(done, failed) : done(coins);
   }
 
-  #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> {
+  #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): ScriptCoins | Promise<ScriptCoins> {
     const totals = (): ScriptTotals | Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
-    const of = ({ coins, others }: SearchedCoins): readonly ScriptCoin[] | Promise<readonly ScriptCoin[]> =>
-      coins.length === 0 && others > 0 ? this.#unspendable(script, most, snapshot, client) : coins;
+    const of = ({ coins, others }: SearchedCoins): ScriptCoins | Promise<ScriptCoins> =>
+      coins.count === 0 && others > 0 ? this.#unspendable(script, most, snapshot, client) : coins;
     const searched = snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
     return searched instanceof Promise ? searched.then(of) : of(searched);
   }
 
   /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
-  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ScriptCoin[]> {
+  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ScriptCoins> {
     const { funded, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count > most) throw tooMany(most);
     const rows = await snapshot.history(script, { limit: transactions, ascending: true });
     const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
-    return found.flat();
+    return ScriptCoins.of(found.flat());
   }
 
-  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<ScriptCoin[]> {
+  async #outputsOf(row: RowTransaction, script: Buffer, index: IndexSnapshot, client: Client): Promise<PlacedCoin[]> {
     const { outputs } = await placedTransaction(this.#blocks, row, index, client);
-    return outputs.flatMap((output, n) =>
-      isUnspendable(output.script) && scriptHashOf(output.script).equals(script)
-        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height, coinbase: row.position.index === 0 }]
-        : []
+    const position = packed(row.position.height, row.position.index);
+    return outputs.flatMap(({ script: own, value }, index) =>
+      isUnspendable(own) && scriptHashOf(own).equals(script) ? [{ position, txid: row.txid, index, value }] : []
     );
   }
 }
@@ -108,8 +109,8 @@ export class ChainCoins {
 const isEnough = ({ coins, most }: FoundCoins, asked: number): boolean => coins !== undefined || most >= asked;
 
 /** @throws TooManyCoinsError for more than `most` */
-function upTo(most: number, { coins }: FoundCoins): readonly ScriptCoin[] {
-  if (coins === undefined || coins.length > most) throw tooMany(most);
+function upTo(most: number, { coins }: FoundCoins): ScriptCoins {
+  if (coins === undefined || coins.count > most) throw tooMany(most);
   return coins;
 }
 

@@ -25,7 +25,7 @@ export interface PooledOutputs {
   readonly coins: readonly EsploraCoin[];
   /** Outputs of the chain that they spend. */
   readonly spentOfChain: number;
-  spends(txid: Buffer, index: number): boolean;
+  readonly spends: (txid: Buffer, index: number) => boolean;
 }
 
 export class PooledScripts {

@@ -3,6 +3,8 @@
 import { RowCache } from '../../answers/scripts/row-cache';
 import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
 import { TooManyCoinsError } from '../../scripts/errors';
+import { TXID_LENGTH } from '../../scripts/records/block-txids';
+import { heightIn } from '../../scripts/records/positions';
 import { ownCopy } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
@@ -12,8 +14,10 @@ import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readCount, readScript, readScriptHash } from './arguments';
 import { beginItem, HistoryTexts, ITEM_LENGTH, ITEMS_PER_SLICE } from './history-texts';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
+import type { PooledOutputs } from '../../answers/scripts/pooled-script';
 import type { ScriptHistory } from '../../answers/status/history';
-import type { ScriptCoin, ScriptTotals } from '../../scripts/types';
+import type { ScriptCoins } from '../../scripts/script-coins';
+import type { ScriptTotals } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext, Result, ScriptStatus } from '../method';
 
 /** The coins of the chain as a list, with its brackets. */
@@ -47,15 +51,15 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   };
 
   const coinsOfChain = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): Buffer | Promise<Buffer> => {
-    const written = (unspent: readonly ScriptCoin[]): Buffer | Promise<Buffer> => {
-      client.charge(unspent.length * COIN_POINTS);
+    const written = (unspent: ScriptCoins): Buffer | Promise<Buffer> => {
+      client.charge(unspent.count * COIN_POINTS);
       const keep = (text: Buffer): Buffer => {
-        coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.length, text: ownCopy(text) }));
+        coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.count, text: ownCopy(text) }));
         return text;
       };
-      if (unspent.length > ITEMS_PER_SLICE) return runInSlices(coinsText(unspent), client).then(keep);
-      const writer = beginCoins(unspent.length);
-      for (const coin of unspent) writeCoin(writer, coin);
+      if (unspent.count > ITEMS_PER_SLICE) return runInSlices(coinsText(unspent), client).then(keep);
+      const writer = beginCoins(unspent.count);
+      writeCoins(writer, unspent, 0, unspent.count);
       return keep(endCoins(writer));
     };
     const found = coins.of(script, maxHistory, snapshot, client);
@@ -65,11 +69,10 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
   const coinsWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
     const ofPool = await pooled.outputs(client);
     const ofChain = await coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
-    client.charge((ofChain.length + ofPool.coins.length) * COIN_POINTS);
-    const unspent = ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index));
-    const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
-    if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
-    return runInSlices(coinsText([...unspent, ...(await runInSlices(sorted(made, byOutpoint), client))]), client);
+    client.charge((ofChain.count + ofPool.coins.length) * COIN_POINTS);
+    const unspent = ofChain.without(ofPool.spends);
+    if (unspent.count + ofPool.coins.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
+    return runInSlices(coinsText(unspent, await runInSlices(sorted(ofPool.coins, byOutpoint), client)), client);
   };
 
   const balanceOf: ScriptAnswer = (history, client) =>
@@ -267,14 +270,20 @@ export const statusText = (status: ScriptStatus): string => (status === undefine
 
 const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
 
-type WrittenCoin = Omit<ScriptCoin, 'coinbase'>;
+type MadeCoin = PooledOutputs['coins'][number];
 
-const byOutpoint = (a: WrittenCoin, b: WrittenCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
+const byOutpoint = (a: MadeCoin, b: MadeCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
 
-function* coinsText(coins: readonly WrittenCoin[]): Generator<void, Buffer> {
-  const writer = beginCoins(coins.length);
-  for (const [i, coin] of coins.entries()) {
-    writeCoin(writer, coin);
+/** `made`: in the pool. */
+function* coinsText(ofChain: ScriptCoins, made: readonly MadeCoin[] = []): Generator<void, Buffer> {
+  const writer = beginCoins(ofChain.count + made.length);
+  for (let from = 0; from < ofChain.count; from += ITEMS_PER_SLICE) {
+    writeCoins(writer, ofChain, from, Math.min(from + ITEMS_PER_SLICE, ofChain.count));
+    yield;
+  }
+  for (const [i, { txid, index, value }] of made.entries()) {
+    beginItem(writer, txid, 0);
+    endCoin(writer, index, value);
     if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
   }
   return endCoins(writer);
@@ -286,8 +295,14 @@ function beginCoins(count: number): JsonWriter {
   return writer;
 }
 
-function writeCoin(writer: JsonWriter, { txid, index, height, value }: WrittenCoin): void {
-  beginItem(writer, txid, height);
+function writeCoins(writer: JsonWriter, { positions, txids, indexes, values }: ScriptCoins, from: number, to: number): void {
+  for (let i = from; i < to; i++) {
+    beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the columns
+    endCoin(writer, indexes[i] as number, values[i] as number);
+  }
+}
+
+function endCoin(writer: JsonWriter, index: number, value: number): void {
   writer.integerField(',"tx_pos":', index);
   writer.integerField(',"value":', value);
   writer.ascii('}');

@@ -8,7 +8,7 @@ import { COIN, writeEsploraCoin, type EsploraCoin } from '../../views/esplora/co
 import { JsonWriter } from '../../views/json-writer';
 import { tooManyCoins } from '../errors';
 import { jsonReply, replyFrom } from '../reply';
-import type { ScriptCoin } from '../../scripts/types';
+import type { ScriptCoins } from '../../scripts/script-coins';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
 import type { ScriptAnswer, ScriptOperation } from './script-answer';
@@ -29,20 +29,19 @@ export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): Scr
     // Coins of the chain that the pool spends are not in the reply, and do not count.
     const most = maxUnspent + ofPool.spentOfChain;
     const ofChain = await coinsOf.of(script, most, snapshot, request);
-    const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
-    if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
+    const left = ofChain.without(ofPool.spends);
+    if (left.count + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     const text = await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request);
     return replyFrom(jsonReply(text), bases.ofScript(script));
   };
 }
 
-function withStatus(coins: readonly ScriptCoin[], index: IndexSnapshot): EsploraCoin[] {
+function withStatus(coins: ScriptCoins, index: IndexSnapshot): EsploraCoin[] {
   const known = new Map<number, Confirmation>();
-  return coins.map((coin) => {
-    const { height } = coin;
+  return Array.from(coins, ({ txid, index: n, value, height }) => {
     const status = known.get(height) ?? confirmationAt(height, index);
     known.set(height, status);
-    return { txid: coin.txid, index: coin.index, value: coin.value, status };
+    return { txid, index: n, value, status };
   });
 }
 

@@ -15,7 +15,7 @@ import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { requireText, typeName } from '../parameters';
 import type { HeaderRecord } from '../../index/types';
-import type { ScriptCoin } from '../../scripts/types';
+import type { ScriptCoin } from '../../scripts/script-coins';
 
 /** Scripts in one call. */
 const MOST_SCRIPTS = 10_000;

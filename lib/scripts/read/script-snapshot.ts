@@ -13,7 +13,8 @@ import { newestChanges } from './newest-changes';
 import { exact, RunningTotals } from './running-totals';
 import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
 import { ShortHistory } from './short-history';
-import { UnspentOutputs, type UnspentOutput } from './unspent-outputs';
+import { ScriptCoins, type PlacedCoin } from '../script-coins';
+import { UnspentOutputs, type OutputColumns } from './unspent-outputs';
 import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
 import type { BlockPoint } from '../../node/types';
@@ -29,7 +30,6 @@ import type {
   RowChange,
   RowTransaction,
   RowTransactions,
-  ScriptCoin,
   ScriptSnapshot,
   ScriptTotals,
   WalkedPage,
@@ -267,14 +267,11 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   #shortCoins(script: Buffer, short: ShortHistory, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
     const { unspent } = short.totals();
-    if (unspent === 0) return { coins: [], others: 0 };
+    if (unspent === 0) return { coins: ScriptCoins.of([]), others: 0 };
     const all = columnsDownwards(short);
     const paying = all.positions.filter((_, i) => all.fundedCounts[i] !== 0);
-    const checked = (coins: ScriptCoin[]): FoundCoins => {
-      if (coins.length > most) throw tooManyCoins(most);
-      return { coins: coins.reverse(), others: unspent - coins.length };
-    };
-    const completed = (coins: ScriptCoin[]): FoundCoins | Promise<FoundCoins> =>
+    const checked = (coins: PlacedCoin[]): FoundCoins => upwards(coins, unspent, most);
+    const completed = (coins: PlacedCoin[]): FoundCoins | Promise<FoundCoins> =>
       coins.length >= unspent ? checked(coins) : this.#scannedCoins([all], script, unspent, goOn).then(checked);
     const found = this.#firstCoinsAt(paying, script);
     return found instanceof Promise ? found.then(completed) : completed(found);
@@ -307,52 +304,46 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const rows = (): Rows => rowsDownwards(this.#records, hash);
     const found = await this.#firstCoins(rows(), script, unspent, goOn);
     const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
-    if (coins.length > most) throw tooManyCoins(most);
-    return { coins: coins.reverse(), others: unspent - coins.length };
+    return upwards(coins, unspent, most);
   }
 
   /** `searched`: finds the coins if the rows do not say enough of them. */
   #coinsAmong(
-    unspent: UnspentOutputs,
+    outputs: UnspentOutputs,
     script: Buffer,
     most: number,
     searched: () => FoundCoins | Promise<FoundCoins>
   ): FoundCoins | Promise<FoundCoins> {
-    const { found } = unspent;
-    if (found === undefined) return searched();
-    const { outputs, unspentDoubtful } = found;
+    if (!outputs.isComplete) return searched();
+    const { unspentDoubtful } = outputs;
     if (unspentDoubtful === 0) return this.#coinsOf(outputs, most);
-    const doubtful = outputs.filter(({ isDoubtful }) => isDoubtful);
-    if (doubtful.some(({ index }) => index >= GROUP_SIZE)) return searched();
-    const positions = [...new Set(doubtful.map(({ position }) => position))];
+    const { doubtful } = outputs;
+    const [positionAt, indexAt] = [
+      (place: number) => outputs.positions[place] as number,
+      (place: number) => outputs.indexes[place] as number
+    ];
+    if (doubtful.some((place) => indexAt(place) >= GROUP_SIZE)) return searched();
+    const positions = [...new Set(doubtful.map(positionAt))];
     const known = (ofRows: readonly (readonly TransactionCoin[])[]): FoundCoins | Promise<FoundCoins> => {
       const there = new Set(ofRows.flatMap((coins, i) => coins.map(({ index }) => (positions[i] as number) * GROUP_SIZE + index))); // one for each
-      const left = outputs.filter(({ isDoubtful, position, index }) => !isDoubtful || there.has(position * GROUP_SIZE + index));
+      const spent = doubtful.filter((place) => !there.has(positionAt(place) * GROUP_SIZE + indexAt(place)));
       // Others have a txid that is in the chain twice.
-      return left.length === outputs.length - doubtful.length + unspentDoubtful ? this.#coinsOf(left, most) : searched();
+      if (doubtful.length - spent.length !== unspentDoubtful) return searched();
+      outputs.drop(spent);
+      return this.#coinsOf(outputs, most);
     };
     const looked = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
     return looked instanceof Promise ? looked.then(known) : known(looked);
   }
 
-  /** The coins that outputs in the order of the chain are. */
-  #coinsOf(outputs: readonly UnspentOutput[], most: number): FoundCoins | Promise<FoundCoins> {
-    const positions: number[] = [];
-    for (const { position } of outputs) if (position !== positions.at(-1)) positions.push(position);
-    const coinsOf = (all: Buffer): FoundCoins => {
-      const { positions: last, txids } = this.#lastOnly(positions, all);
-      const coins: ScriptCoin[] = [];
-      let [row, txid] = [-1, txids];
-      for (const { position, index, value } of outputs) {
-        if (position !== last[row]) {
-          if (position !== last[row + 1]) continue;
-          // A view: the coins need nearly all of these txids.
-          txid = txidOf(txids, ++row);
-        }
-        coins.push({ txid, index, value, height: heightIn(position), coinbase: indexIn(position) === 0 });
-      }
-      if (coins.length > most) throw tooManyCoins(most);
-      return { coins, others: outputs.length - coins.length };
+  /** The coins that outputs are. */
+  #coinsOf({ positions, indexes, values }: OutputColumns, most: number): FoundCoins | Promise<FoundCoins> {
+    const coinsOf = (txids: Buffer): FoundCoins => {
+      const last = this.#lastPlaces(positions, txids);
+      const [found, others] = [last?.length ?? positions.length, positions.length - (last?.length ?? positions.length)];
+      if (found > most) throw tooManyCoins(most);
+      const all = new ScriptCoins(positions, txids, indexes, values);
+      return { coins: last === undefined ? all : all.at(last), others };
     };
     const txids = this.#txids.of(positions);
     return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
@@ -360,14 +351,20 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   /** Without transactions whose txid is in the chain again later (before BIP30). */
   #lastOnly(positions: readonly number[], txids: Buffer): RowTransactions {
+    const last = this.#lastPlaces(positions, txids);
+    if (last === undefined) return { positions, txids };
+    return { positions: last.map((i) => positions[i] as number), txids: Buffer.concat(last.map((i) => txidOf(txids, i))) }; // within
+  }
+
+  /** Places of transactions whose txid is not in the chain again later; undefined: that is true of all. */
+  #lastPlaces(positions: readonly number[], txids: Buffer): number[] | undefined {
     // Only a coinbase can have the txid of another transaction.
-    if (!positions.some((position) => indexIn(position) === 0)) return { positions, txids };
+    if (!positions.some((position) => indexIn(position) === 0)) return undefined;
     const left = positions.flatMap((position, i) => {
       const isLast = indexIn(position) > 0 || this.index.position(txidOf(txids, i))?.block.height === heightIn(position);
       return isLast ? [i] : [];
     });
-    if (left.length === positions.length) return { positions, txids };
-    return { positions: left.map((i) => positions[i] as number), txids: Buffer.concat(left.map((i) => txidOf(txids, i))) }; // within
+    return left.length === positions.length ? undefined : left;
   }
 
   /** The txids of transactions at descending positions, in this order, concatenated. @throws DamagedIndexError */
@@ -381,8 +378,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
    * `count` coins of the script or a few more, the newest first, found among the first 32 outputs of their transactions, which can be read
    * together; undefined: there are not that many.
    */
-  async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<ScriptCoin[] | undefined> {
-    const coins: ScriptCoin[] = [];
+  async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<PlacedCoin[] | undefined> {
+    const coins: PlacedCoin[] = [];
     if (count === 0) return coins;
     for await (const positions of funding(rows, COINS_AT_ONCE)) {
       goOn();
@@ -393,21 +390,21 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /** Those among the first 32 outputs of transactions at descending positions, in this order. */
-  #firstCoinsAt(positions: readonly number[], script: Buffer): ScriptCoin[] | Promise<ScriptCoin[]> {
+  #firstCoinsAt(positions: readonly number[], script: Buffer): PlacedCoin[] | Promise<PlacedCoin[]> {
     const ofRows = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
     return ofRows instanceof Promise ? ofRows.then((found) => this.#withTxids(positions, found)) : this.#withTxids(positions, ofRows);
   }
 
   /** `ofRows`: for each position, coins in their order. Gives them from the last to the first. */
-  #withTxids(positions: readonly number[], ofRows: readonly (readonly TransactionCoin[])[]): ScriptCoin[] | Promise<ScriptCoin[]> {
+  #withTxids(positions: readonly number[], ofRows: readonly (readonly TransactionCoin[])[]): PlacedCoin[] | Promise<PlacedCoin[]> {
     const paying = positions.filter((_, i) => ofRows[i]?.length !== 0);
-    const coinsOf = (txids: Buffer): ScriptCoin[] => {
-      const coins: ScriptCoin[] = [];
+    const coinsOf = (txids: Buffer): PlacedCoin[] => {
+      const coins: PlacedCoin[] = [];
       let row = 0;
       for (const ofRow of ofRows) {
         if (ofRow.length === 0) continue;
-        const txid = txidIn(txids, row++);
-        for (let i = ofRow.length - 1; i >= 0; i--) coins.push(scriptCoin(ofRow[i] as TransactionCoin, txid)); // within the list
+        const [position, txid] = [paying[row] as number, txidOf(txids, row++)]; // one for each
+        for (let i = ofRow.length - 1; i >= 0; i--) coins.push(placed(ofRow[i] as TransactionCoin, position, txid)); // within the list
       }
       return coins;
     };
@@ -419,8 +416,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
    * The coins of the script, the newest first, `most` of them or a few more; reads each transaction separately. @throws
    * HistoryTooLongError
    */
-  async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
-    const coins: ScriptCoin[] = [];
+  async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<PlacedCoin[]> {
+    const coins: PlacedCoin[] = [];
     const isOurs = isOf(script);
     let scanned = 0;
     for await (const positions of funding(rows, SCANS_AT_ONCE)) {
@@ -429,13 +426,13 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         throw new HistoryTooLongError(`more than ${MOST_SCANS} transactions paid to the script`);
       const txids = await this.#txidsBelow(positions);
       const ofRows = await Promise.all(
-        positions.map(unpacked).map(async (position, i) => {
-          const txid = txidIn(txids, i);
-          const all = await this.index.coinsOf(txid, position);
+        positions.map(async (position, i) => {
+          const txid = txidOf(txids, i);
+          const all = await this.index.coinsOf(txid, unpacked(position));
           // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
           return all
-            .filter((coin) => coin.height === position.height && isOurs(coin.script, 0, coin.script.length))
-            .map((coin) => scriptCoin(coin, txid))
+            .filter((coin) => coin.height === heightIn(position) && isOurs(coin.script, 0, coin.script.length))
+            .map((coin) => placed(coin, position, txid))
             .reverse();
         })
       );
@@ -490,13 +487,14 @@ function reversedTxids(txids: Buffer): Buffer {
   return found;
 }
 
-const scriptCoin = ({ index, height, coinbase, value }: TransactionCoin, txid: Buffer): ScriptCoin => ({
-  txid,
-  index,
-  value,
-  height,
-  coinbase
-});
+/** `position`, `txid`: of the coin's transaction. */
+const placed = ({ index, value }: TransactionCoin, position: number, txid: Buffer): PlacedCoin => ({ position, txid, index, value });
+
+/** `coins`: from the newest down, of `unspent` outputs. @throws TooManyCoinsError */
+function upwards(coins: PlacedCoin[], unspent: number, most: number): FoundCoins {
+  if (coins.length > most) throw tooManyCoins(most);
+  return { coins: ScriptCoins.of(coins.reverse()), others: unspent - coins.length };
+}
 
 /** For scripts with this hash: one of them is hashed, then bytes are compared. */
 function isOf(hash: Buffer): IsWanted {

@@ -5,20 +5,25 @@
 import { packed } from '../records/positions';
 import type { RowCursor } from '../records/row';
 
-export interface UnspentOutput {
-  /** Of the transaction (lib/scripts/records/positions.ts). */
-  readonly position: number;
-  readonly index: number;
-  readonly value: number;
-  isDoubtful: boolean;
+/** In the order of the chain. */
+export interface OutputColumns {
+  /** Of the transactions (lib/scripts/records/positions.ts). */
+  readonly positions: readonly number[];
+  readonly indexes: readonly number[];
+  readonly values: readonly number[];
 }
 
 /** Made of all rows of a script, from the first one up. */
-export class UnspentOutputs {
-  #all: UnspentOutput[] = [];
-  /** How many of the doubtful ones are unspent. */
+export class UnspentOutputs implements OutputColumns {
+  readonly positions: number[] = [];
+  readonly indexes: number[] = [];
+  readonly values: number[] = [];
+  readonly #doubtful: boolean[] = [];
+  #doubtfulCount = 0;
   #unspentDoubtful = 0;
   #isComplete = true;
+  /** Of the row that is added. */
+  #position = 0;
 
   readonly add = (row: RowCursor): void => {
     if (!this.#isComplete) return;
@@ -28,45 +33,94 @@ export class UnspentOutputs {
       return;
     }
     if (row.fundedCount === 0) return;
-    const position = packed(row.height, row.index);
-    row.takeOutputs((index, value) => this.#all.push({ position, index, value, isDoubtful: false }));
+    this.#position = packed(row.height, row.index);
+    row.takeOutputs(this.#take);
   };
 
-  /** In the order of the chain; undefined: a row does not list its outputs. */
-  get found(): { readonly outputs: readonly UnspentOutput[]; readonly unspentDoubtful: number } | undefined {
-    if (!this.#isComplete) return undefined;
-    return { outputs: this.#all, unspentDoubtful: this.#unspentDoubtful };
+  /** False: a row does not list its outputs, and the columns say nothing. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** How many of the doubtful outputs are unspent. */
+  get unspentDoubtful(): number {
+    return this.#unspentDoubtful;
+  }
+
+  /** Places of the doubtful outputs in the columns. */
+  get doubtful(): number[] {
+    return placesOf(this.#doubtful, true);
+  }
+
+  /** Leaves out those at some places, which ascend. */
+  drop(places: readonly number[]): void {
+    let next = 0;
+    let to = 0;
+    for (let from = 0; from < this.positions.length; from++) {
+      if (places[next] === from) {
+        next++;
+        if (this.#doubtful[from] === true) this.#doubtfulCount--;
+        continue;
+      }
+      this.positions[to] = this.positions[from] as number; // within the columns, as the others are
+      this.indexes[to] = this.indexes[from] as number;
+      this.values[to] = this.values[from] as number;
+      this.#doubtful[to++] = this.#doubtful[from] === true;
+    }
+    this.#cutTo(to);
+  }
+
+  readonly #take = (index: number, value: number): void => {
+    this.positions.push(this.#position);
+    this.indexes.push(index);
+    this.values.push(value);
+    this.#doubtful.push(false);
+  };
+
+  #cutTo(length: number): void {
+    for (const column of [this.positions, this.indexes, this.values, this.#doubtful]) column.length = length;
   }
 
   #spend(count: number, value: number): void {
-    const sure = this.#all.filter(isSure).length;
     // As many as there are.
-    if (count === sure + this.#unspentDoubtful) [this.#all, this.#unspentDoubtful] = [[], 0];
-    else if (count === 1) this.#spendOne(value);
-    else this.#spendSome(count, this.#all);
-    if (this.#unspentDoubtful === 0) this.#all = this.#all.filter(isSure);
+    if (count === this.positions.length - this.#doubtfulCount + this.#unspentDoubtful) {
+      this.#cutTo(0);
+      [this.#doubtfulCount, this.#unspentDoubtful] = [0, 0];
+      return;
+    }
+    if (count === 1) this.#spendOne(value);
+    else this.#spendSome(count, [...this.positions.keys()]);
+    if (this.#unspentDoubtful === 0 && this.#doubtfulCount > 0) this.drop(this.doubtful);
   }
 
   #spendOne(value: number): void {
-    const alike = this.#all.filter((output) => output.value === value);
+    const alike = placesOf(this.values, value);
     const [only] = alike;
-    if (only === undefined || alike.length > 1) this.#spendSome(1, alike);
-    else {
-      this.#all = this.#all.filter((output) => output !== only);
-      if (only.isDoubtful) this.#unspentDoubtful--;
+    if (only === undefined || alike.length > 1) {
+      this.#spendSome(1, alike);
+      return;
     }
+    if (this.#doubtful[only] === true) this.#unspentDoubtful--;
+    this.drop(alike);
   }
 
-  /** Spends that many of these. */
-  #spendSome(count: number, some: readonly UnspentOutput[]): void {
+  /** Spends that many of those at these places. */
+  #spendSome(count: number, places: readonly number[]): void {
     // Otherwise the rows are not all of the script's.
-    if (count > some.length) this.#isComplete = false;
-    for (const output of some) {
-      if (!output.isDoubtful) this.#unspentDoubtful++;
-      output.isDoubtful = true;
+    if (count > places.length) this.#isComplete = false;
+    for (const at of places) {
+      if (this.#doubtful[at] === true) continue;
+      this.#doubtful[at] = true;
+      this.#doubtfulCount++;
+      this.#unspentDoubtful++;
     }
     this.#unspentDoubtful -= count;
   }
 }
 
-const isSure = ({ isDoubtful }: UnspentOutput): boolean => !isDoubtful;
+/** Where a list has a value. */
+function placesOf<T>(list: readonly T[], value: T): number[] {
+  const places: number[] = [];
+  for (let at = list.indexOf(value); at >= 0; at = list.indexOf(value, at + 1)) places.push(at);
+  return places;
+}
