@@ -274,14 +274,12 @@ async function catchUp({ nats, folder, rounds, chain, blocks }: Setup): Promise<
     );
     const copy = join(folder, 'snapshot');
     const target = join(folder, 'target');
-    let key = '';
-    const makeMs = await cpuOf(async () => {
-      key = await runQuietly(runSnapshotCommand, ['make', copy, '--network', 'regtest', '--prefix', built, '--json']);
-    });
-    const { signer, bytes } = JSON.parse(key) as { readonly signer: string; readonly bytes: number };
-    const fetchMs = await cpuOf(() =>
-      runQuietly(runSnapshotCommand, ['fetch', copy, '--trust', signer, '--network', 'regtest', '--prefix', target])
-    );
+    const makeMs = await cpuOfProgram(['snapshot', 'make', copy, '--network', 'regtest', '--prefix', built]);
+    const { signer, bytes } = JSON.parse(await runQuietly(runSnapshotCommand, ['verify', copy, '--json'])) as {
+      readonly signer: string;
+      readonly bytes: number;
+    };
+    const fetchMs = await cpuOfProgram(['snapshot', 'fetch', copy, '--trust', signer, '--network', 'regtest', '--prefix', target]);
     const startMs = await cpuToLive(nats, target, node.chain.height);
     console.log(
       `snapshot of ${(bytes / 1e6).toFixed(0)} MB: made ${makeMs.toFixed(0)}, fetched ${fetchMs.toFixed(0)}, live ${startMs.toFixed(0)} ms of CPU, ` +
