@@ -114,6 +114,8 @@ export class Rehearsal {
     const subjects = await subjectsIn(blocks, node, wallets ? hasShortHistory(wallets.scripts.reader) : () => true);
     if (!http.server.listening) await once(http.server, 'listening', { signal: closing });
     closing.throwIfAborted();
+    // Wallets ask for the newest transactions most.
+    await wallets?.scripts.reader.read((snapshot) => snapshot.readNewestTxids());
     const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];

@@ -116,6 +116,8 @@ export interface ScriptSnapshot {
   txids(height: number): Promise<Buffer[]>;
   /** undefined: no such transaction. */
   txidAt(position: Position): Buffer | undefined;
+  /** Reads the newest txids, as many as are kept in memory. */
+  readNewestTxids(): Promise<void>;
   /** Keeps both snapshots until the work is settled: for work whose result others wait for too, even when its own reader has ended. */
   during<T>(work: Promise<T>): Promise<T>;
 }

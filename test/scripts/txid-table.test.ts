@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -178,6 +179,25 @@ describe('the table of txids', () => {
       expect(
         found.subarray(i * 32, (i + 1) * 32).equals(tested.chain[Math.floor(txid / 65_536)]?.[txid % 65_536] ?? Buffer.alloc(0))
       ).to.equal(true);
+    await tested.store.close();
+  });
+
+  it('needs no file any more for the newest txids once they were read, and stops reading when a block leaves', async () => {
+    const folder = await newFolder();
+    const tested = await Tested.on(new DiskStore(folder));
+    await tested.add(Array.from({ length: 40 }, () => 1_000));
+    await tested.table.view.readNewest();
+    await flipBit(join(folder, 'PAGES'), 1_000);
+    tested.expectRight();
+    await tested.store.close();
+    await tested.store.open();
+    expect(await caught(Promise.resolve().then(() => tested.expectRight()))).to.be.instanceOf(DamagedPageError);
+    await flipBit(join(folder, 'PAGES'), 1_000);
+    const reading = tested.table.view.readNewest();
+    await tested.remove();
+    await tested.store.pages.cut(0);
+    // Otherwise it would call pages missing that are to be.
+    await reading;
     await tested.store.close();
   });
 

@@ -219,6 +219,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return this.#txids.at(position);
   }
 
+  readNewestTxids(): Promise<void> {
+    return this.#txids.readNewest();
+  }
+
   #shortHistory(hash: Buffer): ShortHistory | undefined {
     return ShortHistory.read(this.#records, this.#loose, hash);
   }

@@ -6,6 +6,7 @@ import { nextTurn } from '../../turns/slices';
 import { ScriptsUnavailableError } from '../errors';
 import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed } from '../records/positions';
+import { CACHED_PAGES } from '../../store/page-cache';
 import { PAGE_TXIDS } from './transaction-numbers';
 import type { Pages } from '../../store/pages';
 import type { Position } from '../../index/types';
@@ -85,6 +86,18 @@ export class TxidView {
   /** The positions of all transactions of the block at a height below `blocks`. */
   positionsIn(height: number): number[] {
     return Array.from({ length: this.transactions(height) }, (_, index) => packed(height, index));
+  }
+
+  /** Reads the newest pages, as many as are kept (lib/store/page-cache.ts), in slices; ends early when a block is disconnected. */
+  async readNewest(): Promise<void> {
+    const { pages, lastPage, era } = this.#parts;
+    const end = Math.floor(lastPage.from / PAGE_TXIDS);
+    const count = Math.min(end, CACHED_PAGES);
+    const newest = Array.from({ length: count }, (_, i) => end - count + i);
+    for (let at = 0; at < count && era.end === undefined;) {
+      at = pages.visit(newest, at, count, performance.now() + READ_MS, () => undefined);
+      await nextTurn();
+    }
   }
 
   /** As `of`, in one turn. */
