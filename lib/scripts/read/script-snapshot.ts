@@ -9,11 +9,11 @@ import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from 
 import { ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed, unpacked } from '../records/positions';
+import { ScriptCoins, type PlacedCoin } from '../script-coins';
 import { newestChanges } from './newest-changes';
 import { exact, RunningTotals } from './running-totals';
 import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
 import { ShortHistory } from './short-history';
-import { ScriptCoins, type PlacedCoin } from '../script-coins';
 import { UnspentOutputs, type OutputColumns } from './unspent-outputs';
 import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
@@ -322,10 +322,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const { unspentDoubtful } = outputs;
     if (unspentDoubtful === 0) return this.#coinsOf(outputs, most);
     const { doubtful } = outputs;
-    const [positionAt, indexAt] = [
-      (place: number) => outputs.positions[place] as number,
-      (place: number) => outputs.indexes[place] as number
-    ];
+    const positionAt = (place: number): number => outputs.positions[place] as number; // within the columns, as below
+    const indexAt = (place: number): number => outputs.indexes[place] as number;
     if (doubtful.some((place) => indexAt(place) >= GROUP_SIZE)) return searched();
     const positions = [...new Set(doubtful.map(positionAt))];
     const known = (ofRows: readonly (readonly TransactionCoin[])[]): FoundCoins | Promise<FoundCoins> => {
@@ -343,11 +341,11 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   /** The coins that outputs are. */
   #coinsOf({ positions, indexes, values }: OutputColumns, most: number): FoundCoins | Promise<FoundCoins> {
     const coinsOf = (txids: Buffer): FoundCoins => {
-      const last = this.#lastPlaces(positions, txids);
-      const [found, others] = [last?.length ?? positions.length, positions.length - (last?.length ?? positions.length)];
-      if (found > most) throw tooManyCoins(most);
       const all = new ScriptCoins(positions, txids, indexes, values);
-      return { coins: last === undefined ? all : all.at(last), others };
+      const last = this.#lastPlaces(positions, txids);
+      const coins = last === undefined ? all : all.at(last);
+      if (coins.count > most) throw tooManyCoins(most);
+      return { coins, others: all.count - coins.count };
     };
     const txids = this.#txids.of(positions);
     return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
