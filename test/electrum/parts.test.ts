@@ -138,7 +138,10 @@ describe('turns', () => {
     turns.want(much);
     turns.want(little);
     while (order.length < 8) await new Promise(setImmediate);
-    expect(order).to.deep.equal(['much', 'much', 'much', 'little', 'much', 'little', 'much', 'much']);
+    expect(order.filter((name) => name === 'much')).to.have.length(6);
+    // Two of the other session are under way, and it has the first turn. How many requests begin in one turn depends on the machine.
+    expect(order.indexOf('little')).to.be.at.most(3);
+    expect(order.lastIndexOf('little')).to.be.at.most(5);
   });
 
   it('say what a request took for which all others had to wait', () => {
