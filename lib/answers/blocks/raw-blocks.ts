@@ -45,19 +45,23 @@ const BYTES_OF_PART = 16_000;
 /** Smaller blocks are read as a whole after so many reads of their parts. */
 const LEAST_PARTS = 8;
 
-/** Blocks whose parts are counted. */
+/** Most blocks whose parts are counted. */
 const COUNTED_BLOCKS = 10_000;
 
 export class RawBlocks {
   readonly #node: NodeSource;
   readonly #cached: CacheSection<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
-  /** How much of what makes a block worth reading as a whole its parts have cost since that was last done: from 1 on it is. */
-  readonly #spent = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
+  /**
+   * How much of what makes a block worth reading as a whole its parts have cost since that was last done: from 1 on it is. Known of as many
+   * blocks as fit into the cache: parts of more of them are asked for in turn, and each would be dropped before it was of use.
+   */
+  readonly #spent: LRUCache<string, number>;
 
   constructor(node: NodeSource, cache: AnswerCache) {
     this.#node = node;
     this.#cached = cache.section('block');
+    this.#spent = new LRUCache({ max: COUNTED_BLOCKS, maxSize: cache.maxBytes });
   }
 
   /** Blocks whose parts are counted. */
@@ -77,7 +81,8 @@ export class RawBlocks {
 
   /** Some bytes of a block of the active chain. Undefined when the node no longer has them. */
   part(point: BlockPoint, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
-    this.#spent.set(keyOf(point.hash), this.#spentOn(point) + 1 / Math.max(LEAST_PARTS, blockLength / BYTES_OF_PART));
+    const spent = this.#spentOn(point) + 1 / Math.max(LEAST_PARTS, blockLength / BYTES_OF_PART);
+    this.#spent.set(keyOf(point.hash), spent, { size: blockLength });
     return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
   }
 

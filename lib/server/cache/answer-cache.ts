@@ -33,6 +33,7 @@ export interface CacheSection<T extends Cached> {
 
 /** The cache for answers: all kinds together, bounded in bytes. */
 export class AnswerCache {
+  readonly maxBytes: number;
   readonly #entries: LRUCache<string, Cached>;
   /** Fingerprints of keys that were offered, each in the slot that it selects. On a collision a key is cached one request too early. */
   readonly #offered = new Uint32Array(FINGERPRINTS);
@@ -40,6 +41,7 @@ export class AnswerCache {
   readonly uses = new Map<string, CacheUse>();
 
   constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
     this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES });
   }
 

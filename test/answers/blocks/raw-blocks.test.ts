@@ -11,6 +11,7 @@ import type { BlockPoint } from '../../../lib/node/types';
 const BLOCKS = 8;
 const FIT = 5;
 const ENTRY_BYTES = 512;
+const CACHE_BYTES = 4_000_000;
 
 describe('the blocks of the node', () => {
   let served: RestNode;
@@ -77,7 +78,7 @@ describe('the blocks of the node', () => {
           return served.rest.node.rawBlockPart(...part);
         }
       }),
-      new AnswerCache(1_000_000)
+      new AnswerCache(CACHE_BYTES)
     );
 
   it('are read as a whole, and cached, once eight of their parts were read, on nodes that read parts', async () => {
@@ -100,5 +101,16 @@ describe('the blocks of the node', () => {
     let parts = 0;
     for (; !kept.isAtHand(point); parts++) await kept.part(point, 0, 1, 1_600_000);
     expect(parts).to.be.within(100, 101);
+  });
+
+  it('are never read as a whole if parts of more of them are asked for in turn than fit into the cache', async () => {
+    const kept = inParts([]);
+    const askInTurn = async (turns: number, some: readonly BlockPoint[]): Promise<void> => {
+      for (let turn = 0; turn < turns; turn++) for (const point of some) await kept.part(point, 0, 1, CACHE_BYTES / 4);
+    };
+    await askInTurn(100, points.slice(0, 5));
+    for (const point of points) expect(kept.isAtHand(point)).to.equal(false);
+    await askInTurn(100, points.slice(0, 4));
+    for (const point of points.slice(0, 4)) expect(kept.isAtHand(point)).to.equal(true);
   });
 });
