@@ -1,5 +1,4 @@
-// What the first calls of a process cost that has just started, compared with later calls of the same process: as many at a time, on new
-// connections. A few calls cost more than thousands in a row, however old the process is.
+// What the first calls of a process cost that has just started, compared with later calls of the same process.
 
 import { percentile } from '../measure/percentile';
 import { textOf } from '../serve/failure';
@@ -57,9 +56,7 @@ export async function* freshFigures({ servers, rows, client, rounds, say }: Fres
           await server.restart();
           const first = await ask(0, amount);
           await ask(amount, amount + warming);
-          const later: number[] = [];
-          for (let from = amount + warming; from + amount <= requests.length; from += amount) later.push(await ask(from, from + amount));
-          const warmed = percentile(later, 0.5);
+          const warmed = await ask(amount + warming, requests.length);
           measured.get(server.name)?.push({ first, warmed, ratio: first / warmed });
         }
       const costs = [...measured].map(([name, all]): [string, FreshCost] => [name, medianOf(all)]);

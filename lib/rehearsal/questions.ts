@@ -9,40 +9,66 @@ export type Question = (subject: Subject) => string;
 /** After each of the `seldom` ones, all of the others. */
 const mixed = (often: readonly Question[], seldom: readonly Question[]): readonly Question[] => seldom.flatMap((one) => [one, ...often]);
 
-const HEADERS = 'Host: localhost\r\nUser-Agent: rehearsal\r\nAccept: */*\r\nConnection: keep-alive\r\n';
+/**
+ * The headers of several clients. What looks for a header would be compiled for those of one client, and dropped when another one came: from
+ * five different lists on V8 compiles it for any.
+ */
+const HEADERS: readonly (readonly string[])[] = [
+  ['Host: localhost'],
+  ['Host: localhost', 'User-Agent: rehearsal', 'Accept: */*'],
+  ['Host: localhost', 'User-Agent: rehearsal', 'Accept-Encoding: gzip'],
+  ['Accept: application/json', 'User-Agent: rehearsal', 'Host: localhost', 'Connection: keep-alive'],
+  ['Host: localhost', 'Connection: keep-alive', 'Accept: */*', 'Accept-Language: *', 'User-Agent: rehearsal'],
+  ['X-Forwarded-Proto: https', 'Host: localhost', 'User-Agent: rehearsal', 'Accept: */*', 'Referer: https://localhost/']
+];
 
-const get = (path: string): string => `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`;
+interface Requests {
+  readonly get: (path: string) => string;
+  /** `body`: ASCII. */
+  readonly post: (path: string, body: string) => string;
+}
 
-/** `body`: ASCII. */
-const post = (path: string, body: string): string =>
-  `POST ${path} HTTP/1.1\r\n${HEADERS}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const requestsWith = (headers: readonly string[]): Requests => {
+  const before = headers.map((header) => `${header}\r\n`).join('');
+  return {
+    get: (path) => `GET ${path} HTTP/1.1\r\n${before}\r\n`,
+    post: (path, body) => `POST ${path} HTTP/1.1\r\n${before}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  };
+};
 
-export const REST_QUESTIONS: readonly Question[] = mixed(
-  [({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.json`), ({ block }) => get(`/rest/headers/5/${toDisplayHex(block.hash)}.json`)],
-  [
-    () => get('/rest/chaininfo.json'),
-    ({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.hex`),
-    ({ txid }) => get(`/rest/getutxos/${toDisplayHex(txid)}-0.json`),
-    ({ block }) => get(`/rest/headers/1/${toDisplayHex(block.hash)}.bin`),
-    () => get('/rest/mempool/info.json'),
-    ({ txid }) => post('/rest/getutxos.hex', `0001${txid.toString('hex')}00000000`),
-    // The node itself answers, or refuses: otherwise V8 would drop much of what it has compiled for HTTP when that happens first.
-    () => get('/')
-  ]
+const ofAllClients = (questions: (requests: Requests) => readonly Question[]): readonly Question[] =>
+  HEADERS.flatMap((headers) => questions(requestsWith(headers)));
+
+export const REST_QUESTIONS: readonly Question[] = ofAllClients(({ get, post }) =>
+  mixed(
+    [({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.json`), ({ block }) => get(`/rest/headers/5/${toDisplayHex(block.hash)}.json`)],
+    [
+      () => get('/rest/chaininfo.json'),
+      ({ txid }) => get(`/rest/tx/${toDisplayHex(txid)}.hex`),
+      ({ txid }) => get(`/rest/getutxos/${toDisplayHex(txid)}-0.json`),
+      ({ block }) => get(`/rest/headers/1/${toDisplayHex(block.hash)}.bin`),
+      () => get('/rest/mempool/info.json'),
+      ({ txid }) => post('/rest/getutxos.hex', `0001${txid.toString('hex')}00000000`),
+      // The node itself answers, or refuses: otherwise V8 would drop much of what it has compiled for HTTP when that happens first.
+      () => get('/')
+    ]
+  )
 );
 
 /** `path`: of Esplora's API. */
 export const esploraQuestions = (path: string): readonly Question[] =>
-  mixed(
-    [({ script }) => get(`${path}/scripthash/${script.toString('hex')}/txs`), ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}`)],
-    [
-      () => get(`${path}/blocks/tip/height`),
-      ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/utxo`),
-      ({ script }) => get(`${path}/scripthash/${script.toString('hex')}`),
-      ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/status`),
-      ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/outspends`),
-      ({ block }) => get(`${path}/block-height/${block.height}`)
-    ]
+  ofAllClients(({ get }) =>
+    mixed(
+      [({ script }) => get(`${path}/scripthash/${script.toString('hex')}/txs`), ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}`)],
+      [
+        () => get(`${path}/blocks/tip/height`),
+        ({ script }) => get(`${path}/scripthash/${script.toString('hex')}/utxo`),
+        ({ script }) => get(`${path}/scripthash/${script.toString('hex')}`),
+        ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/status`),
+        ({ txid }) => get(`${path}/tx/${toDisplayHex(txid)}/outspends`),
+        ({ block }) => get(`${path}/block-height/${block.height}`)
+      ]
+    )
   );
 
 const call = (method: string, ...params: readonly unknown[]): string => `${JSON.stringify({ jsonrpc: '2.0', id: 0, method, params })}\n`;
