@@ -1,12 +1,11 @@
 // Blocks from the node's store, as Bitcoin Core would write them: bcoin stores the bytes that its peers sent
 // (`canonicalBlock`).
 
-import * as fs from 'node:fs';
-import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { canonicalBlock } from '../bitcoin/block';
 import { keyOf } from '../bitcoin/hash';
 import { UnreadableBlockError } from './errors';
+import { OpenFiles, type OpenFile } from './open-files';
 import type { HostNode, ToHostHash } from './host';
 
 /** The number of the kind of data for blocks; undo coins and filters have others (blockstore/common.js of 2.x). */
@@ -17,15 +16,11 @@ const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
 const LOCATION_RECORD_LENGTH = 12;
 const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
 
-/** Enough for the newest blocks of the main network, some two months of them. */
-const MOST_OPEN_FILES = 64;
 const MOST_LOCATIONS = 10_000;
-
-const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
 
 /** Where the bytes of a block are. */
 interface Location {
-  readonly file: BlockFile;
+  readonly file: OpenFile;
   readonly position: number;
   readonly length: number;
 }
@@ -33,8 +28,8 @@ interface Location {
 export class StoredBlocks {
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
-  readonly #files = new BlockFiles();
-  /** bcoin never moves a block: where it was is where it is, as long as that file stays open and is not deleted. */
+  readonly #files = new OpenFiles();
+  /** bcoin never moves a block: where it was is where it is, as long as that file stays open. */
   readonly #locations = new LRUCache<string, Location>({ max: MOST_LOCATIONS });
 
   constructor(host: HostNode, toHost: ToHostHash) {
@@ -74,7 +69,7 @@ export class StoredBlocks {
 
   #known(hash: Buffer): Location | undefined {
     const location = this.#locations.get(keyOf(hash));
-    return location !== undefined && this.#files.isThere(location.file) ? location : undefined;
+    return location !== undefined && this.#files.isOpen(location.file) ? location : undefined;
   }
 
   /** `elsewhere`: in memory, or in the chain's database. undefined: the block is unknown or pruned. */
@@ -93,71 +88,4 @@ export class StoredBlocks {
   close(): void {
     this.#files.close();
   }
-}
-
-interface BlockFile {
-  readonly path: string;
-  readonly descriptor: number;
-  readers: number;
-  isCached: boolean;
-  isClosed: boolean;
-}
-
-/**
- * Reads parts of files. The files read last stay open, since opening and closing a file costs more than twice as much as a
- * read. Reads go through the thread pool: a synchronous read would be cheaper from the page cache, but from a slow disk it
- * would stop the whole node for milliseconds.
- */
-class BlockFiles {
-  readonly #cached = new LRUCache<string, BlockFile>({
-    max: MOST_OPEN_FILES,
-    dispose: (file) => {
-      file.isCached = false;
-      closeUnused(file);
-    }
-  });
-
-  /** The file that has this path now. @throws an error of the system */
-  async open(path: string): Promise<BlockFile> {
-    const known = this.#cached.get(path);
-    if (known !== undefined && this.isThere(known)) return known;
-    const file = { path, descriptor: await openFile(path, 'r'), readers: 0, isCached: true, isClosed: false };
-    this.#cached.set(path, file);
-    return file;
-  }
-
-  /** Whether the file stays open, and was not deleted: another one may have its path by now. */
-  isThere(file: BlockFile): boolean {
-    if (!file.isCached) return false;
-    if (fs.fstatSync(file.descriptor).nlink > 0) return true;
-    this.#cached.delete(file.path);
-    return false;
-  }
-
-  /** @throws an error of the system, RangeError when the file ends too early */
-  async read(wanted: BlockFile, position: number, length: number): Promise<Buffer> {
-    // It was open just now, but others may have been opened since.
-    let file = wanted;
-    while (file.isClosed) file = await this.open(file.path);
-    file.readers++;
-    if (file.isCached) this.#cached.get(file.path);
-    try {
-      const { bytesRead, buffer } = await readFile(file.descriptor, Buffer.allocUnsafeSlow(length), 0, length, position);
-      if (bytesRead !== length) throw new RangeError(`expected ${length} bytes at ${position} of ${file.path}, got ${bytesRead}`);
-      return buffer;
-    } finally {
-      file.readers--;
-      closeUnused(file);
-    }
-  }
-
-  close(): void {
-    this.#cached.clear();
-  }
-}
-
-function closeUnused(file: BlockFile): void {
-  if (file.readers > 0 || file.isCached || file.isClosed) return;
-  file.isClosed = true;
-  fs.close(file.descriptor, () => undefined);
 }

@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
-import { TurnAllowance } from './turn-allowance';
+import { TurnAllowance } from '../turns/turn-allowance';
 import type { RangeHead, StoreEntry, StoreRange, StoreSnapshot, StoreWrite } from './store';
 
 /** Keys in one lookup: handing over the values of more would block the event loop for too long. */

@@ -48,8 +48,10 @@ describe('the blocks that a reader keeps on its disk', () => {
       expect(await each.part(hashOf(3), 0, 1)).to.equal(undefined);
     }
     // What is there is not written again, unless more of it is known now.
+    expect(await files.part(hashOf(2), SIZE - 5, 5)).to.deep.equal(Buffer.alloc(5, 2));
     await files.put(hashOf(2), blockOf(2));
     expect(await files.get(hashOf(2))).to.deep.equal(blockOf(2));
+    expect(await files.part(hashOf(2), SIZE - 5, 5)).to.deep.equal(Buffer.alloc(5, 2));
     expect(failures).to.deep.equal([]);
   });
 

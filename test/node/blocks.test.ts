@@ -6,6 +6,7 @@ import { StoredBlocks } from '../../lib/node/blocks';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
+import { until } from '../support/until';
 import type { HostNode } from '../../lib/node/host';
 
 const BLOCK_LENGTH = 100;
@@ -98,6 +99,19 @@ describe('parts of blocks in files', () => {
     store(1, 8);
     expect(await part(1)).to.deep.equal(expected(1));
     expect(await part(2)).to.deep.equal(expected(2));
+  });
+
+  it('keep no file open for long that was deleted', async () => {
+    for (const block of [1, 2, 3]) store(block, block);
+    for (const block of [1, 2, 3]) await part(block);
+    for (const file of [1, 2]) rmSync(pathOf(file));
+    if (process.platform === 'linux') {
+      await until(async () => {
+        await part(3);
+        return openFiles() === 1;
+      });
+    }
+    expect(await part(3)).to.deep.equal(expected(3));
   });
 
   it('are undefined if the node has pruned the block, and an error if its file is gone or too short', async () => {

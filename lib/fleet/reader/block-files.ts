@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../../bitcoin/hash';
+import { OpenFiles } from '../../node/open-files';
 import type { StoredBlock } from './stored-block';
 
 /** Length of the block, length of the undo record, checksum. */
@@ -24,6 +25,7 @@ export class BlockFiles {
   readonly #sizes: LRUCache<string, number>;
   /** Files whose checksum was right when they were written or read. */
   readonly #sound = new Set<string>();
+  readonly #opened = new OpenFiles();
   /** Those that are there. */
   readonly #folders = new Set<string>();
   readonly #failed: (error: unknown) => void;
@@ -111,17 +113,16 @@ export class BlockFiles {
     const name = toDisplayHex(hash);
     if (!this.#sound.has(name) || this.#sizes.get(name) === undefined) return undefined;
     try {
-      const file = await open(this.#path(name), 'r');
-      try {
-        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, offset);
-        return bytesRead === length ? buffer : undefined;
-      } finally {
-        await file.close();
-      }
+      return await this.#opened.read(await this.#opened.open(this.#path(name)), offset, length);
     } catch (error) {
       this.#failed(error);
       return undefined;
     }
+  }
+
+  /** Closes the files of which parts were read. */
+  close(): void {
+    this.#opened.close();
   }
 
   async #makeFolder(path: string): Promise<void> {

@@ -327,6 +327,7 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     this.#announcer.close();
     this.#closed.next();
     await this.#follower.close();
+    this.#files?.close();
     this.#beats.close();
     await this.#position?.close();
     await this.#bus?.connection.close();

@@ -1,7 +1,7 @@
 // How long the event loop may wait for a store in one turn. Reading a record or two at once takes some microseconds if the system has them in
 // memory, a tenth of what a trip through the thread pool takes; a cold disk may take milliseconds.
 
-import { renewInNextTurn } from '../turns/next-turn';
+import { renewInNextTurn } from './next-turn';
 
 /** Milliseconds, and reads, in one turn. */
 const TURN_MS = 1;
