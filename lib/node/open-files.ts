@@ -18,6 +18,7 @@ const MOST_AT_ONCE = 65_536;
 
 const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
 
+/** Closed when it is no longer kept, and nobody reads it. */
 export interface OpenFile {
   readonly path: string;
   readonly descriptor: number;
@@ -41,7 +42,7 @@ export class OpenFiles {
   async open(path: string): Promise<OpenFile> {
     this.#look();
     const known = this.#cached.get(path);
-    if (known !== undefined && this.#isThere(known)) return known;
+    if (known !== undefined && !this.#closeIfDeleted(known)) return known;
     const file = { path, descriptor: await openFile(path, 'r'), readers: 0, isCached: true, isClosed: false };
     this.#cached.set(path, file);
     return file;
@@ -84,14 +85,14 @@ export class OpenFiles {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
-    for (const file of [...this.#cached.values()]) this.#isThere(file);
+    for (const file of [...this.#cached.values()]) this.#closeIfDeleted(file);
   }
 
-  /** Whether the file was not deleted: another one may have its path by now. */
-  #isThere(file: OpenFile): boolean {
-    const isThere = fs.fstatSync(file.descriptor).nlink > 0;
-    if (!isThere) this.#cached.delete(file.path);
-    return isThere;
+  /** Says whether it was deleted: another file may have its path by now. */
+  #closeIfDeleted(file: OpenFile): boolean {
+    const isDeleted = fs.fstatSync(file.descriptor).nlink === 0;
+    if (isDeleted) this.#cached.delete(file.path);
+    return isDeleted;
   }
 }
 

@@ -1,4 +1,4 @@
-// How long the event loop may wait for a store in one turn. Reading a record or two at once takes some microseconds if the system has them in
+// How long the event loop may wait for the disk in one turn. Reading a record or two at once takes some microseconds if the system has them in
 // memory, a tenth of what a trip through the thread pool takes; a cold disk may take milliseconds.
 
 import { renewInNextTurn } from './next-turn';
