@@ -1,4 +1,5 @@
-// What the first calls of a process cost that has just started, compared with later calls of the same process.
+// What the first calls of a process cost that has just started, compared with later calls of the same process, and with as many that come after
+// as long a rest as the first ones.
 
 import { percentile } from '../measure/percentile';
 import { textOf } from '../serve/failure';
@@ -13,6 +14,9 @@ export interface FreshCost {
   readonly first: number;
   readonly warmed: number;
   readonly ratio: number;
+  /** As many calls as the first ones, after a rest. */
+  readonly rested: number;
+  readonly restedRatio: number;
 }
 
 export interface FreshFigures {
@@ -56,8 +60,10 @@ export async function* freshFigures({ servers, rows, client, rounds, say }: Fres
           await server.restart();
           const first = await ask(0, amount);
           await ask(amount, amount + warming);
-          const warmed = await ask(amount + warming, requests.length);
-          measured.get(server.name)?.push({ first, warmed, ratio: first / warmed });
+          const warmed = await ask(amount + warming, requests.length - amount);
+          await server.rest();
+          const rested = await ask(requests.length - amount, requests.length);
+          measured.get(server.name)?.push({ first, warmed, ratio: first / warmed, rested, restedRatio: first / rested });
         }
       const costs = [...measured].map(([name, all]): [string, FreshCost] => [name, medianOf(all)]);
       yield { row, amount, costs: new Map(costs) };
@@ -74,5 +80,5 @@ function medianOf(all: readonly FreshCost[]): FreshCost {
       all.map((cost) => cost[key]),
       0.5
     );
-  return { first: of('first'), warmed: of('warmed'), ratio: of('ratio') };
+  return { first: of('first'), warmed: of('warmed'), ratio: of('ratio'), rested: of('rested'), restedRatio: of('restedRatio') };
 }

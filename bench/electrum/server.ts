@@ -105,7 +105,12 @@ export class LineServer<R extends Running = Running> {
     this.#last = { seconds: (performance.now() - began) / 1_000, cpuSeconds: cpu / 1_000_000 };
     this.#first ??= this.#last;
     await this.#parts.prepare?.(running);
-    for (const pid of this.#pids(running.pid)) await untilAtRest(pid);
+    await this.rest();
+  }
+
+  /** Waits until it has been idle for a while. */
+  async rest(): Promise<void> {
+    for (const pid of this.#pids(this.pid)) await untilAtRest(pid);
   }
 
   /** Starts a new process on the same data. */

@@ -63,6 +63,8 @@ export function freshTable(servers: readonly string[]): Table<FreshFigures> {
     columns.push({ title: name, text: ({ costs }) => us(costs.get(name)?.first) });
     columns.push({ title: 'warmed', text: ({ costs }) => us(costs.get(name)?.warmed) });
     columns.push({ title: 'times', text: ({ costs }) => times(costs.get(name)?.ratio) });
+    columns.push({ title: 'rested', text: ({ costs }) => us(costs.get(name)?.rested) });
+    columns.push({ title: 'times', text: ({ costs }) => times(costs.get(name)?.restedRatio) });
   }
   const [ours = ''] = servers;
   columns.push({ title: `goal ${FRESH_GOAL}`, text: ({ costs }) => verdict((costs.get(ours)?.ratio ?? 0) <= FRESH_GOAL) });

@@ -13,6 +13,7 @@ import { Throttle } from '../index/progress/pace';
 import { messageOf } from '../turns/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
+import { methodsByVersion } from './server/versions';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
 import type { ServerLogger } from '../server/logger';
@@ -96,7 +97,7 @@ export class ElectrumService {
       }
     } = serving;
     this.#session = {
-      table: methods,
+      methodsOf: methodsByVersion(methods),
       software: `bcoin-rest ${version}`,
       subscriptionsOf,
       queue,

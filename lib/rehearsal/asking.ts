@@ -1,48 +1,31 @@
 // Asks as many clients do at the same time: each asks its next question, or the next few together, when it has the replies.
 
 import type { OwnConnections } from './own-connections';
-import { GREETING, type Question } from './questions';
+import type { ClientKind } from './questions';
 import type { Subject } from './subjects';
 
 /** Clients at a time. */
 const CLIENTS = 8;
 
 /** Makes a function for one client that says of each piece that is read how many replies end in it. */
-type RepliesOf = () => (piece: Buffer) => number;
-
-/** How clients of a protocol ask. */
-export interface Manner {
-  readonly repliesOf: RepliesOf;
-  /** What each begins with; has one reply. Empty: nothing. */
-  readonly greeting: string;
-  /** How many questions a client asks together: the clients one after the other, then from the beginning. */
-  readonly together: readonly number[];
-}
+export type RepliesOf = () => (piece: Buffer) => number;
 
 const LINE_END = 0x0a;
 
-export const LINES: Manner = {
-  repliesOf: () => (piece) => {
-    let count = 0;
-    for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
-    return count;
-  },
-  greeting: GREETING,
-  together: [1, 1, 1, 16]
+export const LINES: RepliesOf = () => (piece) => {
+  let count = 0;
+  for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
+  return count;
 };
 
 /** Over HTTP: replies that have a length. */
-export const BODIES: Manner = {
-  repliesOf: () => {
-    let left = 0;
-    return (piece) => {
-      if (left === 0) left = lengthOf(piece);
-      left -= piece.length;
-      return left === 0 ? 1 : 0;
-    };
-  },
-  greeting: '',
-  together: [1]
+export const BODIES: RepliesOf = () => {
+  let left = 0;
+  return (piece) => {
+    if (left === 0) left = lengthOf(piece);
+    left -= piece.length;
+    return left === 0 ? 1 : 0;
+  };
 };
 
 /** Of a reply, with its headers, of which the first piece has all. */
@@ -51,11 +34,12 @@ function lengthOf(first: Buffer): number {
   return headers.length + Number(/^content-length: (\d+)/im.exec(headers)?.[1]);
 }
 
-/** Who is asked, and what. */
+/** Who is asked, by whom, and how replies are told apart. */
 export interface Asked {
   readonly connections: OwnConnections;
-  readonly questions: readonly Question[];
-  readonly manner: Manner;
+  /** Each client is of the next kind. */
+  readonly kinds: readonly ClientKind[];
+  readonly repliesOf: RepliesOf;
 }
 
 /** Questions by number: each is about the next subject. They are asked until `end`, in milliseconds of `performance.now()`. */
@@ -67,27 +51,26 @@ export interface Span {
 
 /** Asks the questions of the span, over new connections. Resolves when all are answered, or the time is over, or the connections end. */
 export async function askAll(
-  { connections, questions, manner }: Asked,
+  { connections, kinds, repliesOf }: Asked,
   subjects: readonly Subject[],
   { from, to, end }: Span
 ): Promise<void> {
-  const { repliesOf, greeting, together } = manner;
   let next = from;
-  const textOfSome = (most: number): string => {
+  const textOfSome = ({ questions, together }: ClientKind): string => {
     let text = '';
-    for (const last = Math.min(to, next + most); next < last; next++) {
+    for (const last = Math.min(to, next + together); next < last; next++) {
       const [question, subject] = [questions[next % questions.length], subjects[next % subjects.length]];
       if (question !== undefined && subject !== undefined) text += question(subject);
     }
     return text;
   };
-  const runClient = async (most: number): Promise<void> => {
+  const runClient = async (kind: ClientKind): Promise<void> => {
     const client = await connections.connect();
     const repliesIn = repliesOf();
     let due = 0;
     const ask = (): void => {
       const before = next;
-      const text = performance.now() > end ? '' : textOfSome(most);
+      const text = performance.now() > end ? '' : textOfSome(kind);
       due = next - before;
       if (text === '') client.destroy();
       else client.write(text);
@@ -96,12 +79,13 @@ export async function askAll(
       due -= repliesIn(piece);
       if (due === 0) ask();
     });
-    if (greeting === '') ask();
+    if (kind.greeting === undefined) ask();
     else {
       due = 1;
-      client.write(greeting);
+      client.write(kind.greeting);
     }
     await new Promise((resolve) => client.once('close', resolve));
   };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, i) => runClient(together[i % together.length] ?? 1)));
+  const clients = Array.from({ length: CLIENTS }, (_, i) => kinds[i % kinds.length]).filter((kind) => kind !== undefined);
+  await Promise.all(clients.map(runClient));
 }

@@ -6,6 +6,14 @@ import type { Subject } from './subjects';
 
 export type Question = (subject: Subject) => string;
 
+/** A client: what it asks in turn, and how much of that together. */
+export interface ClientKind {
+  /** What it begins with, which has one reply; undefined: nothing. */
+  readonly greeting?: string;
+  readonly questions: readonly Question[];
+  readonly together: number;
+}
+
 /** After each of the `seldom` ones, all of the others. */
 const mixed = (often: readonly Question[], seldom: readonly Question[]): readonly Question[] => seldom.flatMap((one) => [one, ...often]);
 
@@ -73,9 +81,6 @@ export const esploraQuestions = (path: string): readonly Question[] =>
 
 const call = (method: string, ...params: readonly unknown[]): string => `${JSON.stringify({ jsonrpc: '2.0', id: 0, method, params })}\n`;
 
-/** Without it V8 would drop at the first client's what it has compiled for every request. */
-export const GREETING = call('server.version', 'rehearsal', '1.4');
-
 const ofScript =
   (name: string): Question =>
   ({ script }) =>
@@ -87,13 +92,19 @@ const ofUnused =
   ({ txid }) =>
     call(`blockchain.scripthash.${name}`, toDisplayHex(txid));
 
+/** Another such script. */
+const ofAnother =
+  (name: string): Question =>
+  ({ txid }) =>
+    call(`blockchain.scripthash.${name}`, txid.toString('hex'));
+
 /** Calls in one line. */
 const inBatch =
   (...questions: readonly Question[]): Question =>
   (subject) =>
     `[${questions.map((question) => question(subject).trimEnd()).join(',')}]\n`;
 
-export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
+const CALLS: readonly Question[] = mixed(
   [ofScript('get_history'), ofScript('subscribe'), ofScript('get_balance'), ofScript('listunspent')],
   [
     () => call('server.ping'),
@@ -109,3 +120,16 @@ export const ELECTRUM_QUESTIONS: readonly Question[] = mixed(
     ofScript('unsubscribe')
   ]
 );
+
+/** What a wallet asks when it starts: most of its scripts are unused. */
+const SUBSCRIPTIONS: readonly Question[] = [ofScript, ofAnother, ofUnused, ofAnother].map((of) => of('subscribe'));
+
+/** Without it V8 would drop at the first client's what it has compiled for every request. `asked`: the protocol version. */
+const greetingFor = (asked: string | readonly [string, string]): string => call('server.version', 'rehearsal', asked);
+
+export const ELECTRUM_CLIENTS: readonly ClientKind[] = [
+  { greeting: greetingFor('1.4'), questions: CALLS, together: 1 },
+  { greeting: greetingFor(['1.4', '1.4.2']), questions: CALLS, together: 1 },
+  { greeting: greetingFor(['1.4', '1.6']), questions: CALLS, together: 16 },
+  { greeting: greetingFor('1.4'), questions: SUBSCRIPTIONS, together: 100 }
+];

@@ -8,15 +8,15 @@ import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type 
 import { HistoryTooLongError } from '../scripts/errors';
 import { connectionEvent } from '../server/http/connections';
 import { detailsOf } from '../turns/error-text';
-import { askAll, BODIES, LINES, type Asked, type Manner } from './asking';
+import { askAll, BODIES, LINES, type Asked, type RepliesOf } from './asking';
 import { OwnConnections, type Service } from './own-connections';
-import { ELECTRUM_QUESTIONS, esploraQuestions, REST_QUESTIONS, type Question } from './questions';
+import { ELECTRUM_CLIENTS, esploraQuestions, REST_QUESTIONS, type ClientKind } from './questions';
 import { busyBlocks, subjectsIn, type IsWanted, type Subject } from './subjects';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
-import type { ScriptReader, ScriptsState } from '../scripts/types';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../scripts/types';
 import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
@@ -34,8 +34,13 @@ const MOST_QUESTIONS = 42_000;
 /** How often all clients of a protocol leave and others come: V8 drops what it has compiled when that meets the end of a connection for the first time. */
 const GENERATIONS = 6;
 
-/** The most transactions of a script that is asked about. */
+/** The most transactions of a script that is asked about, of all but a few. */
 const MOST_ROWS = 12;
+
+/** The most transactions of one of those few. Of the scripts that have more than the others, one in so many is looked into, until enough have been. */
+const MOST_ROWS_OF_LONG = 2_000;
+const EACH_OTHER = 16;
+const MOST_LONG = 64;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */
 const PATIENCE_MS = 2_000;
@@ -111,7 +116,7 @@ export class Rehearsal {
     const { node, http } = this.#parts;
     const closing = this.#closing.signal;
     const wallets = await this.#liveWallets();
-    const subjects = await subjectsIn(blocks, node, wallets ? hasShortHistory(wallets.scripts.reader) : () => true);
+    const subjects = await subjectsIn(blocks, node, wallets ? hasWantedHistory(wallets.scripts.reader) : () => true);
     if (!http.server.listening) await once(http.server, 'listening', { signal: closing });
     closing.throwIfAborted();
     // Wallets ask for the newest transactions most.
@@ -119,16 +124,17 @@ export class Rehearsal {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];
-    const add = async (service: Service, questions: readonly Question[], manner: Manner): Promise<Asked> => {
+    const add = async (service: Service, kinds: readonly ClientKind[], repliesOf: RepliesOf): Promise<Asked> => {
       const connections = await OwnConnections.open(service, signal);
       opened.push(connections);
-      return { connections, questions, manner };
+      return { connections, kinds, repliesOf };
     };
     try {
       const asked: Asked[] = [];
       const overHttp = [...REST_QUESTIONS, ...(wallets ? esploraQuestions(wallets.path) : [])];
-      if (wallets) asked.push(await add({ serve: acceptedBy(wallets.accept), allowHalfOpen: false }, ELECTRUM_QUESTIONS, LINES));
-      if (!http.needsKey) asked.push(await add({ serve: this.#serveHttp, allowHalfOpen: true }, overHttp, BODIES));
+      if (wallets) asked.push(await add({ serve: acceptedBy(wallets.accept), allowHalfOpen: false }, ELECTRUM_CLIENTS, LINES));
+      if (!http.needsKey)
+        asked.push(await add({ serve: this.#serveHttp, allowHalfOpen: true }, [{ questions: overHttp, together: 1 }], BODIES));
       await askInTurns(asked, subjects, signal);
     } finally {
       for (const connections of opened) connections.close();
@@ -176,22 +182,22 @@ async function collectGarbage(signal: AbortSignal): Promise<void> {
   await setTimeout(COLLECTING_MS, undefined, { signal });
 }
 
-/** A long history takes as much time as many short ones. */
-function hasShortHistory(reader: ScriptReader): IsWanted {
-  const isShort = (counting: Promise<unknown>): Promise<boolean> => counting.then(() => true, tooLongOnly);
-  return (script) => {
-    try {
-      const counted = reader.read((snapshot) => snapshot.totals(script, MOST_ROWS));
-      return counted instanceof Promise ? isShort(counted) : true;
-    } catch (error) {
-      return tooLongOnly(error);
-    }
-  };
+/** A long history takes as much time as many short ones, so only a few of them are asked about. */
+function hasWantedHistory(reader: ScriptReader): IsWanted {
+  let others = 0;
+  const isLookedInto = (): boolean => others++ % EACH_OTHER === 0 && others <= EACH_OTHER * MOST_LONG;
+  return (script) =>
+    reader.read((snapshot) => snapshot.isShort(script, MOST_ROWS) || (isLookedInto() && hasAtMost(MOST_ROWS_OF_LONG, script, snapshot)));
 }
 
-function tooLongOnly(error: unknown): false {
-  if (error instanceof HistoryTooLongError) return false;
-  throw error;
+async function hasAtMost(rows: number, script: Buffer, snapshot: ScriptSnapshot): Promise<boolean> {
+  try {
+    await snapshot.totals(script, rows);
+    return true;
+  } catch (error) {
+    if (error instanceof HistoryTooLongError) return false;
+    throw error;
+  }
 }
 
 /** Some of the clients seem to be of other machines: they are charged. */

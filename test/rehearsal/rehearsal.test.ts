@@ -118,7 +118,7 @@ describe('the rehearsal', () => {
     expect(served.log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
   });
 
-  it('asks about many scripts, none of which has a long history', () => {
+  it('asks about many scripts, none of which has a very long history', () => {
     expect(askedAbout.size).to.be.above(20);
     expect(askedAbout).not.to.include(toDisplayHex(scriptHashOf(BUSY_SCRIPT)));
   });
@@ -159,6 +159,21 @@ describe('the rehearsal', () => {
     expect(sessions.length).to.be.above(16);
     // Eight clients at a time; the last ones may be on their way out.
     expect(Math.max(...sessions)).to.be.at.most(16);
+  });
+
+  it('has clients of several versions, and some that subscribe to a hundred scripts at once', async () => {
+    const { wallets, scripts } = served;
+    const pieces: string[] = [];
+    const accept = (socket: Socket, address?: string): void => {
+      socket.on('data', (piece: Buffer) => pieces.push(piece.toString()));
+      wallets.electrum.accept(socket, address);
+    };
+    const { over$ } = open({ wallets: { scripts, path: '/api', accept } });
+    await until(() => over$.value);
+    const greetings = new Set(pieces.filter((piece) => piece.includes('server.version')));
+    expect(greetings.size).to.be.above(1);
+    const subscriptions = pieces.map((piece) => piece.split('blockchain.scripthash.subscribe').length - 1);
+    expect(Math.max(...subscriptions)).to.equal(100);
   });
 
   it('asks over HTTP with and without a body, and the node itself, and all is answered', async () => {

@@ -8,7 +8,7 @@ import { CODES, ElectrumError, electrumErrorOf } from '../errors';
 import { errorReply, isBad, lengthOf, notification, readMessage, resultReply, type Reply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
-import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
+import { FIRST_PROTOCOL, negotiate, type MethodsOf } from './versions';
 import type { Account } from '../../server/bounds/cost';
 import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
 import type { ServerLogger } from '../../server/logger';
@@ -16,7 +16,7 @@ import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { Lane, WorkQueue } from '../../server/work/work-queue';
-import type { ElectrumClient, Method, MethodTable, Protocol, Result, Subscriptions } from '../method';
+import type { ElectrumClient, Method, Protocol, Result, Subscriptions } from '../method';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
@@ -60,7 +60,7 @@ export interface ClosableSubscriptions extends Subscriptions {
 }
 
 export interface SessionParts {
-  readonly table: MethodTable;
+  readonly methodsOf: MethodsOf;
   /** Name and version of the server. */
   readonly software: string;
   readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
@@ -90,6 +90,8 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
   readonly #parts: SessionParts;
+  /** Of its protocol, by their names. */
+  #methods: ReadonlyMap<string, Method>;
   readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
   /** The requests that wait or are worked on. */
   readonly #unfinished: UnfinishedMessage;
@@ -111,6 +113,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   constructor(parts: SessionParts, connection: Connection, address: string, account: Account, onClose: (session: ClientSession) => void) {
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
+    this.#methods = parts.methodsOf(this.protocol);
     this.#unfinished = parts.unfinished.open(address, () => {
       this.destroy();
     });
@@ -270,6 +273,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     // After an error the connection is closed.
     this.#isRefused = true;
     this.protocol = negotiate(asked);
+    this.#methods = this.#parts.methodsOf(this.protocol);
     this.#isRefused = false;
     this.#hasVersion = true;
     return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, this.protocol]));
@@ -277,14 +281,8 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
 
   /** @throws ElectrumError for a method that this version of the protocol does not have */
   #methodOf(name: string): Method {
-    const { table } = this.#parts;
-    const method = Object.hasOwn(table, name) ? table[name] : undefined;
-    const { since, until } = method ?? {};
-    const isThere =
-      method !== undefined &&
-      (since === undefined || isAtLeast(this.protocol, since)) &&
-      (until === undefined || isAtLeast(until, this.protocol));
-    if (!isThere) throw new ElectrumError(CODES.unknownMethod, `unknown method "${name.slice(0, 64)}"`);
+    const method = this.#methods.get(name);
+    if (method === undefined) throw new ElectrumError(CODES.unknownMethod, `unknown method "${name.slice(0, 64)}"`);
     return method;
   }
 

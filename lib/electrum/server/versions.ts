@@ -1,7 +1,7 @@
-// The protocol version of a session: the highest that both sides know.
+// The protocol version of a session, the highest that both sides know, and the methods that it has.
 
 import { CODES, ElectrumError } from '../errors';
-import { PROTOCOLS, type Protocol } from '../method';
+import { PROTOCOLS, type Method, type MethodTable, type Protocol } from '../method';
 
 /** The version of a client that does not ask for one. */
 export const FIRST_PROTOCOL: Protocol = PROTOCOLS[0];
@@ -20,8 +20,19 @@ export function negotiate(asked: unknown = FIRST_PROTOCOL): Protocol {
   throw new ElectrumError(CODES.badRequest, 'unsupported protocol version');
 }
 
-export function isAtLeast(version: Protocol, other: Protocol): boolean {
-  return PROTOCOLS.indexOf(version) >= PROTOCOLS.indexOf(other);
+/** The methods of a version, by their names. */
+export type MethodsOf = (version: Protocol) => ReadonlyMap<string, Method>;
+
+export function methodsByVersion(table: MethodTable): MethodsOf {
+  const ofVersion = (version: Protocol): [string, Method][] =>
+    Object.entries(table).flatMap(([name, method]) => (method !== undefined && isIn(version, method) ? [[name, method]] : []));
+  const all = new Map(PROTOCOLS.map((version) => [version, new Map(ofVersion(version))]));
+  return (version) => all.get(version) as ReadonlyMap<string, Method>; // each version has some
+}
+
+function isIn(version: Protocol, { since, until }: Method): boolean {
+  const at = PROTOCOLS.indexOf(version);
+  return (since === undefined || at >= PROTOCOLS.indexOf(since)) && (until === undefined || at <= PROTOCOLS.indexOf(until));
 }
 
 function isVersion(value: unknown): value is string {

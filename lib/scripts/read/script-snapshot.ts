@@ -168,6 +168,11 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return exact(sums.totals());
   }
 
+  isShort(script: Buffer, most: number): boolean {
+    const short = this.#shortHistory(this.#hasher.hash(script));
+    return short !== undefined && short.totals().transactions <= most;
+  }
+
   coins(
     script: Buffer,
     most: number,
