@@ -37,10 +37,10 @@ const GENERATIONS = 6;
 /** The most transactions of a script that is asked about, of all but a few. */
 const MOST_ROWS = 12;
 
-/** The most transactions of one of those few. Of the scripts that have more than the others, one in so many is looked into, until enough have been. */
-const MOST_ROWS_OF_LONG = 2_000;
+/** Of the scripts that have more, one in so many is looked into, so many at most; it is asked about if it has no more than this. */
 const EACH_OTHER = 16;
 const MOST_LONG = 64;
+const MOST_ROWS_OF_LONG = 2_000;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */
 const PATIENCE_MS = 2_000;
