@@ -187,7 +187,11 @@ function hasWantedHistory(reader: ScriptReader): IsWanted {
   let others = 0;
   const isLookedInto = (): boolean => others++ % EACH_OTHER === 0 && others <= EACH_OTHER * MOST_LONG;
   return (script) =>
-    reader.read((snapshot) => snapshot.isShort(script, MOST_ROWS) || (isLookedInto() && hasAtMost(MOST_ROWS_OF_LONG, script, snapshot)));
+    reader.read((snapshot) => {
+      const isShort = snapshot.isShort(script, MOST_ROWS);
+      if (isShort === undefined) return hasAtMost(MOST_ROWS, script, snapshot);
+      return isShort || (isLookedInto() && hasAtMost(MOST_ROWS_OF_LONG, script, snapshot));
+    });
 }
 
 async function hasAtMost(rows: number, script: Buffer, snapshot: ScriptSnapshot): Promise<boolean> {

@@ -20,11 +20,12 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
     expectSame(await snapshot.history(script, { limit: 10_000, ascending: true }), history);
     const totals = model.totals(script);
     expectSame(await snapshot.totals(script, 10_000), totals);
-    expectSame(snapshot.isShort(script, totals.transactions - 1), false);
+    // Undefined when it cannot be said at once.
+    if (totals.transactions > 0) expectSame(snapshot.isShort(script, totals.transactions - 1) ?? false, false);
     expectSame([...(await snapshot.coins(script, 10_000)).coins], model.coins(script));
   }
   // The turn may have no time left for another read.
-  await until(() => snapshot.isShort(nobody, 0));
+  await until(() => snapshot.isShort(nobody, 0) === true);
   for (const [height, txids] of model.txids.entries()) {
     expectSame(await snapshot.txids(height), txids);
     for (const [index, txid] of txids.entries()) expectSame(snapshot.txidAt({ height, index }), txid);

@@ -168,9 +168,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return exact(sums.totals());
   }
 
-  isShort(script: Buffer, most: number): boolean {
-    const short = this.#shortHistory(this.#hasher.hash(script));
-    return short !== undefined && short.totals().transactions <= most;
+  isShort(script: Buffer, most: number): boolean | undefined {
+    return ShortHistory.isShort(this.#records, this.#loose, this.#hasher.hash(script), most);
   }
 
   coins(

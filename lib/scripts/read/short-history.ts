@@ -28,6 +28,15 @@ export class ShortHistory {
     return value !== undefined && hasFurther(value) ? undefined : new ShortHistory(key, value);
   }
 
+  /** Whether a script has at most so many rows; undefined: that cannot be said without further records, or in this turn. @throws DamagedIndexError */
+  static isShort(store: StoreSnapshot, loose: LooseScripts, hash: Buffer, most: number): boolean | undefined {
+    const key = firstKey(hash);
+    const found = loose.mayHave(hash) ? undefined : store.soon([key]);
+    if (found === undefined) return undefined;
+    const [value] = found;
+    return value === undefined || (!hasFurther(value) && totalsOf(key, value).transactions <= most);
+  }
+
   /** What all rows add up to; `above`: those above this position. @throws DamagedIndexError */
   totals(above?: Position): RunningTotals {
     const sums = new RunningTotals();
