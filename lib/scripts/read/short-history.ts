@@ -20,20 +20,17 @@ export class ShortHistory {
 
   /** `hash`: of the script in the index. Undefined: the script may have several records, or reading would hold up the turn. */
   static read(store: StoreSnapshot, loose: LooseScripts, hash: Buffer): ShortHistory | undefined {
-    if (loose.mayHave(hash)) return undefined;
-    const key = firstKey(hash);
-    const found = store.soon([key]);
-    if (found === undefined) return undefined;
-    const [value] = found;
+    const first = firstRecord(store, loose, hash);
+    if (first === undefined) return undefined;
+    const { key, value } = first;
     return value !== undefined && hasFurther(value) ? undefined : new ShortHistory(key, value);
   }
 
   /** Whether a script has at most so many rows; undefined: that cannot be said without further records, or in this turn. @throws DamagedIndexError */
   static isShort(store: StoreSnapshot, loose: LooseScripts, hash: Buffer, most: number): boolean | undefined {
-    const key = firstKey(hash);
-    const found = loose.mayHave(hash) ? undefined : store.soon([key]);
-    if (found === undefined) return undefined;
-    const [value] = found;
+    const first = firstRecord(store, loose, hash);
+    if (first === undefined) return undefined;
+    const { key, value } = first;
     return value === undefined || (!hasFurther(value) && totalsOf(key, value).transactions <= most);
   }
 
@@ -52,4 +49,12 @@ export class ShortHistory {
     const row = new RowCursor(this.#key, this.#value);
     while (row.next()) if (packed(row.height, row.index) > beyond) take(row);
   }
+}
+
+/** The first record of a script, without a value if there are no rows; undefined: there may be loose rows as well, or reading would hold up the turn. */
+function firstRecord(store: StoreSnapshot, loose: LooseScripts, hash: Buffer): { key: Buffer; value: Buffer | undefined } | undefined {
+  if (loose.mayHave(hash)) return undefined;
+  const key = firstKey(hash);
+  const found = store.soon([key]);
+  return found && { key, value: found[0] };
 }
