@@ -45,12 +45,11 @@ const CALLS: readonly Call[] = [
 /** A caller whose answers are all made anew. */
 const uncached = (all: NotifyingNode): MethodCaller => new MethodCaller({ serving: all.serving, answers: uncachedAnswers(all) });
 
-const client = ({ subscriptions }: MethodCaller, protocol: Protocol = '1.6'): ElectrumClient => ({
-  protocol,
-  subscriptions,
-  isGone: false,
-  charge: () => undefined
-});
+const client = (
+  { subscriptions }: MethodCaller,
+  protocol: Protocol = '1.6',
+  charge: ElectrumClient['charge'] = () => undefined
+): ElectrumClient => ({ protocol, subscriptions, isGone: false, charge });
 
 describe('answers of the Electrum protocol that are cached', () => {
   let walk: PoolWalk | undefined;
@@ -125,6 +124,27 @@ describe('answers of the Electrum protocol that are cached', () => {
       );
       expect(inMidst, 'answers at once in the midst of a step').to.be.above(0);
     }).timeout(120_000 * testScale());
+
+  it('cost less than new ones, if they are proofs: hashes are charged for only when a tree is made', async () => {
+    const { walk, all } = await beside(await PoolWalk.start());
+    const caller = new MethodCaller(all);
+    const { height } = walk.host.chain.tip;
+    for (const [method, values] of [
+      ['blockchain.transaction.id_from_pos', [height, 0, true]],
+      ['blockchain.block.header', [height - 2, height - 1]]
+    ] as const) {
+      const pointsOf = async (): Promise<number> => {
+        let points = 0;
+        await caller.table[method]?.answer(
+          values,
+          client(caller, '1.6', (more) => (points += more))
+        );
+        return points;
+      };
+      const [once, twice, again] = [await pointsOf(), await pointsOf(), await pointsOf()];
+      expect([once > 0, twice, again], method).to.deep.equal([true, once, 0]);
+    }
+  });
 
   it('are given in the turn in which they are asked for, if they are by script, until a block or the pool has to do with it', async () => {
     const { walk, all } = await beside(await PoolWalk.start());

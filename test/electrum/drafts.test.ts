@@ -66,8 +66,8 @@ describe('methods of Fulcrum and of drafts', () => {
     await result('blockchain.transaction.broadcast', hexOf(pooled));
     const whole = (await result('blockchain.scripthash.get_history', name)) as Item[];
     expect(whole.at(-1)).to.deep.equal({ tx_hash: txidOf(pooled), height: 0, fee: FEE_SATS });
-    for (const from of [0, 1, 2, 57, BLOCKS, BLOCKS + 1, 10_000])
-      for (const to of [undefined, -1, 0, 1, 2, 57, 58, BLOCKS, BLOCKS + 1, 10_000]) {
+    for (const from of [0, 1, 2, 57, BLOCKS, BLOCKS + 1, 10_000, 2 ** 32, 2 ** 53 - 1])
+      for (const to of [undefined, -1, 0, 1, 2, 57, 58, BLOCKS, BLOCKS + 1, 10_000, 2 ** 53 - 1]) {
         if (to !== undefined && to >= 0 && from > to) continue;
         const end = to === undefined || to < 0 ? Infinity : to;
         const expected = whole.filter(({ height }) => (height > 0 ? height >= from && height < end : end === Infinity));

@@ -51,10 +51,19 @@ describe('the version of the protocol', () => {
       ['1.4.0', '1.4'],
       ['1.4.2', '1.4.2'],
       [['1.4', '1.4.2'], '1.4.2'],
-      [['1.2', '1.5.3'], '1.5'],
       [['0', '9999'], '1.6']
     ];
-    for (const [asked, version] of agreed) expect(negotiate(asked), JSON.stringify(asked)).to.equal(version);
+    for (const [asked, version] of agreed) expect(negotiate(asked), JSON.stringify(asked)).to.deep.equal({ version, protocol: version });
+  });
+
+  it('may be between two that are known: then it is the same as the lower one', () => {
+    const agreed: readonly (readonly [asked: unknown, version: string, protocol: string])[] = [
+      ['1.4.9', '1.4.9', '1.4.3'],
+      ['1.5.1.0', '1.5.1', '1.5'],
+      [['1.4.4', '1.4.9'], '1.4.9', '1.4.3'],
+      [['1.2', '1.5.3'], '1.5.3', '1.5']
+    ];
+    for (const [asked, version, protocol] of agreed) expect(negotiate(asked), JSON.stringify(asked)).to.deep.equal({ version, protocol });
   });
 
   it('is refused if it is malformed or unknown', () => {
@@ -62,7 +71,7 @@ describe('the version of the protocol', () => {
       '',
       '1.3',
       '1.10',
-      '1.4.9',
+      '1.6.0.1',
       1.4,
       null,
       {},

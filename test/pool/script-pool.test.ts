@@ -137,6 +137,18 @@ describe('the pool by script', () => {
     expect(recent[0]).to.deep.include({ fee: FEE, vsize: raw.length, value: spent[0]?.value });
   });
 
+  it('has the newest transactions that are there, however many others have left', async () => {
+    for (let i = 0; i < 70; i++) {
+      await send([0]);
+      await mine(walk.host, 1);
+    }
+    expect(walk.pool.newest(10)).to.deep.equal([]);
+    const first = await send([0]);
+    const second = await send([0]);
+    expect(walk.pool.newest(10).map(({ txid }) => txid)).to.deep.equal([second, first]);
+    expect(walk.pool.newest(1).map(({ txid }) => txid)).to.deep.equal([second]);
+  });
+
   it('lists a transaction that came back only once among the recent ones, by its last entry', async () => {
     const first = await send([0]);
     await mine(walk.host, 1);

@@ -311,6 +311,9 @@ export class PoolWalk {
         spent: coins
       }))
     );
+    const inOrder = there.map(({ txid }) => txid);
+    for (const count of [1, 10, inOrder.length + 1])
+      expect(pool.newest(count).map(({ txid }) => hex(txid))).to.deep.equal(inOrder.slice(-count).reverse());
     for (const { txid, transaction } of there) {
       const parents = new Set(transaction.inputs.map((input) => hex(input.txid)).filter((parent) => names.has(parent)));
       expect(pool.get(Buffer.from(txid, 'hex'))?.parents.map((parent) => hex(parent.txid))).to.have.members([...parents]);

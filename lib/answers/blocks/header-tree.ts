@@ -47,31 +47,31 @@ export class HeaderTree {
     this.#groups = cache.section('header-tree');
   }
 
-  /** How many hashes the first proof for a header of a group takes. */
-  hashesOf(checkpoint: number): number {
-    return Math.min(checkpoint + 1, GROUP_SIZE);
-  }
-
-  /** Proves that the header at a height is of the chain up to `checkpoint`, which is neither below that height nor above the tip. */
-  async proof(height: number, checkpoint: number, index: Headers, client: Client): Promise<HeaderProof> {
+  /**
+   * Proves that the header at a height is of the chain up to `checkpoint`, which is neither below that height nor above the tip. `hashed`:
+   * called with the number of headers of each tree of a group that was not cached.
+   */
+  async proof(height: number, checkpoint: number, index: Headers, client: Client, hashed?: (count: number) => void): Promise<HeaderProof> {
     const [group, last] = [Math.floor(height / GROUP_SIZE), Math.floor(checkpoint / GROUP_SIZE)];
-    const tree = await this.#groupTree(group, checkpoint, index, client);
+    const treeOf = (one: number): Promise<MerkleTree> => this.#groupTree(one, checkpoint, index, client, hashed);
+    const tree = await treeOf(group);
     const at = height % GROUP_SIZE;
     if (last === 0) return { branch: tree.branch(at), root: tree.root };
     const full = await this.#rootsBelow(last, index, client);
-    const lastTree = group === last ? tree : await this.#groupTree(last, checkpoint, index, client);
+    const lastTree = group === last ? tree : await treeOf(last);
     const roots = [...full.map(({ root }) => root), risen(lastTree).root];
     const above = await runInSlices(merkleTree(roots), client);
     return { branch: [...tree.branch(at), ...risen(tree).branch, ...above.branch(group)], root: above.root };
   }
 
   /** The tree over the headers of a group, up to `most` of the chain. */
-  async #groupTree(group: number, most: number, index: Headers, client: Client): Promise<MerkleTree> {
+  async #groupTree(group: number, most: number, index: Headers, client: Client, hashed?: (count: number) => void): Promise<MerkleTree> {
     // The hash of the last header commits to all headers below.
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);
     if (cached !== undefined) return cached.tree;
     const tree = await runInSlices(groupTree(group, most, index), client);
+    hashed?.(tree.size);
     this.#groups.setIfAskedBefore(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }

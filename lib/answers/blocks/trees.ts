@@ -22,12 +22,13 @@ export class BlockTrees {
     this.#trees = cache.section('merkle');
   }
 
-  /** The tree of a block of the snapshot's chain. */
-  async of(block: HeaderRecord, snapshot: ScriptSnapshot, client: Client): Promise<MerkleTree> {
+  /** The tree of a block of the snapshot's chain. `hashed`: called with the number of txids if it was not cached. */
+  async of(block: HeaderRecord, snapshot: ScriptSnapshot, client: Client, hashed?: (count: number) => void): Promise<MerkleTree> {
     const key = keyOf(block.hash);
     const cached = this.#trees.get(key);
     if (cached !== undefined) return cached.tree;
     const tree = await this.#making.get(key, client, (everybody) => snapshot.during(this.#make(block, snapshot, everybody)));
+    hashed?.(tree.size);
     this.#trees.setIfAskedBefore(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }

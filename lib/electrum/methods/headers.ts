@@ -68,8 +68,9 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
     const tip = index.tip.height;
     if (height > checkpoint || checkpoint > tip)
       throw badRequest(`require header height ${height} <= cp_height ${checkpoint} <= chain height ${tip}`);
-    client.charge(tree.hashesOf(checkpoint) * HASH_POINTS);
-    return tree.proof(height, checkpoint, index, client);
+    return tree.proof(height, checkpoint, index, client, (count) => {
+      client.charge(count * HASH_POINTS);
+    });
   };
 
   return {

@@ -85,7 +85,9 @@ export class HistoryTexts {
       writeRows(writer, positions.slice(0, wanted), txids);
       return end < 0;
     };
-    await history.confirmed(Infinity, client, take, from === 0 ? undefined : { height: from - 1, index: MAX_TRANSACTIONS - 1 });
+    // Clients name heights that no block can have, nor any position.
+    if (from <= history.snapshot.index.tip.height)
+      await history.confirmed(Infinity, client, take, from === 0 ? undefined : { height: from - 1, index: MAX_TRANSACTIONS - 1 });
     await runInSlices(writeEntries(writer, entries), client);
     writer.ascii(']');
     return writer.toBuffer();

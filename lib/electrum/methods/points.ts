@@ -13,7 +13,7 @@ export const MOST_COUNT_POINTS = 1_000;
 /** Looking up a coin in the main index. */
 export const COIN_POINTS = 0.3;
 
-/** A hash of a Merkle tree, even if the tree turns out to be cached. */
+/** A txid or header of a Merkle tree that is made. */
 export const HASH_POINTS = 0.01;
 
 export const HEADER_POINTS = 0.01;

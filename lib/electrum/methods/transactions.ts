@@ -46,9 +46,9 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
   const treeAt = async (height: number, snapshot: ScriptSnapshot, client: ElectrumClient): Promise<MerkleTree | undefined> => {
     const block = height === 0 ? undefined : snapshot.index.headerAt(height);
     if (block === undefined) return undefined;
-    const tree = await trees.of(block, snapshot, client);
-    client.charge(tree.size * HASH_POINTS);
-    return tree;
+    return trees.of(block, snapshot, client, (count) => {
+      client.charge(count * HASH_POINTS);
+    });
   };
 
   /** @throws ElectrumError when broadcasting is switched off */
@@ -179,13 +179,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       },
       parameters: [],
       required: 0,
-      answer: () =>
-        JSON.stringify(
-          pool
-            .recent()
-            .filter(({ txid }) => pool.has(txid))
-            .map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize }))
-        )
+      answer: () => JSON.stringify(pool.newest(MOST_RECENT).map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize })))
     },
     'blockchain.transaction.broadcast_package': {
       about: {

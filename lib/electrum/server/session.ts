@@ -272,11 +272,12 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
       : VERSION_PARAMETERS.map((name) => (params as Record<string, unknown>)[name]);
     // After an error the connection is closed.
     this.#isRefused = true;
-    this.protocol = negotiate(asked);
+    const { version, protocol } = negotiate(asked);
+    this.protocol = protocol;
     this.#methods = this.#parts.methodsOf(this.protocol);
     this.#isRefused = false;
     this.#hasVersion = true;
-    return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, this.protocol]));
+    return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, version]));
   }
 
   /** @throws ElectrumError for a method that this version of the protocol does not have */

@@ -6,16 +6,29 @@ import { PROTOCOLS, type Method, type MethodTable, type Protocol } from '../meth
 /** The version of a client that does not ask for one. */
 export const FIRST_PROTOCOL: Protocol = PROTOCOLS[0];
 
+const LAST_PROTOCOL: Protocol = PROTOCOLS[PROTOCOLS.length - 1] as Protocol; // there are some
+
 const VERSION = /^\d{1,4}(\.\d{1,4}){0,3}$/;
 const PARTS = 4;
 
-/** `asked`: a version, or the lowest and the highest; undefined: the first. @throws ElectrumError if there is none in common */
-export function negotiate(asked: unknown = FIRST_PROTOCOL): Protocol {
+export interface Agreed {
+  /** What both sides call it. */
+  readonly version: string;
+  /** The version that it is the same as: one that clients name may be between two. */
+  readonly protocol: Protocol;
+}
+
+/**
+ * The lower one of the highest versions of both sides (the protocol's `server.version`). `asked`: a version, or the lowest and the highest;
+ * undefined: the first. @throws ElectrumError if there is none in common
+ */
+export function negotiate(asked: unknown = FIRST_PROTOCOL): Agreed {
   const range: readonly unknown[] = Array.isArray(asked) ? asked : [asked, asked];
   if (range.length === 2 && range.every(isVersion)) {
-    const [least, most] = range.map(numberOf) as [number, number];
-    const found = PROTOCOLS.findLast((version) => numberOf(version) >= least && numberOf(version) <= most);
-    if (found !== undefined) return found;
+    const [least, most] = range as [string, string];
+    const version = numberOf(most) < numberOf(LAST_PROTOCOL) ? shortest(most) : LAST_PROTOCOL;
+    const protocol = PROTOCOLS.findLast((known) => numberOf(known) <= numberOf(version));
+    if (protocol !== undefined && numberOf(least) <= numberOf(version)) return { version, protocol };
   }
   throw new ElectrumError(CODES.badRequest, 'unsupported protocol version');
 }
@@ -44,3 +57,11 @@ function numberOf(version: string): number {
   const parts = version.split('.').map(Number);
   return Array.from({ length: PARTS }, (_, i) => parts[i] ?? 0).reduce((sum, part) => sum * 10_000 + part, 0);
 }
+
+/** 1.4.0 is written 1.4. */
+const shortest = (version: string): string =>
+  version
+    .split('.')
+    .map(Number)
+    .join('.')
+    .replace(/(\.0)+$/, '');

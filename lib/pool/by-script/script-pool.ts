@@ -19,6 +19,9 @@ import type { PoolEvent, PoolRemoval, PoolSource, PoolTransaction } from '../../
 
 const MOST_RECENT = 10;
 
+/** Transactions that have left are not worth dropping before there are more of them. */
+const FEW = 64;
+
 /**
  * `scripts`: those whose part of the pool changes, each as its SHA-256 in a latin1 string: those of the transaction, and of all that spend
  * from it, since their parents are others now.
@@ -45,6 +48,8 @@ export class ScriptPool {
   readonly #failed: (error: unknown) => void;
   /** The pool's transactions, in the order in which they entered. */
   readonly #transactions = new Map<string, PooledTransaction>();
+  /** In the order in which they entered; some may have left, no more than a few beyond as many as are there. */
+  #entered: PooledTransaction[] = [];
   /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
   readonly #scripts = new PoolScripts();
@@ -112,6 +117,19 @@ export class ScriptPool {
   /** All transactions, in the order of entering. */
   transactions(): PooledTransaction[] {
     return [...this.#transactions.values()];
+  }
+
+  /** The last ones that entered, the newest first. */
+  newest(count: number): PooledTransaction[] {
+    const found: PooledTransaction[] = [];
+    let at = this.#entered.length;
+    while (at > 0 && found.length < count) {
+      const transaction = this.#entered[--at] as PooledTransaction; // within
+      if (this.get(transaction.txid) === transaction) found.push(transaction);
+    }
+    // Those that have left are not met again.
+    this.#entered.splice(at, Infinity, ...found.toReversed());
+    return found;
   }
 
   /** The script's transactions, in the order of entering. `script`: its SHA-256, here and below. */
@@ -228,6 +246,8 @@ export class ScriptPool {
     const { inputs, outputs } = transaction.transaction;
     transaction.parents = this.#parentsOf(inputs);
     this.#transactions.set(key, transaction);
+    this.#entered.push(transaction);
+    if (this.#entered.length > 2 * this.#transactions.size + FEW) this.#entered = this.transactions();
     // There are none but for a transaction that comes back from a block.
     const children = this.#childrenOf(transaction.txid, outputs.length);
     for (const child of children) child.parents = [...child.parents, transaction];
@@ -261,6 +281,7 @@ export class ScriptPool {
 
   #empty(): void {
     this.#transactions.clear();
+    this.#entered = [];
     this.#scripts.clear();
     this.#lastChanges.ofAll();
   }

@@ -58,6 +58,17 @@ describe('the tree over the headers of a chain', () => {
     );
   });
 
+  it('says of how many headers it has made trees: of none if they are cached', async () => {
+    const fresh = new HeaderTree(new AnswerCache(1 << 22));
+    const hashedFor = async (): Promise<number[]> => {
+      const counts: number[] = [];
+      await fresh.proof(5, LENGTH - 1, index, client, (count) => counts.push(count));
+      return counts;
+    };
+    const [once, , again] = [await hashedFor(), await hashedFor(), await hashedFor()];
+    expect([once, again]).to.deep.equal([[GROUP_SIZE, LENGTH % GROUP_SIZE], []]);
+  });
+
   it('forgets headers that a reorganization has disconnected', async () => {
     await expectProof(5, LENGTH - 1);
     table.pop(FORK);
