@@ -5,6 +5,7 @@ const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const SATOSHIS_PER_COIN = 1e8;
+const COIN_DIGITS = 8;
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
 const HIGH_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte >> 4] as number);
@@ -171,7 +172,18 @@ export class TextWriter {
     const fraction = satoshis % SATOSHIS_PER_COIN;
     this.integer((satoshis - fraction) / SATOSHIS_PER_COIN);
     this.char(POINT);
-    this.#decimal(fraction, 8);
+    this.#decimal(fraction, COIN_DIGITS);
+  }
+
+  /** An amount in eight bytes, little-endian and signed: in a transaction that is in no block it may be any. */
+  amountIn(bytes: Buffer, at: number): void {
+    const satoshis = bytes.readBigInt64LE(at);
+    if (Number.isSafeInteger(Number(satoshis))) {
+      this.amount(Number(satoshis));
+      return;
+    }
+    const digits = satoshis.toString();
+    this.ascii(`${digits.slice(0, -COIN_DIGITS)}.${digits.slice(-COIN_DIGITS)}`);
   }
 
   /** The text, a view: later writes may or may not show in it. */

@@ -12,6 +12,8 @@ const MAX_MONEY = 2_100_000_000_000_000;
 const MAX_BLOCK_WEIGHT = 4_000_000;
 const WEIGHT_PER_BYTE = 4;
 const LAST_INDEX = 0xffff_ffff;
+const LEAST_COINBASE_SCRIPT_BYTES = 2;
+const MOST_COINBASE_SCRIPT_BYTES = 100;
 
 /** The rules that hold in blocks as well. @throws PolicyRefusal */
 export function checkForm({ transaction, inputs, outputs }: Offered): void {
@@ -26,7 +28,10 @@ export function checkForm({ transaction, inputs, outputs }: Offered): void {
   }
   const outpoints = new Set(inputs.map(({ txid, index }) => `${txid.toString('latin1')}${index}`));
   if (outpoints.size < inputs.length) throw invalid('bad-txns-inputs-duplicate');
-  if (transaction.isCoinbase) throw invalid('coinbase');
+  if (transaction.isCoinbase) {
+    const length = inputs[0]?.script.length ?? 0;
+    throw invalid(length < LEAST_COINBASE_SCRIPT_BYTES || length > MOST_COINBASE_SCRIPT_BYTES ? 'bad-cb-length' : 'coinbase');
+  }
   if (inputs.some(({ txid, index }) => index === LAST_INDEX && txid.every((byte) => byte === 0))) throw invalid('bad-txns-prevout-null');
 }
 

@@ -42,6 +42,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   verifymessage: ['address', 'signature', 'message']
 };
 
+/** Bitcoin Core lets `dummy` be left out, as clients that name parameters do; bcoin needs a number. */
+const DUMMY_AT = 1;
+
 /** They may wait for the next block, and so hold no slot of the work queue. */
 const WAITING: ReadonlySet<string> = new Set(['getblocktemplate', 'getwork', 'getworklp']);
 
@@ -55,7 +58,9 @@ export function isOwnCall(method: string, { ownCalls }: Pick<NodeSource, 'ownCal
 /** The node's answer. @throws CallError */
 export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource, 'ownCall'>): Promise<Answer> {
   const names = (NAMES[method] ?? []).map((name) => ({ name }));
-  const { error, result } = await node.ownCall(method, isList(params) ? params : positional(names, params));
+  const values = isList(params) ? params : positional(names, params);
+  const given = method === 'prioritisetransaction' && values[DUMMY_AT] === null ? values.with(DUMMY_AT, 0) : values;
+  const { error, result } = await node.ownCall(method, given);
   // Another process may say of a call that nobody has it.
   if (error?.code === CODES.methodNotFound) throw methodNotFound();
   if (error !== null) throw new CallError(error.code, error.message);

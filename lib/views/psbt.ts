@@ -158,7 +158,8 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
   if (spent !== undefined) {
     value = spent.readBigInt64LE();
     const script = readBytes(new ByteReader(spent, 8));
-    out.name('witness_utxo').amountField('{"amount":', Number(value));
+    out.name('witness_utxo').ascii('{"amount":');
+    writer.amountIn(spent, 0);
     writer.ascii(',"scriptPubKey":');
     writeScriptPubKey(writer, script, 0, script.length, style);
     writer.ascii('}');
@@ -230,7 +231,7 @@ function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, 
     of(OUTPUT.derivation).map(({ key, value: path }) => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(path) }))
   );
   if (version === 2) {
-    out.name('amount').amount(Number(value.readBigInt64LE()));
+    out.name('amount').amountIn(value, 0);
     out.name('script');
     writeScriptPubKey(writer, script, 0, script.length, style);
   }

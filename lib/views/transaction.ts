@@ -89,8 +89,12 @@ function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInp
 }
 
 function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style: JsonStyle): void {
-  const { bytes, value, scriptOffset, scriptLength } = output;
-  writer.amountField('{"value":', value);
+  const { bytes, offset, value, scriptOffset, scriptLength } = output;
+  if (Number.isSafeInteger(value)) writer.amountField('{"value":', value);
+  else {
+    writer.ascii('{"value":');
+    writer.amountIn(bytes, offset);
+  }
   writer.integerField(',"n":', n);
   writer.ascii(',"scriptPubKey":');
   writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, style);

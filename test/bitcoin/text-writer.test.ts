@@ -37,6 +37,17 @@ describe('TextWriter', () => {
     );
   });
 
+  it('writes any amount of eight bytes exactly', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.maxSafeInteger().map(BigInt)), (value) => {
+        const bytes = Buffer.alloc(9);
+        bytes.writeBigInt64LE(value, 1);
+        const [sign, digits] = [value < 0n ? '-' : '', String(value < 0n ? -value : value).padStart(9, '0')];
+        expect(text((writer) => writer.amountIn(bytes, 1))).to.equal(`${sign}${digits.slice(0, -8)}.${digits.slice(-8)}`);
+      })
+    );
+  });
+
   it('writes integers at the limits of 32 bits', () => {
     for (const value of [0, 9, 10, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 9, 2 ** 32 - 1, 2 ** 32, 99_999_999_999])
       expect(text((writer) => writer.integer(value))).to.equal(String(value));

@@ -36,6 +36,13 @@ describe('the form of a transaction for the pool', () => {
   it('is what blocks ask for', () => {
     expect(form({})).to.equal(undefined);
     expect(form({ inputs: [{ ...input(0), outpoint: NOTHING, script: Buffer.of(1, 1) }] })).to.deep.equal(['invalid', 'coinbase']);
+    for (const [length, reason] of [
+      [1, 'bad-cb-length'],
+      [2, 'coinbase'],
+      [100, 'coinbase'],
+      [101, 'bad-cb-length']
+    ] as const)
+      expect(form({ inputs: [{ ...input(0), outpoint: NOTHING, script: Buffer.alloc(length, 1) }] })).to.deep.equal(['invalid', reason]);
     expect(form({ inputs: [input(0), { ...input(1), outpoint: NOTHING }] })).to.deep.equal(['invalid', 'bad-txns-prevout-null']);
     expect(form({ inputs: [input(3), input(3)] })).to.deep.equal(['invalid', 'bad-txns-inputs-duplicate']);
     expect(form({ outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vout-empty']);

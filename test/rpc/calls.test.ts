@@ -9,7 +9,7 @@ import { ask } from '../support/http';
 import { filterFrom } from '../support/filters';
 import { RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
-import type { HostFullBlock } from '../support/bcoin';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
 import type { HostTransaction } from '../../lib/node/host';
 
 const UNKNOWN = 'ff'.repeat(32);
@@ -313,6 +313,27 @@ describe('calls', () => {
     const waiting = caller.call('waitfornewblock', 0, best);
     await mine(served.node, 1);
     expect(await waiting).to.deep.include({ height: served.node.chain.tip.height });
+  });
+
+  it('are made in the order of their batch, those that wait among them', async () => {
+    const { height } = served.node.chain.tip;
+    const address = bcoin.KeyRing.generate().getAddress('string', 'regtest');
+    const { body } = await caller.post(
+      JSON.stringify([
+        { method: 'getblockcount', id: 1 },
+        { method: 'generatetoaddress', params: [1, address], id: 2 },
+        { method: 'waitforblockheight', params: [height + 1], id: 3 },
+        { method: 'gettxoutsetinfo', params: ['none'], id: 4 },
+        { method: 'generatetoaddress', params: [1, address], id: 5 },
+        { method: 'waitforblockheight', params: [height + 2], id: 6 },
+        { method: 'getblockcount', id: 7 }
+      ])
+    );
+    const results = (JSON.parse(body.toString()) as { result: unknown }[]).map(({ result }) => result);
+    expect(results[0]).to.equal(height);
+    for (const at of [2, 3]) expect(results[at]).to.deep.include({ height: height + 1 });
+    expect(results[5]).to.deep.include({ height: height + 2 });
+    expect(results[6]).to.equal(height + 2);
   });
 
   it('hold no slot while they wait, and end with the server', async () => {

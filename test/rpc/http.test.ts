@@ -265,6 +265,15 @@ describe('calls over HTTP', () => {
     expect(status).to.equal(403);
   });
 
+  it('are none for users who are not in the list once there is one', async () => {
+    const prefix = await newFolder();
+    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' }, prefix);
+    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
+    const statusOf = async (credentials: string): Promise<number> =>
+      (await new RpcCaller(port, basic(credentials)).post('{"method":"uptime","id":1}')).status;
+    expect([await statusOf('alice:sesame seeds'), await statusOf(cookie), await statusOf('any:sesame')]).to.deep.equal([200, 403, 200]);
+  });
+
   it('have a new cookie at each start and none after the end, and another process’s cookie is left alone', async () => {
     const prefix = await newFolder();
     const path = join(prefix, 'regtest', '.cookie');

@@ -195,4 +195,16 @@ describe('PSBTs', () => {
     const { outputs } = scanWholeTransaction(Buffer.from(raw, 'hex'));
     expect(outputs[1]?.script.toString('hex')).to.equal(`6a4d2c01${'ab'.repeat(300)}`);
   });
+
+  it('pay only to addresses of the network, in amounts that are looked at first', async () => {
+    const testnet = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+    for (const [amount, failure] of [
+      [1, { code: -5, message: `Invalid Bitcoin address: ${testnet}` }],
+      [null, { code: -3, message: 'Amount is not a number or string' }],
+      ['1.123456789', { code: -3, message: 'Invalid amount' }],
+      [-1, { code: -3, message: 'Amount out of range' }]
+    ] as const)
+      for (const method of ['createrawtransaction', 'createpsbt'])
+        expect(await caller.failure(method, [[], { [testnet]: amount }]), method).to.deep.equal(failure);
+  });
 });

@@ -61,7 +61,6 @@ const DIFFERENCES: readonly Difference[] = [
   { method: 'estimatesmartfee', theirs: /fee_rate_estimator/, why: 'a parameter of Bitcoin Core alone' },
   { method: 'help', theirs: /Blockchain|getblockcount/, why: 'other texts' },
   { method: 'scantxoutset', call: /combo|pkh?\(|tr\(|multi\(/, why: 'descriptors of keys are not understood' },
-  { method: 'scantxoutset', call: /"desc":"desc"/, why: 'ranges are not looked at' },
   { method: 'utxoupdatepsbt', call: /wpkh\(|combo\(/, why: 'descriptors of keys are not understood' },
   { method: 'testmempoolaccept', theirs: /belowout, value in/, why: "bcoin's pool has no details" }
 ];

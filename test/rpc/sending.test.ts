@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -62,6 +63,17 @@ describe('transactions that are sent', () => {
     expect(again).to.deep.include({ allowed: false, 'reject-reason': 'txn-already-in-mempool' });
     await mine(served.node, 1);
     expect(await failure(transaction)).to.deep.equal({ code: -27, message: 'Transaction outputs already in utxo set' });
+  });
+
+  it('are mined earlier or later if they are prioritised, with or without what Bitcoin Core ignores', async () => {
+    const transaction = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    const txid = await caller.call<string>('sendrawtransaction', hexOf(transaction));
+    for (const params of [[txid, null, 100], [txid, 0, 100], { txid, fee_delta: 100 }, { args: [txid], fee_delta: -50 }]) {
+      const { body } = await caller.post(JSON.stringify({ method: 'prioritisetransaction', params }));
+      expect(JSON.parse(body.toString()), JSON.stringify(params)).to.deep.include({ result: true, error: null });
+    }
+    const { fees } = await caller.call<{ fees: { base: number; modified: number } }>('getmempoolentry', txid);
+    expect(fees).to.deep.include({ base: 0.0001, modified: 0.0001025 });
   });
 
   it('are refused with the codes and texts of Bitcoin Core', async () => {
@@ -146,6 +158,26 @@ describe('transactions that are sent', () => {
       message: 'TX decode failed: 00 Make sure the tx has at least one input.'
     });
     expect(await caller.failure('testmempoolaccept', [[5]])).to.include({ code: -3 });
+  });
+
+  it('cannot be read with amounts that bcoin cannot read, and are shown as they are', async () => {
+    for (const [satoshis, shown] of [
+      [2n ** 53n + 3n, '90071992.54740995'],
+      [-(2n ** 62n) - 1n, '-46116860184.27387905']
+    ] as const) {
+      const raw = paying([fresh()], 1).toRaw();
+      const { offset } = scanTransaction(raw).outputs[0] ?? expect.fail('an output');
+      raw.writeBigInt64LE(satoshis, offset);
+      const hex = raw.toString('hex');
+      for (const method of ['testmempoolaccept', 'submitpackage'])
+        expect(await caller.failure(method, [[hex]]), method).to.deep.equal({
+          code: -22,
+          message: `TX decode failed: ${hex} Make sure the tx has at least one input.`
+        });
+      expect(await caller.failure('sendrawtransaction', [hex])).to.have.property('code', -22);
+      const { body } = await caller.post(JSON.stringify({ method: 'decoderawtransaction', params: [hex] }));
+      expect(body.toString()).to.include(`"value":${shown},`);
+    }
   });
 
   it('come as a child with its parents', async () => {

@@ -31,11 +31,22 @@ export class CoinSet {
   }
 
   /** Of the present tip. @throws TxidsMissingError, ClientGoneError when all who wait have left */
-  sums(hash: CoinSetHash, client: Client): Promise<CoinSetSums> {
-    return this.#reader.read((snapshot) =>
-      this.#making.get(`${hash}${keyOf(snapshot.tip.hash)}`, client, (everybody) =>
-        snapshot.during(this.#inTurn(hash, snapshot, everybody))
-      )
+  async sums(hash: CoinSetHash, client: Client): Promise<CoinSetSums> {
+    for (;;) {
+      const { tip, sums } = this.#reader.read((snapshot) => ({ tip: snapshot.tip, sums: this.#sumsAt(hash, snapshot, client) }));
+      try {
+        return await sums;
+      } catch (error) {
+        // The txids of a block are gone once a reorganization has disconnected it.
+        const isActive = this.#reader.read((snapshot) => snapshot.headerAt(tip.height)?.hash.equals(tip.hash) === true);
+        if (isActive || !(error instanceof TxidsMissingError)) throw error;
+      }
+    }
+  }
+
+  #sumsAt(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+    return this.#making.get(`${hash}${keyOf(snapshot.tip.hash)}`, client, (everybody) =>
+      snapshot.during(this.#inTurn(hash, snapshot, everybody))
     );
   }
 

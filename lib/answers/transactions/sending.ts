@@ -163,7 +163,9 @@ export function requireNotBurnt({ outputs }: ScannedTransaction, most: number): 
 function decoded(hex: string): ScannedTransaction | undefined {
   if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
   try {
-    return scanWholeTransaction(Buffer.from(hex, 'hex'));
+    const transaction = scanWholeTransaction(Buffer.from(hex, 'hex'));
+    // bcoin cannot read other amounts, or takes the bytes for those of another transaction.
+    return transaction.outputs.every(({ value }) => Number.isSafeInteger(value)) ? transaction : undefined;
   } catch {
     return undefined;
   }

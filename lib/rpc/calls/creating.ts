@@ -2,7 +2,7 @@
 
 import { CallError, CODES, invalidParameter, misc, typeError } from '../../answers/errors';
 import { amountOf } from '../../answers/transactions/amounts';
-import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
+import { networkPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
 import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
@@ -198,7 +198,7 @@ function* outputsOf(
 ): Generator<void, UnsignedOutput[]> {
   if (pairs.length > MOST_PARTS) throw invalidParameter(`Invalid parameter, more than ${MOST_PARTS} outputs`);
   const { chain, addressPrefixes } = node.network;
-  const prefixes = acceptedPrefixes(chain, addressPrefixes);
+  const prefixes = networkPrefixes(chain, addressPrefixes);
   const scripts = new Set<string>();
   let hasData = false;
   const outputs: UnsignedOutput[] = [];
@@ -210,13 +210,14 @@ function* outputsOf(
       outputs.push({ value: amountBytes(0), script: Buffer.concat([Buffer.of(OP_RETURN), pushOf(dataOf(value))]) });
       continue;
     }
+    if (value === null) throw typeError('Amount is not a number or string');
+    const satoshis = amountOf(value, 0);
     const script = scriptOfAddress(name, prefixes);
     if (typeof script === 'string') throw new CallError(CODES.notFound, `Invalid Bitcoin address: ${name}`);
     const key = script.toString('latin1');
     if (scripts.has(key)) throw invalidParameter(`Invalid parameter, duplicated address: ${name}`);
     scripts.add(key);
-    if (value === null) throw typeError('Amount is not a number or string');
-    outputs.push({ value: amountBytes(amountOf(value, 0)), script });
+    outputs.push({ value: amountBytes(satoshis), script });
   }
   return outputs;
 }

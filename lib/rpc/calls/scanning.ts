@@ -13,12 +13,15 @@ import { ClientGoneError } from '../../turns/client';
 import { Slice, nextTurn, runInOrder } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
-import { requireText, typeName } from '../parameters';
+import { requireText, typeName, wholeNumber } from '../parameters';
 import type { HeaderRecord } from '../../index/types';
 import type { ScriptCoin } from '../../scripts/script-coins';
 
 /** Scripts in one call. */
 const MOST_SCRIPTS = 10_000;
+/** Of keys in the range of a descriptor. */
+const MOST_INDEX = 0x7fff_ffff;
+const MOST_INDEXES = 1_000_000;
 /** Coins in one reply. */
 const MOST_COINS = 100_000;
 
@@ -106,9 +109,32 @@ export const scanningCalls = {
 export function descriptorIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeName(value) !== 'object') throw invalidParameter('Scan object needs to be either a string or an object');
-  const { desc } = value as { readonly desc?: unknown }; // as was checked
+  const { desc, range } = value as { readonly desc?: unknown; readonly range?: unknown }; // as was checked
   if (desc === undefined || desc === null) throw invalidParameter('Descriptor needs to be provided in scan object');
-  return requireText(desc);
+  const descriptor = requireText(desc);
+  if (range !== undefined && range !== null) requireRange(range);
+  return descriptor;
+}
+
+/** Descriptors of ranges are not known here: the range must be one, and has no effect. @throws CallError -8, -1 */
+function requireRange(range: unknown): void {
+  const [low, high] = typeof range === 'number' ? [0, range] : pairIn(range);
+  const [first, last] = [low, high].map((value) => wholeNumber(value, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)) as [
+    number,
+    number
+  ];
+  if (first > last && typeof range !== 'number') throw invalidParameter('Range specified as [begin,end] must not have begin after end');
+  if (first < 0) throw invalidParameter('Range should be greater or equal than 0');
+  if (last < 0 || last > MOST_INDEX) throw invalidParameter('End of range is too high');
+  if (last >= first + MOST_INDEXES) throw invalidParameter('Range is too large');
+}
+
+/** @throws CallError -8 */
+function pairIn(range: unknown): readonly [number, number] {
+  const [low, high, ...more] = Array.isArray(range) ? (range as readonly unknown[]) : [];
+  if (typeof low !== 'number' || typeof high !== 'number' || more.length > 0)
+    throw invalidParameter('Range must be specified as end or as [begin,end]');
+  return [low, high];
 }
 
 /** @throws CallError -5 */

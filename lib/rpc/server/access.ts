@@ -42,8 +42,12 @@ export class Access {
   /** `credentials`: `user:password`. */
   allow(credentials: string): void {
     const { node, whitelists } = this.#parts;
-    const whitelist = whitelists?.get(credentials.slice(0, credentials.indexOf(':')));
-    const rights: Rights = (method) => whitelist?.has(method) ?? (CALLS.has(method) || !isOwnCall(method, node));
+    const user = credentials.slice(0, credentials.indexOf(':'));
+    // As with `rpcwhitelistdefault`: once there is a list, who is not on it may call nothing.
+    const rights: Rights =
+      whitelists === undefined
+        ? (method) => CALLS.has(method) || !isOwnCall(method, node)
+        : (method) => whitelists.get(user)?.has(method) === true;
     this.#users.push({ digest: digestOf(credentials), rights });
   }
 

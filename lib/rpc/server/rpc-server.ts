@@ -166,8 +166,8 @@ export class RpcServer {
   }
 
   /**
-   * Calls that wait run first, without a slot; then the others in order, in one slot. `outcomes` gets the result of each. Gives the tip of the
-   * one state that all others were answered from; undefined: the chain has moved between them.
+   * Runs the calls in their order: those that may wait without a slot, others that follow one another in one slot. `outcomes` gets the result
+   * of each. Gives the tip of the one state that all of them were answered from, but for those that may wait; undefined: the chain has moved.
    */
   async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<HeaderRecord | undefined> {
     const { queue, responses, shown } = this.#parts.serving;
@@ -176,26 +176,29 @@ export class RpcServer {
       outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
       if ('answer' in outcomes[i]) for (const { length } of outcomes[i].answer.parts) bytes += length;
     };
-    const entries = [...jobs.entries()];
-    await Promise.all(entries.filter(([, { waits }]) => waits).map(([i, job]) => settle(job, i)));
-    const rest = entries.filter(([, { waits }]) => !waits);
-    if (rest.length === 0) return undefined;
-    const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
+    const tips = new Set<HeaderRecord | undefined>();
+    const settleAll = async (from: number, to: number): Promise<void> => {
+      tips.add(shown.now);
+      for (let i = from; i < to; i++) {
+        // Most calls never wait, so a long batch would hold the event loop.
+        if (i > from && slice.isOver()) await nextTurn();
+        await settle(jobs[i] as Job, i); // within
+      }
+      tips.add(shown.now);
+    };
+    const lane = jobs.some(({ isHeavy, waits }) => isHeavy && !waits) ? 'heavy' : 'small';
     // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
-    return queue.run(
-      client,
-      async () => {
-        const before = shown.now;
-        for (const [n, [i, job]] of rest.entries()) {
-          // Most calls never wait, so a long batch would hold the event loop.
-          if (n > 0 && slice.isOver()) await nextTurn();
-          await settle(job, i);
-        }
-        return shown.now === before ? before : undefined;
-      },
-      lane
-    );
+    for (let from = 0; from < jobs.length;) {
+      const job = jobs[from] as Job; // within
+      const next = jobs.findIndex(({ waits }, i) => i > from && waits !== job.waits);
+      const to = job.waits ? from + 1 : next < 0 ? jobs.length : next;
+      if (job.waits) await settle(job, from);
+      else await queue.run(client, () => settleAll(from, to), lane);
+      from = to;
+    }
+    const [tip] = tips;
+    return tips.size === 1 ? tip : undefined;
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {

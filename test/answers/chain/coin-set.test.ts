@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { CoinSet, TxidsMissingError } from '../../../lib/answers/chain/coin-set';
+import { txidsFrom, type TxidsOf } from '../../../lib/answers/scripts/txids';
+import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { NotifyingNode } from '../../support/notifying-node';
+import { PoolWalk } from '../../support/pool-walk';
+
+const client = { isGone: false };
+
+describe('what all coins add up to', () => {
+  let walk: PoolWalk;
+  let all: NotifyingNode;
+  let txidsOf: TxidsOf;
+
+  before(async () => {
+    walk = await PoolWalk.start();
+    all = await NotifyingNode.beside(walk.host);
+    txidsOf = txidsFrom(all.scripts.reader);
+  });
+  after(async () => {
+    await all.close();
+    await walk.close();
+  });
+
+  const tipHash = (): string => toDisplayHex(all.index.reader.read(({ tip }) => tip.hash));
+
+  it('is that of a block of the chain, although a reorganization takes the first one away while it is hashed', async () => {
+    const first = tipHash();
+    let asked = 0;
+    const disturbed = new CoinSet(all.index.reader, async (block) => {
+      if (asked++ === 0) {
+        await walk.goBack('fork', 1);
+        await all.settle();
+      }
+      return txidsOf(block);
+    });
+    const { tip, muhash, coins } = await disturbed.sums('muhash', client);
+    expect([toDisplayHex(tip.hash) === tipHash(), tipHash() === first]).to.deep.equal([true, false]);
+    const calm = await new CoinSet(all.index.reader, txidsOf).sums('muhash', client);
+    expect({ muhash, coins }).to.deep.equal({ muhash: calm.muhash, coins: calm.coins });
+  });
+
+  it('cannot be hashed without txids', async () => {
+    const error: unknown = await new CoinSet(all.index.reader, undefined).sums('muhash', client).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(TxidsMissingError);
+    expect((await new CoinSet(all.index.reader, undefined).sums('none', client)).coins).to.be.above(0);
+  });
+});
