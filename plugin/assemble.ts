@@ -9,6 +9,7 @@ import { explorerInterface } from '../lib/explorer/explorer-interface';
 import { Feed } from '../lib/fleet/feed/feed';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
+import { SharedFolderError } from '../lib/merchant/orders/storage';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
 import { Metrics } from '../lib/metrics/metrics';
 import { Rehearsal } from '../lib/rehearsal/rehearsal';
@@ -242,6 +243,8 @@ export class Assembly {
       const pages = await this.merchant?.open();
       if (pages !== undefined) this.#app.add(pages);
     } catch (error) {
+      if (error instanceof SharedFolderError)
+        throw new OptionError(`--rest-payments must be a folder of its own: ${error.message}`, { cause: error });
       if (!(error instanceof Error && 'syscall' in error)) throw error;
       throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
     }

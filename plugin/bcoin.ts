@@ -38,8 +38,6 @@ export interface HostFullNode extends HostNode {
     readonly height: number;
     add(block: HostBlock): Promise<unknown>;
     getBlock(height: number): Promise<HostFullBlock | null>;
-    /** `hash`: a txid. */
-    getCoin(hash: HostHash, index: number): Promise<{ readonly value: number } | null>;
     open(): Promise<void>;
     close(): Promise<void>;
   };

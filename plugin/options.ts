@@ -155,8 +155,15 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
+/** bcoin drops options like `--rest-auth=`, so a variable of the shell that is not set would leave them out without a word. @throws OptionError */
+function refuseEmpty(args: readonly string[]): void {
+  const empty = args.find((arg) => /^--rest[^=]*=$/.test(arg));
+  if (empty !== undefined) throw new OptionError(`${empty.slice(0, -1)} is given without a value`);
+}
+
 /** @throws OptionError for an unknown `rest-…` option, one of another kind of process, or a value out of range. */
 export function readOptions(config: HostConfig, role: Role = 'node'): RestOptions {
+  refuseEmpty(process.argv);
   const unknown = unknownOption(config);
   if (unknown !== undefined) throw new OptionError(unknown);
   refuseOfOthers(config, role);

@@ -113,8 +113,8 @@ export interface HostChain extends HostEmitter {
   verifyFinal(previous: HostEntry, transaction: HostTransaction, flags: number): Promise<boolean>;
   /** The same for its relative lock times. */
   verifyLocks(previous: HostEntry, transaction: HostTransaction, view: HostCoinView, flags: number): Promise<boolean>;
-  /** Whether an output of the transaction is a coin. */
-  hasCoins(transaction: HostTransaction): Promise<boolean>;
+  /** The coin that an output of a transaction is; null: it is none. */
+  getCoin(hash: HostHash, index: number): Promise<{ readonly value: number } | null>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }

@@ -54,7 +54,12 @@ function hostileJson(bytes: number): Readonly<Record<string, string>> {
 const digits = (count: number): string => '0123456789abcdef'.repeat(count / 16);
 
 /** Whole messages as JSON text. */
-const HOSTILE_MESSAGES: readonly string[] = Object.values(hostileJson(LONG));
+const HOSTILE_MESSAGES: readonly string[] = [
+  ...Object.values(hostileJson(LONG)),
+  // Ids come back as they were written.
+  `{"id":[${'"",'.repeat(LONG / 3)}0],"method":"x"}`,
+  `{"id":{${Array.from({ length: LONG / 12 }, (_, i) => `"${i}":""`).join(',')}},"method":"x"}`
+];
 
 /** Parts of messages as JSON text. */
 const HOSTILE_JSON: readonly string[] = Object.values(hostileJson(SHORTER));

@@ -88,6 +88,15 @@ const other = fc
 const idName = fc.constantFrom('"id"', '"i\\u0064"', '"\\u0069\\u0064"');
 
 describe('the id of a call', () => {
+  it('does not come back if it is an array or object with thousands of texts', () => {
+    const listOf = (texts: number): string => `[${Array(texts).fill('""').join(',')}]`;
+    const objectOf = (texts: number): string => `{${Array.from({ length: texts / 2 }, (_, i) => `"${i}":""`).join(',')}}`;
+    for (const idOf of [listOf, objectOf]) {
+      expect(idTextsIn(`{"id": ${idOf(900)} }`, false).ids).to.deep.equal([idOf(900)]);
+      expect(idTextsIn(`[{"id":${idOf(1_100)}},{"id":1}]`, true).ids).to.deep.equal(['null', '1']);
+    }
+  });
+
   it('comes back as Bitcoin Core prints it, whatever JSON it is, beside any other members', () => {
     const call = fc
       .record({ id: fc.option(spaced(value), { nil: undefined }), name: spaced(idName.map(same)), others: fc.array(other), at: fc.nat() })

@@ -240,6 +240,21 @@ describe('the mount', () => {
     expect(seen).to.deep.equal(['/rest/tx']);
   });
 
+  it('ends a connection whose body nobody reads, once it has replied', async () => {
+    mount();
+    server.on('request', saying('theirs'));
+    await listen();
+    for (const path of ['/rest', '/'])
+      for (const end of ['', '0\r\n\r\n']) {
+        const socket = await openSocket(port());
+        socket.on('error', () => undefined);
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(100)}${end}`);
+        if (end !== '') socket.write(requestBytes({ path }, true));
+        const text = (await untilClosed(socket)).toString();
+        expect(text.match(/200 OK/g), path + end).to.have.length(end === '' ? 1 : 2);
+      }
+  });
+
   describe('when asked for another protocol', () => {
     const upgrade = (path: string, protocol = 'h2c', more = '', method = 'GET'): string =>
       `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
@@ -304,6 +319,13 @@ describe('the mount', () => {
       for (const protocol of ['h2c', 'websocket', 'TLS/1.2'])
         expect(bodies(await replyTo(upgrade('/rest/tx', protocol) + last)), protocol).to.deep.equal(['GET /rest/tx ', 'GET /rest/last ']);
       expect(await replyTo(upgrade('/socket.io', 'websocket'))).to.match(/^HTTP\/1.1 101 /);
+    });
+
+    it('cuts off a client that sends many requests without waiting for replies', async () => {
+      mount(echo);
+      const [few, many] = [50, 20_000];
+      expect(bodies(await replyTo(upgrade('/rest/x').repeat(few) + last))).to.have.length(few + 1);
+      expect(bodies(await replyTo(upgrade('/rest/x').repeat(many) + last))).to.have.length.below(many / 2);
     });
 
     it('keeps the headers, and the connection', async () => {

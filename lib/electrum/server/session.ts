@@ -26,6 +26,9 @@ const MOST_WAITING = 500;
 /** Bytes of requests that wait or are worked on. */
 const MOST_WAITING_BYTES = 1_000_000;
 
+/** Reading a longer message is charged for by its time: small parts take much more than their bytes. */
+const LONG_MESSAGE_BYTES = 16_384;
+
 /** Replies up to this size are sent however many bytes wait to be read. */
 const SMALL_BYTES = 65_536;
 
@@ -131,7 +134,9 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   protected take(message: Buffer): void {
+    const began = performance.now();
     const { isBatch, requests } = readMessage(message);
+    if (message.length > LONG_MESSAGE_BYTES) this.tookLong(performance.now() - began);
     if (this.account.isOverdrawn) {
       this.#cutOff(requests[0]?.id);
       return;

@@ -1,7 +1,15 @@
 // The storage of a merchant's records: named files, each written whole or not at all. The only implementation is a folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
+
+/** Of records and certificates. */
+const ENDINGS: readonly string[] = ['.json', '.watched', '.new', '.pem'];
+
+/** The folder has other files as well, and others may enter it: it was named by mistake. */
+export class SharedFolderError extends Error {
+  override readonly name = 'SharedFolderError';
+}
 
 export interface PaymentStorage {
   read(name: string): Promise<Buffer | undefined>;
@@ -23,7 +31,7 @@ export class FolderStorage implements PaymentStorage {
 
   /**
    * Makes the folder when it is missing. The folder and its files become accessible to their owner alone.
-   * @throws Error of the file system when it cannot be made, read, or written to.
+   * @throws SharedFolderError, and Error of the file system when it cannot be made, read, or written to
    */
   static async open(folder: string): Promise<FolderStorage> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -72,7 +80,10 @@ export class FolderStorage implements PaymentStorage {
 async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;
-  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
+  const names = await readdir(folder);
+  const foreign = names.find((name) => !ENDINGS.includes(extname(name)));
+  if (foreign !== undefined) throw new SharedFolderError(`others may enter ${folder}, and it has what is not the merchant's: ${foreign}`);
+  for (const name of names) await chmod(join(folder, name), 0o600);
   await chmod(folder, mode & 0o700);
 }
 

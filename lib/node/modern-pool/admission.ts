@@ -20,7 +20,7 @@ import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
 import type { Change, Checked } from './change';
 import type { ScriptChecks } from './script-checks';
-import type { HostChain, HostCoinView, HostMempool, HostTransaction } from '../host';
+import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
 
 /** bcoin's height of coins that are not in a block. */
@@ -28,6 +28,8 @@ const UNCONFIRMED = -1;
 /** bcoin's flags for lock times by median time past (BIP113) and relative ones (BIP68). */
 export const LOCK_FLAGS = (1 << 0) | (1 << 1);
 const VBYTES_PER_RATE = 1_000;
+/** Outputs among which a coin is looked for: a transaction that is in the chain mostly has one there. */
+const MOST_LOOKED_FOR = 16;
 /** By bcoin's rule a fee is absurd that is more than so many times what the relay asks for. */
 const ABSURD_FACTOR = 10_000;
 
@@ -195,14 +197,14 @@ export class Admission {
     transaction: HostTransaction,
     before: readonly Checked[]
   ): Promise<{ readonly view: HostCoinView; readonly coins: readonly SpentCoin[] }> {
-    const { mempool, chain } = this.#parts;
+    const { mempool } = this.#parts;
     const view = await spentView(mempool, transaction);
     for (const parent of before) view.addTX(parent.transaction, UNCONFIRMED);
     const coins: SpentCoin[] = [];
     for (const { prevout } of transaction.inputs) {
       const output = view.getOutput(prevout);
       if (output === null) {
-        if (await chain.hasCoins(transaction)) throw new PolicyRefusal('known', 'txn-already-known');
+        if (await this.#isInChain(transaction)) throw new PolicyRefusal('known', 'txn-already-known');
         throw missingInputs();
       }
       const height = view.getHeight(prevout);
@@ -214,6 +216,15 @@ export class Admission {
       });
     }
     return { view, coins };
+  }
+
+  /** Whether one of its first outputs is a coin of the chain. Each is looked for on the disk, while all others wait for the pool. */
+  async #isInChain(transaction: HostTransaction): Promise<boolean> {
+    const { chain } = this.#parts;
+    const hash = toHostLike(chain.tip.hash)(transaction.hash());
+    for (let i = 0; i < Math.min(transaction.outputs.length, MOST_LOOKED_FOR); i++)
+      if ((await chain.getCoin(hash, i)) !== null) return true;
+    return false;
   }
 
   /** The sibling whose place it would take. @throws PolicyRefusal */

@@ -75,9 +75,12 @@ export class RpcServer {
     try {
       const grant = this.#parts.access.grant(request);
       const body = await this.#bodyOf(request, grant);
+      if (grant === 'missing' || grant === 'wrong') {
+        await this.#refuse(response, grant);
+        return;
+      }
       const { calls, isBatch } = parseCalls(body);
-      if (grant === 'missing' || grant === 'wrong') await this.#refuse(response, grant);
-      else if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
+      if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
       else {
         await this.#untilShown(request);
         await this.#serve(calls, isBatch, response);
@@ -189,13 +192,16 @@ export class RpcServer {
     const lane = jobs.some(({ isHeavy, waits }) => isHeavy && !waits) ? 'heavy' : 'small';
     // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
-    for (let from = 0; from < jobs.length;) {
+    for (let from = 0, to = 1; from < jobs.length; from = to++) {
       const job = jobs[from] as Job; // within
-      const next = jobs.findIndex(({ waits }, i) => i > from && waits !== job.waits);
-      const to = job.waits ? from + 1 : next < 0 ? jobs.length : next;
-      if (job.waits) await settle(job, from);
-      else await queue.run(client, () => settleAll(from, to), lane);
-      from = to;
+      if (job.waits) {
+        if (slice.isOver()) await nextTurn();
+        if (client.isGone) throw new ClientGoneError('the client left before all of its calls were made');
+        await settle(job, from);
+        continue;
+      }
+      while (jobs[to]?.waits === false) to++;
+      await queue.run(client, () => settleAll(from, to), lane);
     }
     const [tip] = tips;
     return tips.size === 1 ? tip : undefined;

@@ -4,6 +4,9 @@ import { connectionEvent, replyUnderWay } from './connections';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+/** The bytes that may wait on a connection to which a request is put back: with each one Node reads a further piece of what the client sends. */
+const MOST_WAITING_BYTES = 65_536;
+
 /** Decides whether a request that asks for another protocol is handed over with its connection. */
 type Decision = (request: IncomingMessage) => boolean;
 
@@ -25,12 +28,17 @@ export function decideUpgrades(server: DecidingServer, decision: Decision): () =
  * clients offer HTTP/2 (h2c) with ordinary requests. If there is an `upgrade` listener, as bcoin's for its websockets, Node's parser
  * lets go of the connection at such a request. The request is put back before the bytes that follow it, without its `Upgrade`, and the
  * server gets the connection again: Node takes care of order, bodies and pipelined requests as before.
- * `head`: the bytes that came after the request's headers; a body must not have been read.
+ * `head`: the bytes that came after the request's headers; a body must not have been read. A client that sends many such requests without
+ * waiting for replies is cut off.
  */
 export function servePlainly(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const close = (): void => {
     socket.destroy();
   };
+  if (socket.readableLength > 0 && socket.readableLength + head.length > MOST_WAITING_BYTES) {
+    socket.destroy();
+    return;
+  }
   // The server's own listeners have left the socket.
   socket.on('error', close);
   socket.on('timeout', close);

@@ -4,7 +4,10 @@
 import { JsonWriter } from '../../views/json-writer';
 
 export interface IdTexts {
-  /** The text of each call's id; undefined: it has none. Of duplicate members the last counts, as in JSON.parse. */
+  /**
+   * The text of each call's id; undefined: it has none. Of duplicate members the last counts, as in JSON.parse. `null` for arrays and
+   * objects with very many texts.
+   */
   readonly ids: readonly (string | undefined)[];
   /** How deep arrays and objects are nested in the text. */
   readonly depth: number;
@@ -18,6 +21,9 @@ const BACKSLASH = 0x5c;
 const BRACE_BIT = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
+
+/** The texts in arrays and objects that come back as ids: each takes time of its own. */
+const MOST_TEXTS_IN_ID = 1_000;
 
 /** `"\u0069\u0064"` */
 const LONGEST_ID = 14;
@@ -88,6 +94,8 @@ function textOf(json: string): string {
     const part = json.slice(at, end);
     parts.push(isString ? stringText(part) : part.replace(/\s+/g, ''));
     at = end;
+    // Between two texts is something else.
+    if (parts.length > 2 * MOST_TEXTS_IN_ID) return 'null';
   }
   return parts.join('');
 }

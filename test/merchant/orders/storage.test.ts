@@ -22,12 +22,27 @@ describe('FolderStorage', () => {
   it('removes the access of others to an existing folder and its files', async () => {
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
-    await writeFile(join(folder, 'one'), '1');
-    await chmod(join(folder, 'one'), 0o644);
+    const [one, two] = ['one.json', 'two.json'] as const;
+    await writeFile(join(folder, one), '1');
+    await chmod(join(folder, one), 0o644);
     const storage = await FolderStorage.open(folder);
-    await storage.write('two', Buffer.from('2'));
-    const modes = await Promise.all(['', 'one', 'two'].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
+    await storage.write(two, Buffer.from('2'));
+    const modes = await Promise.all(['', one, two].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
     expect(modes).to.deep.equal([0o700, 0o600, 0o600]);
+  });
+
+  it('leaves a folder as it is that others may enter and that has other files, too', async () => {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+    for (const name of ['one.json', 'run.sh']) {
+      await writeFile(join(folder, name), '');
+      await chmod(join(folder, name), 0o755);
+    }
+    expect(await FolderStorage.open(folder).catch((reason: unknown) => reason))
+      .to.have.property('message')
+      .that.equals(`others may enter ${folder}, and it has what is not the merchant's: run.sh`);
+    const modes = await Promise.all(['', 'one.json', 'run.sh'].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
+    expect(modes).to.deep.equal([0o755, 0o755, 0o755]);
   });
 
   it('is not opened where no folder can be created', async () => {
