@@ -66,6 +66,8 @@ const BROKEN_HEADERS_MS = 10_000;
 /** Begins to serve a connection. `address`: the client's, if not that of its socket. */
 type Accept = (socket: Socket, address?: string) => void;
 
+const TLS_OPTION = '--rest-electrum-tls';
+
 /** A port, and its name in the log. */
 interface Port {
   readonly name: string;
@@ -116,11 +118,12 @@ export class ElectrumService {
     if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#namedByProxy(this.accept));
     if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, this.#namedByProxy(await this.#openTls(options.tls)));
     for (const { name, endpoint, listener } of this.#ports) {
+      const option = endpoint === options.tls ? TLS_OPTION : '--rest-electrum';
       // Tries the port now, so that errors do not show only hours later when the index is complete.
       try {
         await listener.start();
       } catch (error) {
-        throw new SetUpError(`${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`, { cause: error });
+        throw new SetUpError(`${option}: ${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`, { cause: error });
       }
       listener.stop();
     }
@@ -209,7 +212,8 @@ export class ElectrumService {
   async #openTls({ host }: Endpoint): Promise<Accept> {
     const { options, folder, logger, serving } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
-      throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
+      const option = options.certificate === undefined ? TLS_OPTION : '--rest-electrum-cert';
+      throw new SetUpError(`${option}: Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
     });
     this.#certificate = certificate;
     const handshakes = this.#handshakes;

@@ -42,6 +42,6 @@ describe('a node with --rest-electrum', () => {
     );
     other.close();
     expect(error).to.have.property('name', 'OptionError');
-    expect(String(error)).to.include(`Electrum cannot listen on 127.0.0.1:${port}`);
+    expect(String(error)).to.include(`--rest-electrum: Electrum cannot listen on 127.0.0.1:${port}`);
   });
 });

@@ -108,6 +108,52 @@ describe('broadcasting transactions over Esplora’s interface', () => {
     expect(await text(`/tx/${txidOf(child)}/status`)).to.equal(`200 ${UNCONFIRMED}`);
   });
 
+  it('rounds limits to satoshis', async () => {
+    const both = JSON.stringify([hexOf(paying(fresh(), COINBASE_SATS - FEE_SATS))]);
+    for (const limit of ['0.123456789', '1e-1', '0.30000000000000004'])
+      expect(JSON.parse((await text(`/txs/test?maxfeerate=${limit}`, both)).slice(4)), limit).to.have.nested.property('[0].allowed', true);
+    expect(await text('/txs/test?maxfeerate=1e-10', both)).to.match(/^200 .*"allowed":true/);
+    expect(await text('/txs/test?maxfeerate=0.00000001', both)).to.match(/^200 .*"max-fee-exceeded"/);
+    expect(await text('/txs/test?maxfeerate=-1', both)).to.match(/^400 .*Amount out of range/);
+  });
+
+  it('pages through all of them, without those of other scripts', async () => {
+    const [ours, theirs] = [bcoin.KeyRing.generate(), bcoin.KeyRing.generate()];
+    const chained: HostTransaction[] = [];
+    for (const [from, count] of [
+      [fresh(), 23],
+      [fresh(), 22],
+      [fresh(), 20]
+    ] as const)
+      for (let i = 0, last = from, left = COINBASE_SATS; i < count; i++) {
+        left -= FEE_SATS + 1_000;
+        last = signed(
+          ring,
+          [last],
+          [
+            [ring.getAddress(), left],
+            [ours.getAddress(), 1_000]
+          ]
+        );
+        chained.push(last);
+        expect(await text('/tx', hexOf(last))).to.equal(`200 ${txidOf(last)}`);
+      }
+    const foreign = signed(ring, [fresh()], [[theirs.getAddress(), COINBASE_SATS - FEE_SATS]]);
+    await text('/tx', hexOf(foreign));
+    const address = ours.getAddress('string', 'regtest');
+    const pageAfter = async (cursor: string): Promise<string[]> => {
+      const reply = await text(`/addresses/txs${cursor === '' ? '' : `?after_txid=${cursor}`}`, JSON.stringify([address]));
+      return (JSON.parse(reply.slice(4)) as { txid: string }[]).map(({ txid }) => txid);
+    };
+    const all: string[] = [];
+    for (let page = await pageAfter(''); page.length > 0; page = await pageAfter(all.at(-1) ?? '')) all.push(...page);
+    expect(all).to.have.members(chained.map(txidOf));
+    expect(await pageAfter(txidOf(foreign))).to.deep.equal([]);
+    expect(await text(`/address/${address}/txs?after_txid=${txidOf(foreign)}`)).to.equal('200 []');
+    await mine(served.node, 1);
+    await served.settle();
+  });
+
   it('checks requests before they are given to a call', async () => {
     const hex = '00'.repeat(60);
     const cases: readonly [body: string, reply: string][] = [

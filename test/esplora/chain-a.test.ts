@@ -166,6 +166,8 @@ describe('Esplora’s interface over a long chain', () => {
     const together = await walk((query) => served.get(`/scripthashes/txs${query}`, { method: 'POST', body }));
     const txidsOf = (list: readonly Shown[]): string[] => list.map(({ txid }) => txid);
     expect(together.length).to.be.above(100);
+    const first = JSON.parse((await served.get('/scripthashes/txs', { method: 'POST', body })).body.toString()) as Shown[];
+    expect(first).to.deep.equal(together.slice(0, 50));
     expect(txidsOf(together)).to.have.members([...new Set(txidsOf(single.flat()))]);
     const heights = together.map(({ status }) => status.block_height ?? Infinity);
     expect(heights).to.deep.equal(heights.toSorted((a, b) => b - a));
@@ -225,6 +227,8 @@ describe('Esplora’s interface over a long chain', () => {
       expect(await post(`/scripthashes/txs/summary/${together[at - 1]?.txid ?? ''}?max_txs=50`, hashes)).to.equal(
         JSON.stringify(together.slice(at, at + 50))
       );
+    const written = hashes.map((hash, i) => (i % 2 === 0 ? hash : hash.toUpperCase()));
+    expect(await post('/scripthashes/txs/summary', [...hashes, ...written])).to.equal(JSON.stringify(together));
     // Of another script, of the pool, of nobody.
     const foreign = together.find(({ txid }) => !history.some((one) => one.txid === txid))?.txid ?? expect.fail('another script');
     const [pooled] = chainAManifest().mempool;

@@ -156,12 +156,12 @@ async function asCall(method: string, answer: () => Promise<EsploraReply>): Prom
   }
 }
 
-/** The number in a query parameter; null if there is none. @throws HttpError 400 */
-function readAmount(name: string, request: EsploraRequest): number | null {
+/** The amount in a query parameter, rounded to satoshis, as electrs gives it to its node; null if there is none. @throws HttpError 400 */
+function readAmount(name: string, request: EsploraRequest): string | null {
   const text = request.query(name);
   if (text === undefined) return null;
   if (!DECIMAL.test(text)) throw invalidParameter(name);
-  return Number(text);
+  return Number(text).toFixed(8);
 }
 
 /** @throws HttpError 400 */

@@ -100,7 +100,7 @@ const SUMMARY = named(
 /** What `recentReply` writes. */
 const RECENT = named(
   'RecentTransaction',
-  object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES, value: described('Satoshis of all outputs.', SATOSHIS) })
+  object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES, value: described('Satoshis of all outputs that it spends.', SATOSHIS) })
 );
 
 function summaryText({ count, vsize, totalFee, histogram }: PoolSummary): string {

@@ -7,7 +7,7 @@ import { listOf } from '../../describe/schema';
 import { ASKED_HASH, TEXT } from '../../describe/values';
 import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
 import { findHash, joinedReply } from '../reply';
-import { MOST_ASKED, OF_CHAIN, OF_POOL, readMost, TRANSACTIONS } from './script-history';
+import { behind, MOST_ASKED, OF_POOL, readMost, TRANSACTIONS } from './script-history';
 import { addressHash, readScriptHash } from './script-name';
 import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -48,7 +48,7 @@ export function scriptHistoryRoutes(context: EsploraContext): Route[] {
     isHeavy: true,
     operation: {
       id: `post${name}Transactions`,
-      summary: `The transactions of several ${noun}: of the pool (${OF_POOL}), then of the chain from the newest down (${OF_CHAIN}).`,
+      summary: `The transactions of several ${noun}: of the pool, then of the chain from the newest down, ${OF_POOL} together.`,
       parameters: [
         inQuery('max_txs', 'The most transactions.', { type: 'integer', minimum: 0, maximum: MOST_ASKED }),
         inQuery('after_txid', 'The last transaction of the page before.', ASKED_HASH)
@@ -65,18 +65,22 @@ export function scriptHistoryRoutes(context: EsploraContext): Route[] {
 
 function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraContext, read: (text: string) => Buffer): Endpoint {
   return async (request) => {
-    const hashes = namesIn(request.body).map(read);
+    const hashes = hashesIn(request.body, read);
     return scripts.read(async (snapshot) => {
       const { index } = snapshot;
       const parts = hashes.map((hash) => pooled.at(hash, snapshot));
-      const most = readMost(request);
+      const most = readMost(request) ?? OF_POOL;
       const cursor = findHash(request.query('after_txid') ?? '');
       const position = cursor && positionOf(cursor, index);
       if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
       const inPool: PooledTransaction[] = [];
       if (position === undefined) for (const part of parts) inPool.push(...(await part.transactions()));
-      const ofPool = behind(cursor, unique(inPool)).slice(0, most ?? OF_POOL);
-      const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
+      const left = position === undefined ? behind(cursor, unique(inPool)) : [];
+      // The cursor is a transaction of the pool that has to do with other scripts.
+      if (left === undefined) return joinedReply([]);
+      const ofPool = left.slice(0, most);
+      // As many in all as fit, so that no page leaves out the rest of the pool.
+      const limit = most - ofPool.length;
       const texts = await Promise.all([
         ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
         transactions.confirmed(await newestRows(hashes, position, limit, snapshot), index, request)
@@ -107,17 +111,12 @@ const unique = <T extends { readonly txid: Buffer }>(list: readonly T[]): T[] =>
   ...new Map(list.map((one) => [keyOf(one.txid), one])).values()
 ];
 
-/** The transactions after the cursor; all of them if it is not in the list. */
-function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] {
-  return list.slice(1 + list.findIndex(({ txid }) => cursor !== undefined && txid.equals(cursor)));
-}
-
-/** @throws HttpError 400 */
-export function namesIn(body: Buffer): string[] {
+/** SHA-256 of the scripts that a body names, each once, although an address may be written in several ways. @throws HttpError 400 */
+export function hashesIn(body: Buffer, read: ListedKind['read']): Buffer[] {
   const list = parsed(body);
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noScriptList();
   if (list.length > MOST_SCRIPTS) throw tooManyScripts(MOST_SCRIPTS);
-  return [...new Set(list)];
+  return [...new Map(list.map(read).map((hash) => [keyOf(hash), hash])).values()];
 }
 
 function parsed(body: Buffer): unknown {

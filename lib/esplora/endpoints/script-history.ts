@@ -16,7 +16,7 @@ import type { ScriptAnswer, ScriptOperation } from './script-answer';
 
 /** Transactions in one reply, unless the request asks for another number. */
 export const OF_POOL = 50;
-export const OF_CHAIN = 25;
+const OF_CHAIN = 25;
 
 /** The most transactions in one reply, of pool and chain together. */
 export const MOST_ASKED = 100;
@@ -65,7 +65,7 @@ export function mixedPage({ pool, transactions, node }: EsploraContext): ScriptA
     const inPool = position === undefined ? behind(cursor, await pooled.transactions()) : [];
     const ofPool = (inPool ?? []).slice(0, most ?? OF_POOL);
     const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
-    const rows = await rowsBehind(position && cursor, hash, snapshot, limit);
+    const rows = inPool && (await rowsBehind(position && cursor, hash, snapshot, limit));
     const texts = await Promise.all([
       ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
       transactions.confirmed(rows ?? [], index, request)
@@ -103,7 +103,7 @@ export function readMost(request: EsploraRequest): number | undefined {
 }
 
 /** The transactions after the cursor; undefined if it is not in the list. */
-function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] | undefined {
+export function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] | undefined {
   if (cursor === undefined) return list;
   const at = list.findIndex(({ txid }) => txid.equals(cursor));
   return at < 0 ? undefined : list.slice(at + 1);

@@ -12,7 +12,7 @@ import { JsonWriter } from '../../views/json-writer';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, jsonReply, replyFrom } from '../reply';
 import { operationOf, scriptIn } from './script';
-import { listBody, listedKinds, listErrors, namesIn } from './script-histories';
+import { hashesIn, listBody, listedKinds, listErrors } from './script-histories';
 import { rowAfter } from './script-history';
 import type { IndexSnapshot } from '../../index/types';
 import type { RowChange, ScriptSnapshot } from '../../scripts/types';
@@ -68,7 +68,7 @@ export function summaryRoutes(context: EsploraContext): Route[] {
         ...listedKinds(context).map(({ path, noun, name, read }): Route => ({
           method: 'POST',
           path: `${below}${path}/txs/summary${behind}`,
-          endpoint: (request) => summaries(namesIn(request.body).map(read), request, context),
+          endpoint: (request) => summaries(hashesIn(request.body, read), request, context),
           isHeavy: true,
           operation: {
             id: `post${name}${id}`,
