@@ -44,7 +44,7 @@ export class RefusedBlockFile {
   }
 }
 
-export class RefusedBlockFileError extends Error {
+class RefusedBlockFileError extends Error {
   override readonly name = 'RefusedBlockFileError';
 }
 

@@ -5,7 +5,7 @@ import { combineLatest, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 import { FaultFinder } from './fault-finder';
-import { RefusedBlockFileError, refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
+import { refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -84,8 +84,10 @@ export class RefusedBlocks {
       if (await this.#isActive(refused)) this.#say(refused);
       else this.#keep(undefined);
     } catch (error) {
-      this.#logger.warning(`Whether a block was refused by other nodes before is not known: ${messageOf(error)}.`);
-      if (error instanceof RefusedBlockFileError) this.#keep(undefined);
+      // The file stays, so that each start says so: the block may be older than those that are looked at again.
+      this.#logger.warning(
+        `Whether a block was refused by other nodes before is not known: ${messageOf(error)}. Delete the file once you know.`
+      );
     }
   }
 

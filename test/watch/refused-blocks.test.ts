@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -149,6 +149,23 @@ describe('blocks that other nodes refuse', function () {
     await mine(served.node, 2, previous ?? undefined);
     await served.settle();
     expect(warnings()).to.deep.equal([]);
+  });
+
+  it('are said to be unknown at each start while the file about them cannot be read', async () => {
+    await served.close();
+    const file = join(prefix, 'regtest', 'rest', 'refused-block.json');
+    await writeFile(file, 'garbage');
+    for (let start = 0; start < 2; start++) {
+      served = await open();
+      const lines = served.log.lines.filter((line) => line.startsWith('warning Whether a block was refused'));
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include(file).and.include('Delete the file once you know.');
+      await served.close();
+      expect(await readFile(file, 'utf8')).to.equal('garbage');
+    }
+    await rm(file);
+    served = await open();
+    expect(served.log.lines.filter((line) => line.includes('refused by other nodes'))).to.deep.equal([]);
   });
 
   it('are looked for in the other blocks when one cannot be read', async () => {
