@@ -44,7 +44,7 @@ export class RefusedBlockFile {
   }
 }
 
-class RefusedBlockFileError extends Error {
+export class RefusedBlockFileError extends Error {
   override readonly name = 'RefusedBlockFileError';
 }
 
