@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HostConfig } from '../lib/node/host';
 
 export interface Places {
-  /** The folder of both indexes, `rest` in the network's folder; the certificate is next to them. */
+  /** The folder of the indexes, `rest` in the network's folder; other files of the service are next to them. */
   readonly folder: string;
   readonly index: string;
   readonly scripts: string;

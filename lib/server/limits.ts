@@ -1,4 +1,4 @@
-// Every limit of the service: its name, default and origin. The plugin reads the options, under these names and Bitcoin Core's.
+// Limits of requests that options set. The plugin reads the options, under these names and Bitcoin Core's.
 
 import type { ProfileLimits } from '../views/profile';
 
@@ -16,8 +16,8 @@ export interface Limits extends ProfileLimits {
 }
 
 /**
- * Bitcoin Core's limits, except for the body: Bitcoin Core takes 32 MiB, while 15 outpoints are 552 bytes
- * (1,104 as hex). 1 MiB leaves room for higher limits and keeps hostile bodies small.
+ * Bitcoin Core's limits, except for the body and the rate of reading, which it does not bound: Bitcoin Core takes bodies of 32 MiB, while 15
+ * outpoints are 552 bytes (1,104 as hex). 1 MiB leaves room for higher limits and keeps hostile bodies small.
  */
 export const DEFAULT_LIMITS = {
   maxOutpoints: 15,

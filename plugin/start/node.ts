@@ -109,7 +109,7 @@ export async function greeting(
   const last = transactions.at(-1);
   const address = addressIn(transactions.toReversed(), node.network.addressPrefixes);
   const [pooled] = node.pool.entries();
-  const key = apiKey?.file === undefined ? '' : `-u "x:$(cat ${apiKey.file})" `;
+  const key = apiKey?.file !== undefined ? `-u "x:$(cat ${apiKey.file})" ` : http.needsApiKey ? '-u x:KEY ' : '';
   return [
     '',
     ...(explorer ? [`In a browser: ${root}/explorer`] : []),

@@ -56,6 +56,7 @@ export const USAGE = `Usage: npm start -- [OPTION]...
 
 Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --network, --prefix and
 --config it is a node on regtest with a small demonstration chain, in .demo, and --rest-addresses is on.
+--rest-explorer and --rest-pool=modern are always on.
 
   --reset                   make a new demonstration chain
 

@@ -24,7 +24,7 @@ const WEB_SOCKET = {
   'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA=='
 };
 
-/** First byte of a frame: the last one of a text, its first one, and a following one. */
+/** First byte of a frame: the last one of a text, its first one, and a following one; a ping. */
 const [TEXT, FIRST, NEXT, PING] = [0x81, 0x01, 0x00, 0x89];
 
 describe('hostile clients of every transport', function () {

@@ -111,8 +111,10 @@ describe('npm start', function () {
       expect(lastLine(meanwhile)).to.match(/^another process uses \S+\.demo: stop that node first$/);
       await end(first);
 
-      const second = await start();
+      const second = await start('--api-key=sesame');
       await second.printed(new RegExp(`REST answers at height ${434 + 2 * addresses.length}\\. Try:`));
+      await second.printed(/Ctrl-C stops/);
+      expect(second.output).to.match(/curl -u x:KEY http\S+ -d '\{"method": "faucet"/);
       await end(second);
 
       const anew = await start('--reset');

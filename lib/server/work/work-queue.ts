@@ -1,5 +1,5 @@
 // Slots for work and the queue before them (`rpcthreads` and `rpcworkqueue` of Bitcoin Core), in two lanes: whole blocks and other
-// heavy work never take the last slot, and give up their places in a full queue to small requests. A slot is held while a reply is
+// heavy work never take the last one of several slots, and give up their places in a full queue to small requests. A slot is held while a reply is
 // being made, not while its client sends or reads. Why this is not p-limit: docs/decisions/work-queue.md.
 
 import { setImmediate } from 'node:timers/promises';
