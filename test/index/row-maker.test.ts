@@ -131,10 +131,17 @@ describe('making rows', function () {
   });
 
   it('is not renewed for one block at a time', async () => {
+    let renewals = 0;
+    const count = (): void => {
+      renewals++;
+    };
+    process.on('worker', count);
     maker.release(await maker.make(large, 7, hasher));
     await maker.renew();
     const replied = once(thread, 'message');
-    await maker.make(large, 8, hasher);
+    maker.release(await maker.make(large, 8, hasher));
+    process.off('worker', count);
+    expect(renewals).to.equal(0);
     await replied;
   });
 
