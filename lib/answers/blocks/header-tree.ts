@@ -49,7 +49,7 @@ export class HeaderTree {
 
   /**
    * Proves that the header at a height is of the chain up to `checkpoint`, which is neither below that height nor above the tip. `hashed`:
-   * called with the number of headers of each tree of a group that was not cached.
+   * called with the number of headers of each tree of a group that is not cached, before it is made.
    */
   async proof(height: number, checkpoint: number, index: Headers, client: Client, hashed?: (count: number) => void): Promise<HeaderProof> {
     const [group, last] = [Math.floor(height / GROUP_SIZE), Math.floor(checkpoint / GROUP_SIZE)];
@@ -70,8 +70,8 @@ export class HeaderTree {
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);
     if (cached !== undefined) return cached.tree;
+    hashed?.(Math.min(GROUP_SIZE, most + 1 - group * GROUP_SIZE));
     const tree = await runInSlices(groupTree(group, most, index), client);
-    hashed?.(tree.size);
     this.#groups.setIfAskedBefore(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }
