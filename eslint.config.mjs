@@ -106,7 +106,7 @@ const folders = {
   'lib/scripts/read': ['types', 'errors', 'script-coins', 'records', 'txids'],
   'lib/scripts/write': ['types', 'errors', 'records', 'scan', 'txids'],
   'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'txids', 'write'],
-  'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve'],
+  'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve', 'first-checks'],
   'lib/pool/order': [],
   'lib/pool/by-script': ['summary'],
   'lib/pool/projection': ['order', 'by-script'],

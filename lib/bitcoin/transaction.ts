@@ -64,8 +64,8 @@ export class ScannedTransaction {
   readonly length: number;
   /** Whether marker and flag are there. */
   readonly hasWitness: boolean;
-  /** Whether all witnesses are empty although marker and flag are there. Bitcoin Core refuses that; bcoin accepts it. */
-  readonly hasSuperfluousWitness: boolean;
+  /** Items in the witnesses of all inputs. */
+  readonly witnessItems: number;
   readonly inputCount: number;
   readonly inputsOffset: number;
   /** Where the outputs begin, with the compact size of their number. */
@@ -110,7 +110,7 @@ export class ScannedTransaction {
       witnessItems += count;
       for (let left = count; left > 0; left--) reader.skip(reader.compactSize());
     }
-    this.hasSuperfluousWitness = this.hasWitness && witnessItems === 0;
+    this.witnessItems = witnessItems;
     reader.skip(LOCKTIME_LENGTH);
     this.length = reader.offset - this.offset;
   }
@@ -140,6 +140,11 @@ export class ScannedTransaction {
       outputs.push(new ScannedOutput(this.bytes, offset, value, reader.skip(scriptLength), scriptLength));
     }
     return outputs;
+  }
+
+  /** Whether all witnesses are empty although marker and flag are there. Bitcoin Core refuses that; bcoin accepts it. */
+  get hasSuperfluousWitness(): boolean {
+    return this.hasWitness && this.witnessItems === 0;
   }
 
   get version(): number {

@@ -1,9 +1,11 @@
 // Gives transactions to the node's pool, and through it to the network; and asks the pool whether it would accept them.
 
-import { scanWholeTransaction } from '../bitcoin/transaction';
-import { UnreadableTransactionError } from './errors';
+import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { TransactionRefusedError, UnreadableTransactionError } from './errors';
+import { earlyRefusal } from './first-checks';
+import type { PolicyRefusal } from '../policy/refusal';
 import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
-import type { SubmittedPackage, Trials } from './types';
+import type { PackageMember, SubmittedPackage, Trials } from './types';
 
 /** How transactions enter the pool. */
 export interface Entrance {
@@ -13,7 +15,12 @@ export interface Entrance {
   try(transactions: readonly HostTransaction[]): Promise<Trials>;
   /** Adds a child with its parents; undefined: the pool takes only one transaction at a time. */
   readonly submit: ((transactions: readonly HostTransaction[], mostRate: number) => Promise<SubmittedPackage>) | undefined;
+  /** As the pool words a refusal that it did not make itself. */
+  refused(refusal: PolicyRefusal): TransactionRefusedError;
 }
+
+/** Of the members of a package that were not judged, because one of them is refused at once. */
+const NOT_VALIDATED: PackageMember = { type: 'refused', reason: 'package-not-validated', details: '' };
 
 export class Broadcaster {
   readonly #host: HostNode;
@@ -30,7 +37,10 @@ export class Broadcaster {
   /** @throws TransactionRefusedError */
   async broadcast(bytes: Buffer): Promise<void> {
     const { mempool, pool } = this.#host;
-    const transaction = await this.#parse(bytes);
+    const scanned = scan(bytes);
+    const early = this.#refusalOf(scanned);
+    if (early !== undefined) throw this.#entrance.refused(early);
+    const transaction = await this.#read(scanned);
     const entry = mempool.getEntry(this.#toHost(transaction.hash()));
     if (entry) {
       // The one that was checked: another may have the same txid and a wrong witness.
@@ -44,15 +54,28 @@ export class Broadcaster {
 
   /** @throws UnreadableTransactionError */
   async try(transactions: readonly Buffer[]): Promise<Trials> {
-    return this.#entrance.try(await this.#parseAll(transactions));
+    const scanned = transactions.map(scan);
+    const early = this.#firstRefusal(scanned);
+    if (early === undefined) return this.#entrance.try(await this.#readAll(scanned));
+    const { message: reason, words } = this.#entrance.refused(early.refusal);
+    const result = { type: 'refused', reason, ...(words && { words }) } as const;
+    return { results: scanned.map((_, i) => (i === early.at ? result : undefined)) };
   }
 
   /** undefined: the pool takes only one transaction at a time. @throws UnreadableTransactionError */
   async submit(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
-    const parsed = await this.#parseAll(transactions);
-    const submitted = await this.#entrance.submit?.(parsed, mostRate);
-    for (const [i, transaction] of parsed.entries()) {
-      const type = submitted?.members[i]?.type;
+    if (this.#entrance.submit === undefined) return undefined;
+    const scanned = transactions.map(scan);
+    const early = this.#firstRefusal(scanned);
+    if (early !== undefined) {
+      const { reason, details } = early.refusal;
+      const members = scanned.map((_, i): PackageMember => (i === early.at ? { type: 'refused', reason, details } : NOT_VALIDATED));
+      return { message: 'transaction failed', members, replaced: [] };
+    }
+    const read = await this.#readAll(scanned);
+    const submitted = await this.#entrance.submit(read, mostRate);
+    for (const [i, transaction] of read.entries()) {
+      const type = submitted.members[i]?.type;
       if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(transaction);
     }
     return submitted;
@@ -65,16 +88,27 @@ export class Broadcaster {
     else pool.announceTX(transaction);
   }
 
-  #parseAll(transactions: readonly Buffer[]): Promise<HostTransaction[]> {
-    return Promise.all(transactions.map((bytes) => this.#parse(bytes)));
+  #refusalOf(transaction: ScannedTransaction): PolicyRefusal | undefined {
+    const { chain, mempool } = this.#host;
+    return earlyRefusal(transaction, { chain, requireStandard: mempool.options.requireStandard });
   }
 
-  async #parse(bytes: Buffer): Promise<HostTransaction> {
+  #firstRefusal(transactions: readonly ScannedTransaction[]): { readonly at: number; readonly refusal: PolicyRefusal } | undefined {
+    for (const [at, transaction] of transactions.entries()) {
+      const refusal = this.#refusalOf(transaction);
+      if (refusal !== undefined) return { at, refusal };
+    }
+    return undefined;
+  }
+
+  #readAll(transactions: readonly ScannedTransaction[]): Promise<HostTransaction[]> {
+    return Promise.all(transactions.map((transaction) => this.#read(transaction)));
+  }
+
+  async #read({ raw }: ScannedTransaction): Promise<HostTransaction> {
     const hostClass = (this.#hostClass ??= await this.#findClass());
     try {
-      // bcoin also reads superfluous witnesses, and ignores bytes after a transaction. Bitcoin Core refuses both.
-      scanWholeTransaction(bytes);
-      return hostClass.fromRaw(bytes);
+      return hostClass.fromRaw(raw);
     } catch (error) {
       throw new UnreadableTransactionError('it cannot be read', { cause: error });
     }
@@ -86,5 +120,14 @@ export class Broadcaster {
     const [coinbase] = genesis?.txs ?? [];
     if (coinbase === undefined) throw new Error('the node has no genesis block');
     return coinbase.constructor as unknown as HostTransactionClass;
+  }
+}
+
+/** bcoin also reads superfluous witnesses, and ignores bytes after a transaction. Bitcoin Core refuses both. @throws UnreadableTransactionError */
+function scan(bytes: Buffer): ScannedTransaction {
+  try {
+    return scanWholeTransaction(bytes);
+  } catch (error) {
+    throw new UnreadableTransactionError('it cannot be read', { cause: error });
   }
 }

@@ -2,6 +2,7 @@
 
 import { MissingOutputsError, TransactionRefusedError } from './errors';
 import { tryInPool } from './trial';
+import type { PolicyRefusal } from '../policy/refusal';
 import type { Entrance } from './broadcaster';
 import type { HostMempool, HostTransaction, ToHostHash } from './host';
 import type { Trials } from './types';
@@ -34,6 +35,10 @@ export class OwnEntrance implements Entrance {
     const results = await tryInPool(this.#mempool, transactions, reasonOf);
     const refused = results.findIndex(({ type }) => type !== 'taken');
     return { results: refused < 0 ? results : results.map((result, i) => (i === refused ? result : undefined)) };
+  }
+
+  refused({ reason }: PolicyRefusal): TransactionRefusedError {
+    return new TransactionRefusedError(reason);
   }
 }
 

@@ -3,12 +3,13 @@
 
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault } from '../../policy/package';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
-import type { IndexReader } from '../../index/types';
+import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { LogPoint, NodeSource, PackageMember, TrialResult } from '../../node/types';
 import type { Sent, Trial } from '../../views/sending';
 
@@ -184,22 +185,23 @@ const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 
 
 /** Undefined when a spent output is neither in the index nor in the pool. */
 function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingParts): number | undefined {
-  const spent = reader.read((snapshot) => inputs.map(({ txid, index }) => snapshot.coin(txid, index) ?? pool.coin(txid, index)));
-  let fee = 0;
-  for (const coin of spent) {
-    if (coin === undefined) return undefined;
-    fee += coin.value;
-  }
-  for (const { value } of outputs) fee -= value;
-  return fee;
+  return reader.read((snapshot) => {
+    let fee = 0;
+    for (const { txid, index } of inputs) {
+      const coin = snapshot.coin(txid, index) ?? pool.coin(txid, index);
+      if (coin === undefined) return undefined;
+      fee += coin.value;
+    }
+    for (const { value } of outputs) fee -= value;
+    return fee;
+  });
 }
 
 /** Adds the transaction to the pool, or announces it again. `mostRate`: 0 for no limit. @throws CallError -22, -25, -26, -27 */
 async function send(transaction: ScannedTransaction, mostRate: number, parts: SendingParts): Promise<void> {
   const { reader, node } = parts;
-  const { txid, raw, outputs } = transaction;
-  const hasCoins = reader.read((snapshot) => outputs.some((_, n) => snapshot.coin(txid, n) !== undefined));
-  if (hasCoins) throw inUtxoSet();
+  const { txid, raw } = transaction;
+  if (reader.read((snapshot) => hasCoins(transaction, snapshot))) throw inUtxoSet();
   const size = virtualSize(transaction);
   const fee = node.pool.entry(txid) === undefined ? feeOf(transaction, parts) : undefined;
   if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, size)) {
@@ -216,6 +218,20 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
     throw error instanceof TransactionRefusedError ? refusal({ reason: error.message, words: error.words }, fee, size, parts) : error;
+  }
+}
+
+/** Whether one of its outputs is a coin of the chain. */
+function hasCoins({ txid, outputs }: ScannedTransaction, snapshot: IndexSnapshot): boolean {
+  return mayBeInChain(txid, snapshot) && outputs.some((_, n) => snapshot.coin(txid, n) !== undefined);
+}
+
+function mayBeInChain(txid: Buffer, snapshot: IndexSnapshot): boolean {
+  try {
+    return snapshot.position(txid) !== undefined;
+  } catch (error) {
+    if (error instanceof NotYetKnownError) return true;
+    throw error;
   }
 }
 

@@ -3,7 +3,6 @@
 
 import { scanTransaction } from '../../bitcoin/transaction';
 import { checkDustPaysNothing, dustIn, spendsAllDust, unspentDust } from '../../policy/dust';
-import { checkForm, checkLength, checkStandard } from '../../policy/form';
 import { feeAt } from '../../policy/limits';
 import { coinsText } from '../../policy/names';
 import { PolicyRefusal } from '../../policy/refusal';
@@ -14,6 +13,7 @@ import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { keyOf } from '../../bitcoin/hash';
 
+import { checkFirst } from '../first-checks';
 import { inSlices } from './in-slices';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
@@ -123,10 +123,7 @@ export class Admission {
   async #check(transaction: HostTransaction, terms: Terms, before: readonly Checked[]): Promise<Checked> {
     const { chain, clusters, settings } = this.#parts;
     const offered = new Offered(scanTransaction(transaction.toRaw()));
-    checkForm(offered);
-    this.#checkForks(transaction, offered);
-    if (settings.requireStandard) checkStandard(offered);
-    checkLength(offered);
+    checkFirst(offered, { chain, requireStandard: settings.requireStandard });
     if (!(await chain.verifyFinal(chain.tip, transaction, LOCK_FLAGS))) throw new PolicyRefusal('policy', 'non-final');
     this.#checkIsNew(offered);
     const conflicts = this.#conflictsOf(transaction, terms);
@@ -155,13 +152,6 @@ export class Admission {
       conflicts: sibling === undefined ? conflicts : new Set([...conflicts, sibling]),
       evictsSibling: sibling !== undefined
     };
-  }
-
-  /** On a chain on which forks are not active yet, bcoin lets in nothing that depends on them. @throws PolicyRefusal */
-  #checkForks(transaction: HostTransaction, { version }: Offered): void {
-    const { chain, settings } = this.#parts;
-    if (settings.requireStandard && version >= 2 && !chain.state.hasCSV()) throw new PolicyRefusal('policy', 'premature-version2-tx');
-    if (transaction.hasWitness() && !chain.state.hasWitness()) throw new PolicyRefusal('policy', 'no-witness-yet');
   }
 
   /** A rule of bcoin's, if the operator wants it. @throws PolicyRefusal */

@@ -20,7 +20,7 @@ export class ModernEntrance implements Entrance {
     try {
       await this.#pool.add(transaction);
     } catch (error) {
-      throw error instanceof PolicyRefusal ? refusedError(error) : error;
+      throw error instanceof PolicyRefusal ? this.refused(error) : error;
     }
   }
 
@@ -44,6 +44,12 @@ export class ModernEntrance implements Entrance {
 
   submit = (transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> =>
     this.#pool.submit(transactions, mostRate);
+
+  refused(refusal: PolicyRefusal): TransactionRefusedError {
+    const { kind, reason, message } = refusal;
+    if (kind === 'missing') return new MissingOutputsError(message, { cause: refusal });
+    return new TransactionRefusedError(reason, { cause: refusal, words: { reason, message } });
+  }
 }
 
 const taken = ({ candidate: { fee, size } }: Checked): TrialResult => ({ type: 'taken', fee, size });
@@ -51,10 +57,4 @@ const taken = ({ candidate: { fee, size } }: Checked): TrialResult => ({ type: '
 function trialOf({ kind, reason, message }: PolicyRefusal): TrialResult {
   if (kind === 'missing') return { type: 'missing' };
   return { type: 'refused', reason, words: { reason, message } };
-}
-
-function refusedError(refusal: PolicyRefusal): TransactionRefusedError {
-  const { kind, reason, message } = refusal;
-  if (kind === 'missing') return new MissingOutputsError(message, { cause: refusal });
-  return new TransactionRefusedError(reason, { cause: refusal, words: { reason, message } });
 }
