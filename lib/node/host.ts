@@ -331,6 +331,9 @@ export interface HostHttp {
   readonly http: Server;
   readonly options: { readonly apiKey: string; readonly noAuth: boolean };
   on(event: 'request', listener: (request: HostEmitter) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  listeners(event: 'error'): ((error: Error) => void)[];
+  removeAllListeners(event: 'error'): unknown;
 }
 
 export interface HostNode extends HostEmitter {

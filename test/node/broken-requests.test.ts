@@ -1,9 +1,10 @@
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { expect } from 'chai';
 import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { ask, openSocket } from '../support/http';
 import { openRegtestNode } from '../support/regtest-node';
+import { until } from '../support/until';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestFullNode } from '../support/bcoin';
 
@@ -42,5 +43,28 @@ describe('requests to bcoin’s own interface that break off', () => {
     socket.resetAndDestroy();
     await gone;
     expect((await ask(port, { path: '/' })).status).to.equal(200);
+  });
+
+  it('are no errors of the node, as other failures of its server are', async () => {
+    const { port } = http.server.address() as AddressInfo;
+    const errors: string[] = [];
+    (host as unknown as EventEmitter).on('error', ({ message }: Error) => errors.push(message));
+    for (const { sent, end } of [
+      { sent: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{', end: (socket: Socket) => socket.end() },
+      { sent: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{', end: (socket: Socket) => socket.resetAndDestroy() },
+      { sent: 'NONSENSE\r\n\r\n', end: (socket: Socket) => socket.end() }
+    ]) {
+      const connected = once(http.server, 'connection') as Promise<[Socket]>;
+      const socket = await openSocket(port);
+      const [ofServer] = await connected;
+      const gone = new Promise((resolve) => ofServer.once('close', resolve));
+      socket.write(sent);
+      await until(() => ofServer.bytesRead === sent.length);
+      end(socket);
+      await gone;
+    }
+    const failure = new Error('the server fails');
+    (host.http as unknown as EventEmitter).emit('error', failure);
+    expect(errors).to.deep.equal([failure.message]);
   });
 });
