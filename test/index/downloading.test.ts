@@ -94,9 +94,9 @@ describe('an index of a node that downloads the chain', function () {
   it('can be closed during the pause between batches, without waiting for its end', async () => {
     await mine(current.host, 1);
     expect(current.index.state.phase).to.equal('indexing');
-    const started = performance.now();
     await current.index.close();
-    expect(performance.now() - started).to.be.below(500);
+    // At the end of the pause the block would have been written.
+    expect(durable).to.deep.equal([]);
     await mine(current.host, 1);
     expect(current.host.chain.height).to.equal(2);
   });

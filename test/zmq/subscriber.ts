@@ -11,8 +11,19 @@ export interface Message {
   readonly body: Buffer;
 }
 
-/** A publisher does not say when it has a subscription. */
-const SUBSCRIBED_MS = 300;
+/** Between the handshake and when the publisher has read the subscription, which it does not say. */
+const SUBSCRIBED_MS = 100;
+
+/** Subscribes to topics that begin so, and resolves when the publisher should know. */
+export async function subscribeTo(address: string, socket: Subscriber, prefixes: readonly string[] = ['']): Promise<void> {
+  const greeted = new Promise((resolve) => {
+    socket.events.on('handshake', resolve);
+  });
+  socket.subscribe(...prefixes);
+  socket.connect(address);
+  await greeted;
+  await setTimeout(SUBSCRIBED_MS);
+}
 
 export class TestSubscriber {
   readonly messages: Message[] = [];
@@ -22,10 +33,8 @@ export class TestSubscriber {
   /** `prefixes`: of the topics that it gets. */
   static async open(address: string, prefixes: readonly string[] = ['']): Promise<TestSubscriber> {
     const subscriber = new TestSubscriber();
-    subscriber.#socket.subscribe(...prefixes);
-    subscriber.#socket.connect(address);
+    await subscribeTo(address, subscriber.#socket, prefixes);
     subscriber.#reading = subscriber.#read();
-    await setTimeout(SUBSCRIBED_MS);
     return subscriber;
   }
 
