@@ -219,8 +219,8 @@ export class ChainIndexer implements ChainIndex {
 
   /**
    * Opens the store and starts to catch up, without waiting for the end of either. If opening takes longer than `patienceMs`, it
-   * continues in the background, and the state says how it ends. A store that cannot be opened, or is damaged and cannot be
-   * rebuilt, does not keep the node from starting; the state reports it, and it is tried again each minute.
+   * continues in the background, and the state says how it ends. A store that cannot be opened is tried again each minute, one
+   * that is damaged and cannot be rebuilt is not; neither keeps the node from starting, and the state reports it.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {

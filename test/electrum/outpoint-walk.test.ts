@@ -173,4 +173,26 @@ describe('notifications about outpoints', () => {
     client.close();
     expect(all.outpoints.size).to.equal(0);
   }).timeout(60_000);
+
+  it('tell that another branch has spent an output otherwise, also to the first subscriber of a process', async () => {
+    walk = await PoolWalk.start();
+    all = await NotifyingNode.beside(walk.host);
+    const [outpoint] = await walk.spendable();
+    if (outpoint === undefined) throw new Error('expected an output to spend');
+    // What pays nothing does not come back into the pool.
+    const [spending, other] = [1, 2].map((pays) => walk?.made([outpoint], [pays], 0) ?? expect.fail('a transaction'));
+    if (spending === undefined || other === undefined) throw new Error('expected two transactions');
+    const fork = walk.host.chain.tip;
+    await walk.mineOnly([spending]);
+    await all.untilNotified();
+    const [client, later] = [new Client(all), new Client(all)];
+    await client.subscribe([outpoint]);
+    expect(client.told.get(nameOf(outpoint))).to.include({ spender_txhash: toDisplayHex(spending.hash()) });
+    await walk.mineOnly([], await walk.mineOnly([other], fork));
+    await all.untilNotified();
+    await later.subscribe([outpoint]);
+    for (const { told } of [client, later]) expect(told.get(nameOf(outpoint))).to.include({ spender_txhash: toDisplayHex(other.hash()) });
+    client.close();
+    later.close();
+  }).timeout(60_000);
 });

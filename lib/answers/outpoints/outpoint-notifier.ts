@@ -105,8 +105,10 @@ export class OutpointNotifier implements Notifier {
         const found = await statuses.at(outpoint, snapshot, client);
         worked(found.rows);
         const status = this.#keep(subscribed, found, pass);
-        // Before its script was watched, a block may have spent it unseen.
-        if (this.#watch(subscribed, found)) this.#pending.add(subscribed);
+        // Before its script was watched, a block may have spent it unseen. And the next pass looks at all only if the tip of the last one has
+        // left the chain, which says nothing of a status that was found above it.
+        const isNewlyWatched = this.#watch(subscribed, found);
+        if (isNewlyWatched || this.#tip?.equals(snapshot.index.tip.hash) !== true) this.#pending.add(subscribed);
         subscribed.listeners.set(listener, status);
         return status;
       });

@@ -87,6 +87,8 @@ export class TransactionUpdates implements Notifier {
     // Listeners that were there before are notified by the next pass.
     if (tracked.listeners.size === 0) tracked.standing = standing;
     else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#pending.add(tracked);
+    // Another chain may go back to the tip of the last pass, which would then look at nothing.
+    if (this.#tip?.equals(snapshot.index.tip.hash) !== true) this.#pending.add(tracked);
     this.#tracked.set(keyOf(txid), tracked);
     tracked.listeners.add(listener);
     return standing === 'unknown' ? undefined : this.#update(tracked, standing);

@@ -65,8 +65,9 @@ export class HeaderTable {
   pop(height: number): void {
     if (height >= this.#length) return;
     this.version++;
+    if (height === 0) this.#slots.fill(0);
     // The last row goes first: no remaining row can have been moved past its slot.
-    for (let at = this.#length - 1; at >= height; at--) this.#slots[this.#slotOf(this.hashAt(at), at + 1)] = 0;
+    else for (let at = this.#length - 1; at >= height; at--) this.#slots[this.#slotOf(this.hashAt(at), at + 1)] = 0;
     this.#lastHash = height === 0 ? Buffer.alloc(0) : Buffer.from(this.hashAt(height - 1));
     this.#segments.length = Math.ceil(height / SEGMENT_ROWS);
     this.#isSealed = true;
