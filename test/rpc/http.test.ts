@@ -211,6 +211,13 @@ describe('calls over HTTP', () => {
       expect(await new RpcCaller(port, headers).call('getblockcount')).to.equal(0);
   });
 
+  it('are none for pages of other sites, with which a browser sends the credentials that it remembers', async () => {
+    const { port } = await open(KEY);
+    const statusFor = async (site: string): Promise<number> =>
+      (await new RpcCaller(port, { ...basic('any:sesame'), 'Sec-Fetch-Site': site }).post('{"method":"getblockcount"}')).status;
+    expect(await Promise.all(['cross-site', 'same-site', 'same-origin', 'none'].map(statusFor))).to.deep.equal([403, 403, 200, 200]);
+  });
+
   it('need the API key, the user’s password, or the cookie; the node’s own calls need the key', async () => {
     const prefix = await newFolder();
     const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:open:says me' }, prefix);

@@ -1,9 +1,9 @@
 // Who may make which calls: anyone with the node's API key as password, under any user name, all of them; the user of `--rest-rpc-user` and
 // anyone who can read the cookie file those that are answered here, or those of `--rest-rpc-whitelist`. If the node requires no key, no
-// credentials are needed here either.
+// credentials are needed here either. Pages of other sites, for which a browser sends the credentials that it remembers, may make none.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { credentialsOf, hasApiKey } from '../../server/http/auth';
+import { credentialsOf, hasApiKey, isOfOtherSite } from '../../server/http/auth';
 import { CALLS } from '../call-table';
 import { isOwnCall } from '../own-calls';
 import type { IncomingMessage } from 'node:http';
@@ -30,6 +30,7 @@ interface User {
 }
 
 const ALL: Rights = () => true;
+const NONE: Rights = () => false;
 
 export class Access {
   readonly #parts: AccessParts;
@@ -54,6 +55,7 @@ export class Access {
   /** Takes the same time for all credentials of the same length. */
   grant(request: Pick<IncomingMessage, 'headers'>): Grant {
     const { host } = this.#parts;
+    if (isOfOtherSite(request)) return NONE;
     if (!host.needsApiKey) return ALL;
     if (request.headers.authorization === undefined) return 'missing';
     const credentials = credentialsOf(request);

@@ -19,6 +19,15 @@ export function hasApiKey(credentials: string, host: Pick<HttpHost, 'isApiKey'>)
   return colon >= 0 && host.isApiKey(credentials.slice(colon + 1));
 }
 
+/**
+ * Whether a browser sends the request for a page of another site: with the key that it remembers, and without asking first if it is a form
+ * (Fetch Metadata, `Sec-Fetch-Site`). Other clients do not have the header.
+ */
+export function isOfOtherSite({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
+}
+
 /** @throws HttpError 401 unless the request carries the node's API key. */
 export function requireApiKey(request: IncomingMessage, host: Pick<HttpHost, 'isApiKey'>): void {
   const credentials = credentialsOf(request);
