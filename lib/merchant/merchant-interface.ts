@@ -5,8 +5,8 @@ import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { accepts } from '../payments/transport/media-types';
 import { inOrder } from '../server/answering';
-import { RETRY_AFTER } from '../server/errors';
-import { requireApiKey } from '../server/http/auth';
+import { HttpError, RETRY_AFTER } from '../server/errors';
+import { isOfOtherSite, requireApiKey } from '../server/http/auth';
 import { readBody } from '../server/http/body';
 import { isUnder, under } from '../server/http/mount';
 import { refusalOf } from '../server/refusal';
@@ -63,6 +63,7 @@ export function merchantInterface(parts: MerchantInterfaceParts): HttpInterface 
   });
   router.post(patternOf(CREATE), async (context) => {
     requireApiKey(context.req, host);
+    if (isOfOtherSite(context.req)) throw new HttpError(403, 'Pages of other sites may not make orders');
     const body = await bodyOf(context, MAX_ORDER_BYTES);
     write(context, await answerCreate(merchant, body));
   });

@@ -47,6 +47,7 @@ export class MerchantService {
   readonly #parts: MerchantServiceParts;
   #follower: ChainFollower | undefined;
   #webhooks: Webhooks | undefined;
+  #forgetServer = (): void => undefined;
 
   constructor(parts: MerchantServiceParts) {
     this.#parts = parts;
@@ -117,6 +118,7 @@ export class MerchantService {
     await webhooks.open();
     await follower.open();
     host.server.once('listening', webhooks.settled);
+    this.#forgetServer = () => void host.server.removeListener('listening', webhooks.settled);
     const pages = merchantInterface({ merchant, host, timeoutMs, unfinished, version, logger, requireReady: requireCaughtUp, files });
     if (notifyOrigins.length > 0)
       logger.info(`Webhooks go to ${notifyOrigins.join(', ')}, signed with the secret in ${SECRET_FILE} there.`);
@@ -126,6 +128,7 @@ export class MerchantService {
 
   /** Resolves when nothing will be written any more. */
   async close(): Promise<void> {
+    this.#forgetServer();
     await this.#follower?.close();
     await this.#webhooks?.close();
   }

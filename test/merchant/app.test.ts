@@ -10,7 +10,7 @@ import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
 import { WebFiles } from '../../lib/web/web-files';
 import { ask, openSocket, requestBytes } from '../support/http';
-import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
+import { inShop, order, paying, paymentFor, script, type Shop } from './orders/shop';
 import type { AddressInfo } from 'node:net';
 
 interface ServedShop extends Shop {
@@ -108,6 +108,17 @@ describe('the merchant’s pages', () => {
     servedShop(async (shop) => {
       const reply = await ask(shop.port, { method: 'POST', path: '/pay', body: Buffer.alloc(300_000, '[') });
       expect(reply.status).to.equal(401);
+    })
+  );
+
+  it(
+    'takes no order from a page of another site, for which a browser sends the key that it remembers',
+    servedShop(async (shop) => {
+      const Authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+      const body = Buffer.from(JSON.stringify({ outputs: [{ amount: 10_000, script: script.toString('hex') }] }));
+      const statusFor = async (site: string): Promise<number> =>
+        (await ask(shop.port, { method: 'POST', path: '/pay', headers: { Authorization, 'Sec-Fetch-Site': site }, body })).status;
+      expect([await statusFor('cross-site'), await statusFor('same-site'), await statusFor('same-origin')]).to.deep.equal([403, 403, 201]);
     })
   );
 

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -66,8 +66,8 @@ describe('a merchant on the node', function () {
   const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
   const create = (order: unknown, headers: Record<string, string> = { authorization }): Promise<Response> =>
     fetch(`${served.baseUrl}/pay`, { method: 'POST', headers, body: JSON.stringify(order) });
-  const createOrder = async (): Promise<{ readonly id: string; readonly url: string; readonly uri: string }> => {
-    const response = await create({ outputs: [{ amount: AMOUNT, script: SCRIPT }], memo: 'Two mugs' });
+  const createOrder = async (script = SCRIPT): Promise<{ readonly id: string; readonly url: string; readonly uri: string }> => {
+    const response = await create({ outputs: [{ amount: AMOUNT, script }], memo: 'Two mugs' });
     expect(response.status).to.equal(201);
     return (await response.json()) as { id: string; url: string; uri: string };
   };
@@ -196,7 +196,7 @@ describe('a merchant on the node', function () {
 
   it('signs with the key and certificates in its folder, and with renewed ones without a restart', async () => {
     const orderSignedBy = async (signer: MadeCertificate): Promise<Verification> => {
-      const { url } = await createOrder();
+      const { url } = await createOrder(`0014${randomBytes(20).toString('hex')}`);
       const request = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
       return verifyPaymentRequest(request, {
         roots: new TrustRoots([]),

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { acknowledgePayment, decodePayment, type PaymentDetails } from '../../payments/messages';
 import { PaymentError } from '../../payments/error';
 import { makePaymentRequest } from '../../payments/signature';
-import { answeringTransactions, checkPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
+import { answeringTransactions, checkPaid, isPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../../payments/rules/request';
 import { displayTxid, parentsFirst, type Transaction } from '../../payments/rules/transaction';
 import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
@@ -101,17 +101,30 @@ export class Merchant {
       },
       await this.#options.identity?.()
     );
-    await this.#save({
-      id,
-      createdAt: now,
-      request,
-      payments: [],
-      received: [],
-      ...(merchantUrl !== undefined && { merchantUrl }),
-      ...(notifyUrl !== undefined && { notifyUrl })
+    await this.#inTurn(async () => {
+      this.#refuseSharedScripts(order);
+      await this.#save({
+        id,
+        createdAt: now,
+        request,
+        payments: [],
+        received: [],
+        ...(merchantUrl !== undefined && { merchantUrl }),
+        ...(notifyUrl !== undefined && { notifyUrl })
+      });
     });
     this.#list.add(id);
     return { id, url: this.#urlOf(id), uri: this.uriOf(id) };
+  }
+
+  /** What comes to a script without a Payment would pay every order that asks for it. @throws PaymentError `unpayable` */
+  #refuseSharedScripts({ outputs }: Order): void {
+    const shared = outputs.findIndex(({ script }) => this.isAsked(script));
+    if (shared < 0) return;
+    throw new PaymentError(
+      'unpayable',
+      `The script of output ${shared} is watched for another order: each order needs scripts of its own.`
+    );
   }
 
   /** @throws PaymentError `unknown-request`. */
@@ -240,10 +253,8 @@ export class Merchant {
       }
       if (!isInterrupted) checkExpiry(details, this.#options.clock());
       await this.#refuseSecondPayment(stored, before);
-      const due = payableOutputs(details);
-      const paying = await this.#store.unclaimed(payingOutputs(transactions, due.outputs), id);
-      checkPaid(paying, due);
-      return await this.#carryOut(stored, known, transactions, paying);
+      await this.#refuseIfPaidByOthers(stored, known);
+      return await this.#carryOut(stored, known, transactions, await this.#paying(stored, transactions));
     } catch (error) {
       if (error instanceof PaymentError && !(isInterrupted && error.code === 'not-yet-known')) await this.#refuse(id, came, error);
       throw error;
@@ -257,6 +268,21 @@ export class Merchant {
       requireKnown(standing);
       throw new PaymentError('already-paid', 'The request is paid already.');
     }
+  }
+
+  /** Most wallets pay to the address, and another one of the same customer may still have the request. */
+  async #refuseIfPaidByOthers(stored: StoredRequest, { txids }: StoredPayment): Promise<void> {
+    const own = new Set(txids.map(displayTxid));
+    const others = (await this.#present(stored)).filter(({ txid }) => !own.has(txid));
+    if (isPaid(payableOutputs(detailsOf(stored)).outputs, others)) throw new PaymentError('already-paid', 'The request is paid already.');
+  }
+
+  /** The outputs that pay the order, and have paid no other. @throws PaymentError `underpaid` */
+  async #paying(stored: StoredRequest, transactions: readonly Transaction[]): Promise<PayingOutput[]> {
+    const due = payableOutputs(detailsOf(stored));
+    const paying = await this.#store.unclaimed(payingOutputs(transactions, due.outputs), stored.id);
+    checkPaid(paying, due);
+    return paying;
   }
 
   /** The Payment is stored first: it says where to send a refund. */
@@ -324,12 +350,12 @@ export class Merchant {
   }
 
   async #trace(stored: StoredRequest): Promise<TracedPayment[]> {
-    return Promise.all(settling(stored).map((payment) => tracePayment(payment, this.#chain)));
+    return Promise.all(settling(stored).map((payment) => tracePayment(payment, payableOutputs(detailsOf(stored)).outputs, this.#chain)));
   }
 
   async #receive(id: string, block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const stored = await this.#store.request(id);
-    const received = withReceipts(stored, block, outputs);
+    const received = withReceipts(stored, block, outputs, this.#options.clock());
     if (received !== stored) await this.#save(received);
     for (const output of outputs) this.#watch.forget(id, output);
   }
@@ -404,23 +430,29 @@ export class Merchant {
   /** Finishes a Payment whose acceptance was interrupted by the end of the process. */
   async #finish(stored: StoredRequest, payment: StoredPayment): Promise<void> {
     const transactions = transactionsIn(decodePayment(payment.payment));
-    const paying = await this.#store.unclaimed(payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
-    await this.#carryOut(stored, payment, transactions, paying);
+    await this.#carryOut(stored, payment, transactions, await this.#paying(stored, transactions));
   }
 
   async #close(id: string): Promise<void> {
-    await this.#save(await this.#store.request(id));
-    if (this.#watch.over(this.#options.clock()).includes(id)) await this.#forget(id);
+    // A Payment may have come meanwhile.
+    if (!this.#watch.isOver(id, this.#options.clock())) return;
+    await this.#store.save(this.#recorded(await this.#store.request(id)));
+    await this.#forget(id);
   }
 
   async #save(stored: StoredRequest): Promise<void> {
     const { id } = stored;
-    const money = new Set([...stored.received, ...this.#watch.outputsInPool(id)].map(({ txid }) => displayTxid(txid)));
-    const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
-    const recorded = { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
+    const recorded = this.#recorded(stored);
     if (!this.#watch.has(id)) await this.#store.watch(id);
     await this.#store.save(recorded);
     this.#watch.follow(recorded);
+  }
+
+  /** Without Payments that need not stay. */
+  #recorded(stored: StoredRequest): StoredRequest {
+    const money = new Set([...stored.received, ...this.#watch.outputsInPool(stored.id)].map(({ txid }) => displayTxid(txid)));
+    const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
+    return { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

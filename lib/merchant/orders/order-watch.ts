@@ -1,14 +1,14 @@
 // The orders for whose scripts blocks and pool are searched, in memory: their scripts, the end of the search, and outputs seen in
 // the pool. Outputs in blocks are in the records.
 
-import type { PayingOutput } from '../../payments/rules/payment';
+import { isPaid, type PayingOutput } from '../../payments/rules/payment';
 import { payableOutputs } from '../../payments/rules/request';
 import { detailsOf, settling, type StoredRequest } from './record';
 
-/** How long blocks and pool are searched for an order after its expiry, its creation, or its last Payment, whichever is latest. */
+/** How long blocks and pool are searched for an order after its expiry, its creation, its last Payment, or the last block that paid it, whichever is latest. */
 const WATCH_MS = 90 * 24 * 3_600_000;
 
-/** Outputs in the pool that are remembered for an order: anybody can send dust. */
+/** Outputs in the pool that are remembered for an order, the largest: anybody can send dust. */
 const MOST_SEEN = 256;
 
 /**
@@ -95,7 +95,12 @@ export class OrderWatch {
 
   /** Orders that no longer need to be watched. */
   over(now: Date): string[] {
-    return this.#which(({ until, settlement }) => until < now.getTime() && settlement !== 'doubt');
+    return this.#which((order) => isOver(order, now));
+  }
+
+  isOver(id: string, now: Date): boolean {
+    const order = this.#orders.get(id);
+    return order !== undefined && isOver(order, now);
   }
 
   settle(id: string, settlement: Settlement): void {
@@ -107,8 +112,9 @@ export class OrderWatch {
   seenInPool(output: PayingOutput): void {
     for (const id of this.askers(output.script) ?? []) {
       const seen = this.#orders.get(id)?.seen;
-      if (seen === undefined || seen.size >= MOST_SEEN) continue;
+      if (seen === undefined) continue;
       seen.set(outpointKey(output), output);
+      if (seen.size > MOST_SEEN) seen.delete(smallestOf(seen));
       this.#seen.add(id);
       this.#observer?.touched(id);
     }
@@ -144,6 +150,18 @@ export class OrderWatch {
   }
 }
 
+function isOver({ until, settlement }: WatchedOrder, now: Date): boolean {
+  return until < now.getTime() && settlement !== 'doubt';
+}
+
+/** The key of the output with the least satoshis, the newest of several. */
+function smallestOf(outputs: ReadonlyMap<string, PayingOutput>): string {
+  let key = '';
+  let least: bigint | undefined;
+  for (const [other, { amount }] of outputs) if (least === undefined || amount <= least) [key, least] = [other, amount];
+  return key;
+}
+
 export function outpointKey({ txid, index }: Pick<PayingOutput, 'txid' | 'index'>): string {
   return `${txid.toString('latin1')}${index}`;
 }
@@ -154,8 +172,9 @@ function keyOf(script: Buffer): string {
 
 /** Unix milliseconds. An order without an expiry can be paid until it has been paid. */
 function watchedUntil(stored: StoredRequest): number {
-  const { expires } = detailsOf(stored);
-  const isPaid = settling(stored).length > 0;
-  const lastMoment = expires === undefined ? (isPaid ? 0 : Infinity) : Number(expires) * 1_000;
-  return Math.max(lastMoment, stored.createdAt.getTime(), ...stored.payments.map(({ receivedAt }) => receivedAt.getTime())) + WATCH_MS;
+  const details = detailsOf(stored);
+  const { createdAt, payments, received } = stored;
+  const isSettled = settling(stored).length > 0 || isPaid(payableOutputs(details).outputs, received);
+  const lastMoment = details.expires === undefined ? (isSettled ? 0 : Infinity) : Number(details.expires) * 1_000;
+  return Math.max(lastMoment, createdAt.getTime(), ...[...payments, ...received].map(({ receivedAt }) => receivedAt.getTime())) + WATCH_MS;
 }

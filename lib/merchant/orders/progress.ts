@@ -2,7 +2,7 @@
 // Payments alone; most wallets pay to the address and send none.
 
 import type { PaymentDetails } from '../../payments/messages';
-import { sumByScript } from '../../payments/rules/payment';
+import { isPaid, missingOf } from '../../payments/rules/payment';
 import { isExpired, payableOutputs, unixSeconds, type RequestedOutput } from '../../payments/rules/request';
 import { receivedOf, type PaymentState, type PresentOutput } from './receipts';
 import { detailsOf, type StoredRequest } from './record';
@@ -93,21 +93,6 @@ function confirmationsOf(due: Due, { state, present }: Observed): number {
 
 function isInChain({ confirmations }: PresentOutput): boolean {
   return confirmations > 0;
-}
-
-function isPaid(due: Due, outputs: readonly PresentOutput[]): boolean {
-  return outputs.length > 0 && missingOf(due, outputs) === 0n;
-}
-
-/** Satoshis. */
-function missingOf(due: Due, present: readonly PresentOutput[]): bigint {
-  const came = sumByScript(present);
-  let missing = 0n;
-  for (const [script, amount] of sumByScript(due)) {
-    const lacking = amount - (came.get(script) ?? 0n);
-    if (lacking > 0n) missing += lacking;
-  }
-  return missing;
 }
 
 /** As JSON. Amounts and times become numbers: 21 million coins in satoshis fit into a double. */

@@ -45,13 +45,14 @@ export interface Received {
 }
 
 /** The request with the outputs that a block pays to it; the same object if nothing is new. */
-export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outputs: readonly PayingOutput[]): StoredRequest {
+export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outputs: readonly PayingOutput[], now: Date): StoredRequest {
   const before = new Map(stored.received.map((receipt) => [outpointKey(receipt), receipt]));
   const isNew = (output: PayingOutput): boolean => before.get(outpointKey(output))?.block.hash.equals(block.hash) !== true;
   const news = outputs.filter(isNew);
   if (news.length === 0) return stored;
   const after = new Map(before);
-  for (const { txid, index, amount, script } of news) after.set(outpointKey({ txid, index }), { txid, index, amount, script, block });
+  for (const { txid, index, amount, script } of news)
+    after.set(outpointKey({ txid, index }), { txid, index, amount, script, block, receivedAt: now });
   const received = [...after.values()].sort((a, b) => Number(b.amount - a.amount)).slice(0, MOST_RECEIPTS);
   const paid = new Set(outputs.map(({ txid }) => displayTxid(txid)));
   let request: StoredRequest = { ...stored, received };

@@ -42,6 +42,8 @@ export interface Receipt {
   readonly amount: bigint;
   readonly script: Buffer;
   readonly block: ConfirmingBlock;
+  /** When it was found in the block. */
+  readonly receivedAt: Date;
 }
 
 export interface StoredRequest {
@@ -120,11 +122,12 @@ export function writeRecord({ createdAt, request, payments, received, merchantUr
       ...(seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) })
     })),
     ...(received.length > 0 && {
-      received: received.map(({ txid, index, amount, script, block }) => ({
+      received: received.map(({ txid, index, amount, script, block, receivedAt }) => ({
         txid: displayTxid(txid),
         index,
         amount: amount.toString(),
         script: script.toString('hex'),
+        receivedAt: receivedAt.toISOString(),
         ...writeBlock(block)
       }))
     })
@@ -140,7 +143,7 @@ export function readRecord(id: string, json: unknown): StoredRequest {
     createdAt: dateOf(createdAt),
     request: bytesOf(request),
     payments: listOf(payments).map(paymentOf),
-    received: listOf(received).map((receipt) => receiptOf(receipt, outputs)),
+    received: listOf(received).map((receipt) => receiptOf(receipt, outputs, createdAt)),
     ...(merchantUrl !== undefined && { merchantUrl: textOf(merchantUrl) }),
     ...(notifyUrl !== undefined && { notifyUrl: textOf(notifyUrl) })
   };
@@ -191,15 +194,19 @@ function outcomeOf(value: unknown): PaymentOutcome {
   }
 }
 
-/** Records of earlier versions do not say the script: it is the first that was asked for, in most orders the only one. */
-function receiptOf(value: unknown, [first]: readonly Output[]): Receipt {
-  const { txid, index, amount, script = first?.script.toString('hex') } = objectOf(value);
+/**
+ * Records of earlier versions do not say the script: it is the first that was asked for, in most orders the only one. Nor the time: it is that
+ * of the order.
+ */
+function receiptOf(value: unknown, [first]: readonly Output[], createdAt: unknown): Receipt {
+  const { txid, index, amount, script = first?.script.toString('hex'), receivedAt = createdAt } = objectOf(value);
   return {
     txid: hashOf(txid),
     index: numberOf(index),
     amount: BigInt(textOf(amount)),
     script: bytesOf(script),
-    block: readBlock(value)
+    block: readBlock(value),
+    receivedAt: dateOf(receivedAt)
   };
 }
 

@@ -2,7 +2,8 @@
 
 import { PaymentError } from '../../payments/error';
 import { decodePayment } from '../../payments/messages';
-import { transactionsIn } from '../../payments/rules/payment';
+import { payingOutputs, transactionsIn } from '../../payments/rules/payment';
+import type { RequestedOutput } from '../../payments/rules/request';
 import { displayTxid, type Transaction } from '../../payments/rules/transaction';
 import type { ConfirmingBlock, MerchantChain, Standing } from './chain';
 import type { Settlement } from './order-watch';
@@ -11,29 +12,57 @@ import type { StoredPayment } from './record';
 /** With this many confirmations, after which a coinbase may be spent, a transaction is taken as final. */
 const FINAL_DEPTH = 100;
 
+/** Bytes, with which an outpoint begins. */
+const TXID_SIZE = 32;
+
 /** Beginning with the furthest from being confirmed. `unknown` may be confirmed, so it ranks above lost and below pending. */
 const RANKS: readonly Standing['state'][] = ['conflicted', 'replaced', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {
   readonly payment: StoredPayment;
-  /** The standing of the transaction that is furthest from being confirmed. */
+  /** Of the transactions that pay, and those of the Payment that they spend from: the standing of the one furthest from being confirmed. */
   readonly standing: Standing;
   readonly parts: readonly { readonly transaction: Transaction; readonly standing: Standing }[];
   /** Transactions, txids in display order, that are in a block in which they have not been seen yet. */
   readonly news: readonly { readonly txid: string; readonly block: ConfirmingBlock }[];
 }
 
-export async function tracePayment(payment: StoredPayment, chain: MerchantChain): Promise<TracedPayment> {
+/** @param due what the request asks for */
+export async function tracePayment(payment: StoredPayment, due: readonly RequestedOutput[], chain: MerchantChain): Promise<TracedPayment> {
   const parts = await traceTransactions(transactionsIn(decodePayment(payment.payment)), chain, payment.seenIn);
   const news = parts.flatMap(({ transaction, standing }) => {
     const txid = displayTxid(transaction.txid);
     if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
     return [{ txid, block: standing.block }];
   });
-  // A Payment has at least one transaction.
-  const standing = parts.map((part) => part.standing).reduce((a, b) => (compareStandings(b, a) < 0 ? b : a));
+  const needed = neededFor(
+    due,
+    parts.map(({ transaction }) => transaction)
+  );
+  // A Payment that is accepted has at least one transaction that pays.
+  const standing = parts
+    .filter(({ transaction }) => needed.size === 0 || needed.has(transaction))
+    .map((part) => part.standing)
+    .reduce((a, b) => (compareStandings(b, a) < 0 ? b : a));
   return { payment, standing, parts, news };
+}
+
+/** The transactions that pay, and those that they spend from: what becomes of others in the Payment says nothing about the order. */
+function neededFor(due: readonly RequestedOutput[], transactions: readonly Transaction[]): ReadonlySet<Transaction> {
+  const byTxid = new Map(transactions.map((transaction) => [transaction.txid.toString('latin1'), transaction]));
+  const needed = new Set<Transaction>();
+  for (const { txid } of payingOutputs(transactions, due)) {
+    const paying = byTxid.get(txid.toString('latin1'));
+    if (paying !== undefined) needed.add(paying);
+  }
+  // A set is walked through with what is added meanwhile.
+  for (const { outpoints } of needed)
+    for (const outpoint of outpoints) {
+      const parent = byTxid.get(outpoint.toString('latin1', 0, TXID_SIZE));
+      if (parent !== undefined) needed.add(parent);
+    }
+  return needed;
 }
 
 export async function traceTransactions(

@@ -1,10 +1,10 @@
 // The storage of a merchant's records: named files, each written whole or not at all. The only implementation is a folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 
-/** Of records and certificates. */
-const ENDINGS: readonly string[] = ['.json', '.watched', '.new', '.pem'];
+/** Of records, certificates, and the secret of webhooks. */
+const ENDINGS: readonly string[] = ['.json', '.watched', '.new', '.pem', '-secret'];
 
 /** The folder has other files as well, and others may enter it: it was named by mistake. */
 export class SharedFolderError extends Error {
@@ -81,7 +81,7 @@ async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;
   const names = await readdir(folder);
-  const foreign = names.find((name) => !ENDINGS.includes(extname(name)));
+  const foreign = names.find((name) => !ENDINGS.some((ending) => name.endsWith(ending)));
   if (foreign !== undefined) throw new SharedFolderError(`others may enter ${folder}, and it has what is not the merchant's: ${foreign}`);
   for (const name of names) await chmod(join(folder, name), 0o600);
   await chmod(folder, mode & 0o700);

@@ -1,13 +1,14 @@
 // What the receiver of one order has still to be told: `<id>.webhooks.json` in the merchant's folder. A message is in the file before
 // it is sent, and until the receiver has taken it.
 
+import { randomBytes } from 'node:crypto';
 import type { OrderStatus } from '../orders/progress';
 import { ORDER_STATUSES } from '../orders/progress';
 import { objectOf, undamaged } from '../orders/record';
 import type { PaymentStorage } from '../orders/storage';
 
 export interface Message {
-  /** Of all messages of all orders, so that a receiver can tell one that comes twice. */
+  /** Of no other message, also of an order that was forgotten meanwhile: a receiver can tell one that comes twice. */
   readonly id: string;
   readonly createdAt: Date;
   readonly status: OrderStatus;
@@ -16,8 +17,6 @@ export interface Message {
 
 export interface Outbox {
   readonly url: string;
-  /** How many messages there were. */
-  readonly count: number;
   /** What the last message said. */
   readonly status?: OrderStatus;
   /** The oldest first. */
@@ -27,13 +26,16 @@ export interface Outbox {
 /** Of one order. The last one makes room for the next: in the end the receiver knows the last status. */
 const MOST_WAITING = 32;
 
+/** Bytes. */
+const MESSAGE_ID_SIZE = 8;
+
 const ENDING = '.webhooks.json';
 
 /** The outbox with one message more. */
 export function withMessage(outbox: Outbox, id: string, message: Omit<Message, 'id'>): Outbox {
-  const count = outbox.count + 1;
   const kept = outbox.waiting.slice(0, MOST_WAITING - 1);
-  return { ...outbox, count, status: message.status, waiting: [...kept, { id: `msg_${id}_${count}`, ...message }] };
+  const messageId = `msg_${id}_${randomBytes(MESSAGE_ID_SIZE).toString('hex')}`;
+  return { ...outbox, status: message.status, waiting: [...kept, { id: messageId, ...message }] };
 }
 
 /** The outbox without its first message. */
@@ -61,10 +63,9 @@ export class OutboxStore {
     return bytes && undamaged(name, bytes, readOutbox);
   }
 
-  async save(id: string, { url, count, status, waiting }: Outbox): Promise<void> {
+  async save(id: string, { url, status, waiting }: Outbox): Promise<void> {
     const json = {
       url,
-      count,
       status,
       waiting: waiting.map((message) => ({ ...message, createdAt: message.createdAt.toISOString() }))
     };
@@ -77,13 +78,11 @@ export class OutboxStore {
 }
 
 function readOutbox(json: unknown): Outbox {
-  const { url, count, status, waiting } = objectOf(json);
+  const { url, status, waiting } = objectOf(json);
   if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('a URL expected');
-  if (!Number.isSafeInteger(count)) throw new Error('a count expected');
   if (!Array.isArray(waiting)) throw new Error('a list of messages expected');
   return {
     url,
-    count: count as number,
     ...(status !== undefined && { status: statusOf(status) }),
     waiting: waiting.map(messageOf)
   };

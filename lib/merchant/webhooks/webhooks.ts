@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 const GIVE_UP_MS = 3 * 24 * HOUR_MS;
 
 /** After an error of the disk, or while a status cannot be known. */
-const FAILURE_PAUSE_MS = 10_000;
+const UNREADABLE_PAUSE_MS = 10_000;
 
 export interface WebhookLogger extends ServerLogger {
   info(message: string): void;
@@ -159,9 +159,9 @@ export class Webhooks extends Loop implements OrderObserver {
     const now = Date.now();
     if (this.#pausedUntil > now) return this.#pausedUntil - now;
     if (this.isWoken) return 0;
-    const expiries = this.#parts.isReady() ? this.#expiring.values() : [];
-    let next = Math.min(this.#lookAgainAt, this.#nextDelivery());
-    for (const expiresAt of expiries) next = Math.min(next, expiresAt);
+    let next = this.#nextDelivery();
+    // A step looks at nothing until then, so what is due would be due again at once.
+    if (this.#parts.isReady()) for (const at of [this.#lookAgainAt, ...this.#expiring.values()]) next = Math.min(next, at);
     // Timers cannot be set for longer than 24 days.
     return Math.min(HOUR_MS, next - now);
   }
@@ -175,7 +175,7 @@ export class Webhooks extends Loop implements OrderObserver {
   }
 
   protected failed(error: unknown): void {
-    this.#pausedUntil = Date.now() + FAILURE_PAUSE_MS;
+    this.#pausedUntil = Date.now() + UNREADABLE_PAUSE_MS;
     // What is left to do is found without being woken again.
     this.wake();
     this.#parts.logger.error(`payments: webhooks: ${detailsOf(error)}`);
@@ -202,7 +202,7 @@ export class Webhooks extends Loop implements OrderObserver {
         // The record was deleted.
         if (error instanceof PaymentError && error.code === 'unknown-request') this.left(id);
         else if (!isPassing(error)) throw error;
-        this.#lookAgainAt = Date.now() + FAILURE_PAUSE_MS;
+        this.#lookAgainAt = Date.now() + UNREADABLE_PAUSE_MS;
       }
     }
   }
@@ -219,7 +219,7 @@ export class Webhooks extends Loop implements OrderObserver {
     const { status, expires } = progress;
     if (status === 'open' && expires !== undefined) this.#expiring.set(id, (Number(expires) + 1) * 1_000);
     else this.#expiring.delete(id);
-    const order = this.#orders.get(id) ?? this.#take(id, (await outboxes.read(id)) ?? { url, count: 0, waiting: [] });
+    const order = this.#orders.get(id) ?? this.#take(id, (await outboxes.read(id)) ?? { url, waiting: [] });
     if (status === order.outbox.status) return;
     const createdAt = new Date();
     const next = withMessage(order.outbox, id, { createdAt, status, body: bodyOf(progress, createdAt) });

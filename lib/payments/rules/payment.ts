@@ -73,6 +73,22 @@ export function checkPaid(outputs: readonly PayingOutput[], request: Pick<Payabl
   }
 }
 
+/** Whether outputs pay a request in full; if the customer chooses the amount, with anything above nothing. */
+export function isPaid(due: readonly RequestedOutput[], outputs: readonly RequestedOutput[]): boolean {
+  return outputs.some(({ amount }) => amount > 0n) && missingOf(due, outputs) === 0n;
+}
+
+/** Satoshis that have still to come, output by output: too much for one script makes up for nothing. */
+export function missingOf(due: readonly RequestedOutput[], outputs: readonly RequestedOutput[]): bigint {
+  const came = sumByScript(outputs);
+  let missing = 0n;
+  for (const [script, amount] of sumByScript(due)) {
+    const lacking = amount - (came.get(script) ?? 0n);
+    if (lacking > 0n) missing += lacking;
+  }
+  return missing;
+}
+
 /** Satoshis by script in hex: the amounts of outputs with the same script are added up. */
 export function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();

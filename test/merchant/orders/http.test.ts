@@ -150,7 +150,7 @@ describe('merchant over HTTP', () => {
         expect(await page()).to.include('2 confirmations<');
         chain.known.clear();
         expect(await page()).to.include('The network does not know it any more');
-        const { id: late } = await merchant.create({ outputs: [{ script }], expires: 1_800_000_000n });
+        const { id: late } = await merchant.create({ outputs: [{ script: Buffer.from('51', 'hex') }], expires: 1_800_000_000n });
         shop.now = new Date(START.getTime() + 10_000_000_000);
         expect((await answerGet(merchant, late, undefined)).body.toString())
           .to.include('has expired')

@@ -1,17 +1,16 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { detailsOf } from '../../../lib/merchant/orders/record';
 import { decodePaymentACK, decodePaymentRequest } from '../../../lib/payments/messages';
 import { checkPaymentRequest } from '../../../lib/payments/rules/request';
 import { verifyPaymentRequest } from '../../../lib/payments/verify';
-import { displayTxid, parseTransaction } from '../../../lib/payments/rules/transaction';
+import { parseTransaction } from '../../../lib/payments/rules/transaction';
 import { outpoint, outpointOf, serialize } from '../../payments/transactions';
 import { VALID_TIME, identity, rejection, testRoots } from '../../payments/vectors';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
 import { PaymentStore } from '../../../lib/merchant/orders/store';
-import { BLOCK, START, START_SECONDS, inShop, order, outputOf, paying, paymentFor, refused, script, type Shop } from './shop';
+import { caught } from '../../support/caught';
+import { START, START_SECONDS, LONG_MS, inShop, order, outputOf, ownOrder, paying, paymentFor, refused, script } from './shop';
 
 const LATER = new Date(START.getTime() + 3_600_000);
 
@@ -58,7 +57,7 @@ describe('Merchant', () => {
     it(
       'gives every request its own id',
       inShop(async ({ merchant }) => {
-        const ids = await Promise.all(Array.from({ length: 20 }, async () => (await merchant.create(order)).id));
+        const ids = await Promise.all(Array.from({ length: 20 }, async (_, i) => (await merchant.create(ownOrder(i))).id));
         expect(new Set(ids).size).to.equal(20);
       })
     );
@@ -271,12 +270,69 @@ describe('Merchant', () => {
     );
 
     it(
-      'counts an output for only one request, even if two have the same script',
+      'counts an output for only one request, even if a later one has the same script',
       inShop(async (shop) => {
-        const { id } = await shop.merchant.create(order);
-        const { id: other } = await shop.merchant.create(order);
-        await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
-        expect((await rejection((await shop.reopened()).pay(other, paymentFor(other, [paying(1)])))).code).to.equal('underpaid');
+        const { merchant, chain } = shop;
+        const { id } = await merchant.create(order);
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        chain.confirm(200);
+        await merchant.review();
+        shop.now = new Date(START.getTime() + LONG_MS);
+        await merchant.review();
+        const { id: later } = await merchant.create({ outputs: order.outputs });
+        expect((await rejection((await shop.reopened()).pay(later, paymentFor(later, [paying(1)])))).code).to.equal('underpaid');
+      })
+    );
+
+    it(
+      'refuses an order with a script that is watched for another, of two at the same moment as well',
+      inShop(async ({ merchant }) => {
+        const results = await Promise.allSettled([merchant.create(order), merchant.create(order)]);
+        expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected']);
+        const [shared] = order.outputs;
+        const [own] = ownOrder(1).outputs;
+        const error = await rejection(merchant.create({ outputs: [own, shared] as typeof order.outputs }));
+        expect([error.code, error.message]).to.deep.equal([
+          'unpayable',
+          'The script of output 1 is watched for another order: each order needs scripts of its own.'
+        ]);
+      })
+    );
+
+    it(
+      'refuses a Payment once others have paid, in pool or chain, but not if they have paid a part',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await chain.broadcast([paying(1, 6_000n)]);
+        merchant.seenInPool(outputOf(paying(1, 6_000n)));
+        await merchant.pay(id, paymentFor(id, [paying(2)]));
+        const { id: other } = await merchant.create(ownOrder(1));
+        const [{ script: own }] = ownOrder(1).outputs as [{ script: Buffer }];
+        const byAddress = serialize({ inputs: [outpoint(3)], outputs: [{ script: own, value: 10_000n }] });
+        const again = serialize({ inputs: [outpoint(4)], outputs: [{ script: own, value: 10_000n }] });
+        await chain.broadcast([byAddress]);
+        merchant.seenInPool(outputOf(byAddress));
+        expect((await rejection(merchant.pay(other, paymentFor(other, [again])))).code).to.equal('already-paid');
+        expect(await merchant.pay(other, paymentFor(other, [byAddress]))).to.not.have.length(0);
+        expect(chain.broadcasts).to.have.length(3);
+      })
+    );
+
+    it(
+      'does not acknowledge an interrupted Payment whose output has paid another request meanwhile',
+      inShop(async (shop) => {
+        const { merchant, chain } = shop;
+        const { id } = await merchant.create(order);
+        chain.refusal = new Error('disk full');
+        expect(await caught(merchant.pay(id, paymentFor(id, [paying(1)])))).to.equal(chain.refusal);
+        chain.refusal = undefined;
+        // As if another request with this script had been made by an earlier version.
+        const store = new PaymentStore(await FolderStorage.open(shop.folder));
+        await store.claim([outputOf(paying(1))], 'ab'.repeat(16));
+        const reopened = await shop.reopened();
+        await reopened.review();
+        expect((await reopened.request(id)).payments).to.containSubset([{ outcome: { decision: 'refused', code: 'underpaid' } }]);
+        expect(chain.broadcasts).to.deep.equal([]);
       })
     );
 
@@ -467,167 +523,6 @@ describe('Merchant', () => {
         shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
         await merchant.review();
         expect((await merchant.request(id)).payments.map(({ payment }) => payment)).to.deep.equal([paymentFor(id, [paying(1, 4_000n)])]);
-      })
-    );
-  });
-
-  describe('money that came without an accepted Payment', () => {
-    it(
-      'is shown, from the pool and from blocks, and recorded for good once it was in a block',
-      inShop(async (shop) => {
-        const { merchant, chain } = shop;
-        const { id } = await merchant.create(order);
-        const outputs = [outputOf(paying(1, 3_000n)), outputOf(paying(2, 4_000n))] as const;
-        await chain.broadcast([paying(1, 3_000n)]);
-        merchant.seenInPool(outputs[0]);
-        chain.known.set(outputs[1].txid.toString('hex'), 2);
-        await merchant.receive(BLOCK, [outputs[1]]);
-        expect((await merchant.state(id)).received).to.include({ amount: 7_000n, confirmed: 4_000n });
-        expect((await (await shop.reopened()).state(id)).received).to.include({ amount: 4_000n, confirmed: 4_000n });
-        expect(await merchant.state(id)).to.include({ state: 'open' });
-      })
-    );
-
-    it(
-      'is shown with a Payment that was refused',
-      inShop(async ({ merchant, chain }) => {
-        const { id } = await merchant.create(order);
-        await chain.broadcast([paying(1, 4_000n)]);
-        await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
-        expect(await merchant.state(id)).to.deep.equal({
-          state: 'open',
-          received: {
-            amount: 4_000n,
-            confirmed: 0n,
-            outputs: [{ txid: displayTxid(outputOf(paying(1, 4_000n)).txid), index: 0, amount: 4_000n, confirmations: 0 }]
-          }
-        });
-      })
-    );
-
-    it(
-      'is not shown once it has left the pool, or if it has paid another order',
-      inShop(async ({ merchant, chain }) => {
-        const { id } = await merchant.create(order);
-        const { id: other } = await merchant.create(order);
-        await merchant.pay(other, paymentFor(other, [paying(1)]));
-        await chain.broadcast([paying(2)]);
-        for (const seed of [1, 2]) merchant.seenInPool(outputOf(paying(seed)));
-        expect((await merchant.state(id)).received).to.include({ amount: 10_000n });
-        chain.known.clear();
-        await merchant.review();
-        expect((await merchant.state(id)).received).to.equal(undefined);
-      })
-    );
-
-    it(
-      'is looked for until 90 days after the order’s expiry, or indefinitely if it has none',
-      inShop(async (shop) => {
-        const { merchant } = shop;
-        await merchant.create(order);
-        shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
-        await merchant.review();
-        expect([merchant.isIdle, merchant.isAsked(script)]).to.deep.equal([true, false]);
-        await new PaymentStore(await FolderStorage.open(shop.folder)).savePosition(BLOCK);
-        expect((await shop.reopened()).isIdle).to.equal(true);
-        await merchant.create({ outputs: order.outputs });
-        shop.now = new Date(START.getTime() + 1_000 * 24 * 3_600_000);
-        await merchant.review();
-        expect((await shop.reopened()).isAsked(script)).to.equal(true);
-      })
-    );
-  });
-
-  describe('looking after acknowledged payments', () => {
-    const acknowledged = async ({ merchant }: Shop): Promise<string> => {
-      const { id } = await merchant.create(order);
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      return id;
-    };
-
-    it(
-      'broadcasts them again until they are confirmed, also after a restart and after expiry',
-      inShop(async (shop) => {
-        await acknowledged(shop);
-        shop.chain.known.clear();
-        shop.now = LATER;
-        const merchant = await shop.reopened();
-        await merchant.review();
-        // In the pool: it is announced to peers that have not heard of it.
-        await merchant.review();
-        shop.chain.confirm(1);
-        await merchant.review();
-        expect(shop.chain.broadcasts).to.deep.equal([[paying(1)], [paying(1)], [paying(1)]]);
-        shop.chain.known.clear();
-        await merchant.review();
-        expect(shop.chain.broadcasts).to.have.length(4);
-      })
-    );
-
-    it(
-      'stops when the chain excludes a payment, or has it deep',
-      inShop(async (shop) => {
-        const id = await acknowledged(shop);
-        shop.chain.known.clear();
-        shop.chain.conflicted.add(txidOf(paying(1)));
-        for (let i = 0; i < 2; i++) await shop.merchant.review();
-        expect(shop.chain.broadcasts).to.have.length(1);
-        expect(shop.troubles).to.deep.equal([
-          `Order ${id}: a payment that was acknowledged cannot be confirmed any more: another transaction in the chain has spent its coins. The order has received 0 satoshis.`
-        ]);
-        await shop.merchant.pay(id, paymentFor(id, [paying(2)]));
-        shop.chain.confirm(100);
-        await shop.merchant.review();
-        shop.chain.known.clear();
-        await shop.merchant.review();
-        expect(shop.chain.broadcasts).to.have.length(2);
-      })
-    );
-
-    it(
-      'tells the operator once when the node no longer accepts a payment',
-      inShop(async (shop) => {
-        const id = await acknowledged(shop);
-        shop.chain.known.clear();
-        shop.chain.refusal = refused;
-        await shop.merchant.review();
-        await shop.merchant.review();
-        expect(shop.troubles).to.deep.equal([
-          `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${refused.message}`
-        ]);
-        expect(await shop.merchant.state(id)).to.deep.equal({ state: 'missing' });
-      })
-    );
-
-    it(
-      'finishes a Payment that was interrupted',
-      inShop(async (shop) => {
-        const { id } = await shop.merchant.create(order);
-        shop.chain.refusal = new Error('the node went away');
-        await shop.merchant.pay(id, paymentFor(id, [paying(1)])).catch(() => undefined);
-        shop.chain.refusal = undefined;
-        const merchant = await shop.reopened();
-        await merchant.review();
-        expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
-        expect((await merchant.request(id)).payments[0]?.acknowledgement).to.not.equal(undefined);
-      })
-    );
-
-    it(
-      'continues with the others when a record is damaged',
-      inShop(async (shop) => {
-        const id = await acknowledged(shop);
-        const { id: other } = await shop.merchant.create({ outputs: [{ amount: 10_000n, script: Buffer.from('51', 'hex') }] });
-        await shop.merchant.pay(
-          other,
-          paymentFor(other, [serialize({ inputs: [outpoint(2)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] })])
-        );
-        await writeFile(join(shop.folder, `${id}.json`), '{}');
-        shop.chain.known.clear();
-        await shop.merchant.review();
-        expect(shop.troubles).to.have.length(1);
-        expect(shop.troubles[0]).to.include(`${id}.json is damaged`);
-        expect(await shop.merchant.state(other)).to.include({ state: 'unconfirmed' });
       })
     );
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { answerList } from '../../../lib/merchant/orders/http';
-import { START, inShop, order, outputOf, paying, script, type Shop } from './shop';
+import { START, inShop, order, outputOf, ownOrder, paying, type Shop } from './shop';
 
 interface Listed {
   readonly orders: readonly { readonly id: string; readonly status?: string; readonly error?: string }[];
@@ -24,7 +24,8 @@ async function created(shop: Shop, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
     shop.now = new Date(shop.now.getTime() + 1_000);
-    ids.unshift((await shop.merchant.create({ outputs: [{ amount: 10_000n, script }] })).id);
+    const { outputs } = i === 0 ? order : ownOrder(i);
+    ids.unshift((await shop.merchant.create({ outputs })).id);
   }
   return ids;
 }
@@ -48,7 +49,7 @@ describe('the list of orders', () => {
       expect(await walked(reopened)).to.deep.equal(ids);
       // Orders that are made while the list is being loaded are in it, once.
       const again = await shop.reopened();
-      const [, { id }] = await Promise.all([list({ merchant: again }), again.create(order)]);
+      const [, { id }] = await Promise.all([list({ merchant: again }), again.create(ownOrder(ids.length))]);
       expect(idsOf(await list({ merchant: again }))).to.have.members([id, ...ids]);
     })
   );

@@ -21,6 +21,18 @@ export const START_SECONDS = 1_798_761_600n;
 export const script = Buffer.from(`0014${'aa'.repeat(20)}`, 'hex');
 export const order: Order = { outputs: [{ amount: 10_000n, script }], memo: 'Two <mugs>', expires: START_SECONDS + 900n };
 
+/** An order that nobody else's payments can settle. */
+export const ownOrder = (seed: number): Order => ({ ...order, outputs: [{ amount: 10_000n, script: ownScript(seed) }] });
+
+function ownScript(seed: number): Buffer {
+  const keyHash = Buffer.alloc(20, 0xcc);
+  keyHash.writeUInt32LE(seed);
+  return Buffer.concat([Buffer.from('0014', 'hex'), keyHash]);
+}
+
+/** Longer than orders are watched. */
+export const LONG_MS = 91 * 24 * 3_600_000;
+
 /** The block in which transactions are confirmed. */
 export const BLOCK: ConfirmingBlock = { height: 100, hash: Buffer.alloc(32, 0xbb) };
 
@@ -54,6 +66,13 @@ class ListedChain implements MerchantChain {
     if (this.conflicted.has(id)) return Promise.resolve({ state: 'conflicted' });
     if (this.ignorance === undefined) return Promise.resolve({ state: 'absent' });
     return Promise.resolve(seenIn ? { state: 'confirmed', block: seenIn, confirmations: 7 } : { state: 'unknown', reason: this.ignorance });
+  }
+
+  /** The chain has another transaction that spends the same coin. */
+  exclude(transaction: Buffer): void {
+    const txid = parseTransaction(transaction).txid.toString('hex');
+    this.known.delete(txid);
+    this.conflicted.add(txid);
   }
 
   /** Every known transaction has these confirmations from now on. */

@@ -22,13 +22,14 @@ describe('FolderStorage', () => {
   it('removes the access of others to an existing folder and its files', async () => {
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
-    const [one, two] = ['one.json', 'two.json'] as const;
+    const [one, two, secret] = ['one.json', 'two.json', 'webhook-secret'] as const;
+    await writeFile(join(folder, secret), '');
     await writeFile(join(folder, one), '1');
     await chmod(join(folder, one), 0o644);
     const storage = await FolderStorage.open(folder);
     await storage.write(two, Buffer.from('2'));
-    const modes = await Promise.all(['', one, two].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
-    expect(modes).to.deep.equal([0o700, 0o600, 0o600]);
+    const modes = await Promise.all(['', one, two, secret].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
+    expect(modes).to.deep.equal([0o700, 0o600, 0o600, 0o600]);
   });
 
   it('leaves a folder as it is that others may enter and that has other files, too', async () => {
