@@ -55,7 +55,7 @@ class HttpSource implements SnapshotSource {
 
   constructor(url: URL) {
     const { username, password } = url;
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const credentials = `${decoded(username)}:${decoded(password)}`;
     this.#headers = username === '' ? {} : { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
     this.#base = new URL(url);
     [this.#base.username, this.#base.password] = ['', ''];
@@ -134,3 +134,12 @@ class Silence {
 const reasonOf = (error: unknown): string => messageOf((error as Error).cause ?? error);
 
 const noFile = (name: string, where: string): SnapshotError => new SnapshotError(`there is no ${name} in ${where}`);
+
+/** A part of an address. @throws SnapshotError */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new SnapshotError(`'${text}' in the address is not percent-encoded: a % is written as %25`, { cause: error });
+  }
+}

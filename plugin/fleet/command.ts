@@ -8,7 +8,7 @@ import { subjectsOf } from '../../lib/fleet/log/subjects';
 import { decodeReply, encodeQuestion } from '../../lib/fleet/messages/questions';
 import { messageOf } from '../../lib/turns/error-text';
 import { OptionError, readRestNats } from '../options';
-import { ReaderConfig } from '../reader/config';
+import { ReaderConfig, requireKnown } from '../reader/config';
 import { readNetwork } from '../reader/network';
 import { describeFleet, type FleetAccess } from './status';
 import type { Io } from '../cli/io';
@@ -38,7 +38,17 @@ const REWIND_MS = 20_000;
 
 type Command = (access: FleetAccess, config: ReaderConfig, io: Io) => Promise<number>;
 
-const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly check?: (config: ReaderConfig) => void }>> = {
+interface CommandDefinition {
+  readonly run: Command;
+  /** Beside those of all commands. */
+  readonly options?: readonly string[];
+  readonly check?: (config: ReaderConfig) => void;
+}
+
+/** Of all commands. */
+const OPTIONS = ['network', 'rest-nats', 'rest-nats-creds'];
+
+const COMMANDS: Readonly<Record<string, CommandDefinition>> = {
   status: {
     run: async (access, _, { out }) => {
       const { text, isWell } = await describeFleet(access);
@@ -46,8 +56,8 @@ const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly check?
       return isWell ? 0 : FAILURE_EXIT;
     }
   },
-  rewind: { run: rewind, check: hashToGoTo },
-  'reset-log': { run: resetLog, check: requireYes }
+  rewind: { run: rewind, options: ['to'], check: hashToGoTo },
+  'reset-log': { run: resetLog, options: ['yes'], check: requireYes }
 };
 
 /** @param args the arguments after `fleet`. @returns the exit code. */
@@ -60,6 +70,7 @@ export async function runFleetCommand(args: readonly string[], io: Io): Promise<
   }
   try {
     const config = new ReaderConfig(rest, process.env);
+    requireKnown(config, [...OPTIONS, ...(command.options ?? [])]);
     command.check?.(config);
     const network = readNetwork(config);
     const bus = await connectToNats(readRestNats(config), 'bcoin-rest fleet');
@@ -95,7 +106,7 @@ async function rewind({ bus, subjects }: FleetAccess, config: ReaderConfig, { ou
 
 /** @throws OptionError */
 function requireYes(config: ReaderConfig): void {
-  if (config.get('yes') !== true) throw new OptionError('reset-log deletes the log: say --yes if that is meant');
+  if (config.bool('yes') !== true) throw new OptionError('reset-log deletes the log: say --yes if that is meant');
 }
 
 async function resetLog({ bus, subjects: { stream } }: FleetAccess, _: ReaderConfig, { out }: Io): Promise<number> {

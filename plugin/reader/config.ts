@@ -64,6 +64,14 @@ export class ReaderConfig implements HostConfig {
   }
 }
 
+/** Flags that are none of these. @throws OptionError */
+export function requireKnown({ args }: ReaderConfig, names: readonly string[]): void {
+  const known = new Set(names.map(plain));
+  const unknown = Object.keys(args).find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new OptionError(`--${unknown} is not an option here; known are ${names.map((name) => `--${name}`).join(', ')}`);
+}
+
 const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
 
 function readFlags(args: readonly string[]): Values {

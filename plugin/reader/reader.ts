@@ -32,7 +32,7 @@ export class Reader {
     this.http = new ReaderHttp({
       host: String(config.get('http-host') ?? LOOPBACK),
       port: readPort(config) ?? network.httpPort,
-      apiKey: config.has('api-key') ? String(config.get('api-key')) : undefined,
+      apiKey: readApiKey(config),
       needsApiKey: config.bool('no-auth', false) !== true
     });
     this.node = new ReaderNode({
@@ -75,6 +75,13 @@ function requireKnown(config: ReaderConfig): void {
     throw new OptionError(
       `--${unknown} is not an option of a reader; beside those of --rest-… it knows ${OTHER_NAMES.map((name) => `--${name}`).join(', ')}`
     );
+}
+
+/** An empty one, as of a variable that is not set, would let everybody in. */
+function readApiKey(config: ReaderConfig): string | undefined {
+  const key = config.get('api-key');
+  if (key === '' || key === true) throw new OptionError('--api-key must be a key, not nothing');
+  return key === null ? undefined : String(key);
 }
 
 function readPort(config: ReaderConfig): number | undefined {

@@ -1,5 +1,5 @@
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -55,6 +55,27 @@ describe('the blocks that a reader keeps on its disk', () => {
     expect(failures).to.deep.equal([]);
   });
 
+  it('are looked for among what else a system leaves in a folder, after a power failure as well', async () => {
+    await (await open(100 * SIZE)).put(hashOf(1), blockOf(1));
+    await mkdir(join(folder, 'lost+found'));
+    await writeFile(join(folder, '.DS_Store'), 'x');
+    await mkdir(join(pathOf(2), '..'), { recursive: true });
+    await writeFile(pathOf(2), '');
+    await writeFile(join(pathOf(1), '..', 'notes'), 'x');
+    const files = await open(100 * SIZE);
+    expect(files.size.entries).to.equal(1);
+    expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
+    expect(await files.get(hashOf(2))).to.equal(undefined);
+  });
+
+  it('leave nothing that takes room when they cannot be written', async () => {
+    const files = await open(100 * SIZE);
+    await mkdir(pathOf(1), { recursive: true });
+    await files.put(hashOf(1), blockOf(1));
+    expect(failures).to.have.length(1);
+    expect(await readdir(join(pathOf(1), '..'))).to.deep.equal([basename(pathOf(1))]);
+  });
+
   it('are no more bytes than they may be: those used last stay, also after a restart', async () => {
     const files = await open(3.5 * SIZE);
     for (const n of [1, 2, 3]) await files.put(hashOf(n), blockOf(n));
@@ -81,7 +102,7 @@ describe('the blocks that a reader keeps on its disk', () => {
     const bytes = await readFile(pathOf(1));
     bytes[500] = 9;
     await writeFile(pathOf(1), bytes);
-    await writeFile(pathOf(2), bytes.subarray(0, 5));
+    await writeFile(pathOf(2), bytes.subarray(0, 50));
     await rm(pathOf(3));
     const again = await open(100 * SIZE);
     // Nothing is taken from a file that was not found sound.

@@ -68,6 +68,8 @@ describe('bcoin-rest reader', () => {
     [['--rest-nats=nats://a', '--prefix=x', '--http-port=99999'], "--http-port must be a port, not '99999'"],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-stale=1'], "--rest-stale must be a whole number from 5 to 86400, not '1'"],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-nat=1'], '--rest-nat is not an option of the REST service; did you mean --rest-nats?'],
+    [['--rest-nats=nats://a', '--prefix=x', '--api-key='], '--api-key must be a key, not nothing'],
+    [['--rest-nats=nats://a', '--prefix=x', '--api-key'], '--api-key must be a key, not nothing'],
     [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--maxoutbound is not an option of a reader'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-auth'], '--rest-auth needs the node to have a key: set --api-key'],
     [['main'], "'main' is not an option: options begin with --"]

@@ -15,6 +15,9 @@ import { freePort, mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import { FoldedLog } from './folded-log';
+import { HandFedLog } from './hand-fed-log';
+import { encodeRecord } from '../../lib/fleet/messages/record-codec';
+import type { Reset } from '../../lib/fleet/messages/records';
 
 const SUBJECTS = subjectsOf('regtest');
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -49,6 +52,11 @@ describe('a feeding node', function () {
     const node = await FeedingNode.open(nats.url, options);
     opened.push(node);
     return node;
+  }
+
+  /** Writes into the log what the leader has not written. */
+  async function publishChain(body: Reset): Promise<void> {
+    await bus.jetstream.publish(SUBJECTS.record.chain, encodeRecord({ term: 1, node: 'other', at: Date.now(), body }));
   }
 
   async function leading(): Promise<FeedingNode> {
@@ -252,6 +260,34 @@ describe('a feeding node', function () {
     await expectLogOf(b);
     const resets = (await recordsOf(b)).filter(({ record: { body } }) => body.type === 'reset');
     expect(resets.at(-1)?.record.body).to.include({ reason: 'rewind', height: 3 });
+  });
+
+  it('does not go back later because the operator had the log where it was already', async () => {
+    const [a, b] = [await leading(), await openNode()];
+    for (const block of await mine(a.node, 3)) await b.node.chain.add(block);
+    await a.feed.settled();
+    const question = encodeQuestion('rewind', { hash: a.source.tip().hash });
+    await bus.connection.request(SUBJECTS.leader('rewind'), question, { timeout: 20_000 });
+    await mine(b.node, 2);
+    // As if another node had led meanwhile.
+    await publishChain(await new HandFedLog(nats.url, b.source).resetTo(5));
+    await until(() => a.log.lines.some((line) => line.includes('has less work behind it')));
+    expect((await (await FleetLog.open(bus, SUBJECTS, a.source.network.genesisHash)).lastOfChain())?.tip).to.deep.equal(b.source.tip());
+  });
+
+  it('believes its own chain about the work of a block that it knows', async () => {
+    const node = await leading();
+    await mine(node.node, 3);
+    await expectLogOf(node);
+    await publishChain({ ...(await new HandFedLog(nats.url, node.source).resetTo(3)), chainwork: 2n ** 200n });
+    await until(() => node.log.lines.some((line) => line.includes('no longer leads')));
+    await until(() => node.feed.isLeading);
+    await mine(node.node, 1);
+    const { genesisHash } = node.source.network;
+    await until(async () => {
+      const word = await (await FleetLog.open(bus, SUBJECTS, genesisHash)).lastOfChain();
+      return word?.tip.height === 4;
+    });
   });
 
   it('keeps the lead while it is held up for longer than the lease lasts', async () => {

@@ -57,7 +57,7 @@ describe('bcoin-rest fleet', function () {
 
   it('resets the log, which the leader begins anew, if that is meant', async () => {
     expect(await run('reset-log')).to.deep.equal([2, 'reset-log deletes the log: say --yes if that is meant\n']);
-    expect(await run('reset-log', '--yes')).to.deep.equal([0, 'There was no log REST_LOG_regtest.\n']);
+    expect(await run('reset-log', '--yes=true')).to.deep.equal([0, 'There was no log REST_LOG_regtest.\n']);
     await feeding.lead();
     expect(await run('reset-log', '--yes')).to.deep.equal([0, 'The log REST_LOG_regtest is deleted.\n']);
     await until(async () => (await run('status'))[1].includes('\nBlock    3 '));
@@ -74,6 +74,12 @@ describe('bcoin-rest fleet', function () {
   it('says what is wrong with its arguments', async () => {
     expect((await run('dance'))[0]).to.equal(2);
     expect((await run())[1]).to.include('Usage: bcoin-rest fleet');
+    // A mistyped one must not mean the main network.
+    expect(await run('reset-log', '--yes', '--netwrok=regtest')).to.deep.equal([
+      2,
+      '--netwrok is not an option here; known are --network, --rest-nats, --rest-nats-creds, --yes\n'
+    ]);
+    expect((await run('status', '--yes'))[0]).to.equal(2);
     const away = await runCommandLine(['fleet', 'status', '--rest-nats=http://a'], {
       out: () => undefined,
       err: () => undefined,

@@ -1,14 +1,18 @@
 // What a node answers to readers, over a real server.
 
 import { expect } from 'chai';
-import { MissingOutputsError, UnreadableTransactionError } from '../../lib/node/errors';
+import { MissingOutputsError, NoNodeError, UnreadableTransactionError } from '../../lib/node/errors';
+import { Responder } from '../../lib/fleet/feed/responder';
+import { Nodes } from '../../lib/fleet/reader/nodes';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { FleetLog } from '../../lib/fleet/log/log-reader';
 import { subjectsOf } from '../../lib/fleet/log/subjects';
 import {
   decodeReply,
+  encodeFault,
   encodeQuestion,
+  encodeReply,
   FleetReplyError,
   type Asked,
   type QuestionName,
@@ -21,6 +25,9 @@ import { FeedingNode } from '../support/feeding-node';
 import { Nats, needsNats } from '../support/nats';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
+import { until } from '../support/until';
+import type { Subscription } from '@nats-io/transport-node';
+import type { Answers } from '../../lib/fleet/feed/answers';
 import type { HostTransaction } from '../../lib/node/host';
 
 const SUBJECTS = subjectsOf('regtest');
@@ -133,6 +140,51 @@ describe('questions to a node', function () {
     expect(entries).to.deep.equal(node.source.pool.txids().map((txid) => node.source.pool.transaction(txid)));
     const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
     expect(pages[0]?.at).to.deep.include({ incarnation: log.incarnation });
+  });
+
+  it('that have effects are asked once, unless nobody has begun with them', async () => {
+    const subjects = subjectsOf('simnet');
+    const nodes = new Nodes(subjects, () => bus.connection);
+    const call = (): Promise<unknown> => nodes.askOnce('call', { method: 'prioritisetransaction', params: [] });
+    const heard: string[] = [];
+    const answering = (subject: string, reply: Buffer): Subscription =>
+      bus.connection.subscribe(subject, {
+        callback: (_, message) => {
+          heard.push(subject);
+          message.respond(reply);
+        }
+      });
+    const [leader, any] = [subjects.leader('call'), subjects.node('call')];
+    expect(await caught(call())).to.be.instanceOf(NoNodeError);
+    answering(any, encodeReply('call', { result: 7, error: null }));
+    expect(await call()).to.deep.equal({ result: 7, error: null });
+    const busy = answering(leader, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
+    expect(await call()).to.deep.equal({ result: 7, error: null });
+    expect(heard.splice(0)).to.deep.equal([any, leader, any]);
+    busy.unsubscribe();
+    answering(leader, encodeFault(new FleetReplyError('failed', 'the disk is full')));
+    expect(await caught(call())).to.be.instanceOf(FleetReplyError);
+    expect(heard).to.deep.equal([leader]);
+  });
+
+  it('are answered while calls wait for the next block', async () => {
+    const subjects = subjectsOf('testnet');
+    let begun = 0;
+    const never = (): Promise<never> => {
+      begun++;
+      return new Promise(() => undefined);
+    };
+    const responder = new Responder(bus, subjects, {
+      call: never,
+      progress: () => Promise.resolve({ height: 1, verified: 1 })
+    } as unknown as Answers);
+    const question = encodeQuestion('call', { method: 'getworklp', params: [] });
+    for (let i = 0; i < 20; i++) bus.connection.publish(subjects.node('call'), question, { reply: 'nobody' });
+    await until(() => begun === 16);
+    const { data } = await bus.connection.request(subjects.node('progress'), encodeQuestion('progress', {}), { timeout: 5_000 });
+    expect(data.length).to.be.above(0);
+    expect(begun).to.equal(16);
+    responder.close();
   });
 
   it('of all kinds are refused when they are no questions, and the node goes on', async () => {

@@ -186,6 +186,18 @@ describe('a reader', function () {
     await reader.reaches(node.tip());
   });
 
+  it('reads on behind records about the pool that cannot be applied, with the pool of the leader', async () => {
+    await log.writeStart(LENGTH);
+    log.keepBeating();
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const unreadable = { coins: [], size: 1, adjustedWeight: 4, time: 1, height: 1, fee: 1, modifiedFee: 1, isUnbroadcast: false };
+    for (const raw of ['00', '01']) await log.write({ type: 'add', raw: Buffer.from(raw, 'hex'), ...unreadable });
+    await until(() => asked('pool') === 3);
+    await until(() => !reader.source.resetting && reader.source.fleet.why === undefined);
+    expect(reader.source.tip()).to.deep.equal(node.tip());
+  });
+
   it('goes on with another log that is shorter', async () => {
     await log.writeStart(LENGTH);
     log.keepBeating();

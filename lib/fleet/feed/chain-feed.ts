@@ -24,7 +24,12 @@ export class LessWorkError extends Error {
 export async function requireWork(node: NodeSource, tip: Tip | undefined): Promise<void> {
   if (tip === undefined) return;
   const own = await node.entry(node.tip().hash);
-  if (own !== undefined && own.chainwork < tip.chainwork) throw new LessWorkError();
+  if (own !== undefined && own.chainwork < (await workOf(node, tip))) throw new LessWorkError();
+}
+
+/** Of a block that the node knows it is not the log that says it: records of others may be in there. */
+async function workOf(node: NodeSource, { tip, chainwork }: Tip): Promise<bigint> {
+  return (await node.entry(tip.hash))?.chainwork ?? chainwork;
 }
 
 /** Where the log says that the chain is. */
@@ -63,7 +68,7 @@ export class ChainFeed {
     if (from?.tip.hash.equals(point.hash) === true) return { leavesBlocks: false, write: () => Promise.resolve() };
     const to = await this.#entry(point.hash);
     if (from === undefined) return this.#jump(to, 'start');
-    if (to.chainwork < from.chainwork) {
+    if (to.chainwork < (await workOf(this.#node, from))) {
       if (mayRewind) return this.#jump(to, 'rewind');
       throw new LessWorkError();
     }

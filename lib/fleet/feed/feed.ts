@@ -198,16 +198,24 @@ export class Feed extends Loop {
   async #rewind(hash: Buffer): Promise<number> {
     const { node, leads } = this.#parts;
     if (!leads || !node.tip().hash.equals(hash)) throw new FleetReplyError('not leading', 'this node is not at that block');
-    this.#mayRewindTo = hash;
-    const isDone = (): boolean => this.#mayRewindTo === undefined || this.#term !== undefined;
-    for (const until = Date.now() + this.#leaseMs + REWIND_MS; !isDone();) {
-      if (Date.now() > until) {
+    // A node that leads has brought the log to its block. What was allowed and not needed must not count for a later term.
+    if (this.#term === undefined) {
+      this.#mayRewindTo = hash;
+      try {
+        await this.#leadsAgain();
+      } finally {
         this.#mayRewindTo = undefined;
-        throw new FleetReplyError('failed', 'another node leads the fleet: stop it, or bring it to that block first');
       }
-      await setTimeout(IDLE_MS / 10);
     }
     return this.#term?.position.sequence ?? 0;
+  }
+
+  /** @throws FleetReplyError */
+  async #leadsAgain(): Promise<void> {
+    for (const until = Date.now() + this.#leaseMs + REWIND_MS; this.#term === undefined;) {
+      if (Date.now() > until) throw new FleetReplyError('failed', 'another node leads the fleet: stop it, or bring it to that block first');
+      await setTimeout(IDLE_MS / 10);
+    }
   }
 
   async #pause(ms: number): Promise<void> {

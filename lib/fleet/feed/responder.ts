@@ -7,12 +7,12 @@ import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { NatsBus } from '../log/connection';
 import type { Answers } from './answers';
 
-/** Questions that are being answered at a time, and that may wait. */
+/** Questions that are being answered at a time, and that may wait; calls of bcoin's apart, some of which wait for its next block. */
 const MOST_AT_ONCE = 16;
 const MOST_WAITING = 256;
 
 /** What only the leader is asked, or answers otherwise than other nodes. */
-const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call', 'tips', 'progress', 'pool', ...LEADER_KNOWS];
+const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call', 'tips', 'progress', 'pool', 'headers', ...LEADER_KNOWS];
 /** What all nodes are asked at once, and the one that can do it answers. */
 const OF_ALL: readonly QuestionName[] = ['rewind'];
 const NOT_OF_NODES: readonly QuestionName[] = ['pool', ...OF_ALL];
@@ -25,8 +25,8 @@ export class Responder {
   readonly #answers: Answers;
   readonly #subscriptions: Subscription[];
   #leading: readonly Subscription[] = [];
-  #running = 0;
-  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #questions = new Lane();
+  readonly #calls = new Lane();
 
   constructor(bus: ResponderBus, subjects: Subjects, answers: Answers) {
     this.#bus = bus;
@@ -48,7 +48,8 @@ export class Responder {
   close(): void {
     this.lead(false);
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
-    this.#waiting.length = 0;
+    this.#questions.clear();
+    this.#calls.clear();
   }
 
   #listen(name: QuestionName, subject: string, queue?: string): Subscription {
@@ -63,24 +64,9 @@ export class Responder {
 
   #take(name: QuestionName, message: Msg): void {
     if (message.reply === undefined || message.reply === '') return;
-    if (this.#waiting.length >= MOST_WAITING) {
-      this.#send(message, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
-      return;
-    }
-    this.#waiting.push(() => this.#answer(name, message));
-    this.#next();
-  }
-
-  #next(): void {
-    while (this.#running < MOST_AT_ONCE) {
-      const answer = this.#waiting.shift();
-      if (answer === undefined) return;
-      this.#running++;
-      void answer().finally(() => {
-        this.#running--;
-        this.#next();
-      });
-    }
+    const lane = name === 'call' ? this.#calls : this.#questions;
+    if (lane.add(() => this.#answer(name, message))) return;
+    this.#send(message, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
   }
 
   async #answer(name: QuestionName, message: Msg): Promise<void> {
@@ -102,6 +88,37 @@ export class Responder {
     } catch (error) {
       // The connection is closed: who asked asks another node.
       void messageOf(error);
+    }
+  }
+}
+
+/** Answers some at a time; the others wait. */
+class Lane {
+  #running = 0;
+  readonly #waiting: (() => Promise<void>)[] = [];
+
+  /** False: too many are waiting. `answer` never rejects. */
+  add(answer: () => Promise<void>): boolean {
+    if (this.#waiting.length >= MOST_WAITING) return false;
+    this.#waiting.push(answer);
+    this.#next();
+    return true;
+  }
+
+  /** Those that wait are not answered any more. */
+  clear(): void {
+    this.#waiting.length = 0;
+  }
+
+  #next(): void {
+    while (this.#running < MOST_AT_ONCE) {
+      const answer = this.#waiting.shift();
+      if (answer === undefined) return;
+      this.#running++;
+      void answer().finally(() => {
+        this.#running--;
+        this.#next();
+      });
     }
   }
 }

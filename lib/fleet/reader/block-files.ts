@@ -19,6 +19,10 @@ const UNFINISHED = '.tmp';
 /** Many file systems are slow with many files in one folder: these are the last digits of their names. */
 const FOLDER_DIGITS = 2;
 
+/** What else is there is not the reader's. */
+const FOLDER_NAME = /^[0-9a-f]{2}$/;
+const FILE_NAME = /^[0-9a-f]{64}$/;
+
 export class BlockFiles {
   readonly #folder: string;
   /** Sizes of the files by their names. */
@@ -53,14 +57,14 @@ export class BlockFiles {
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const found: { readonly name: string; readonly size: number; readonly time: number }[] = [];
-    for (const folder of await readdir(this.#folder)) {
+    const folders = (await readdir(this.#folder)).filter((name) => FOLDER_NAME.test(name));
+    for (const folder of folders) {
       for (const name of await readdir(join(this.#folder, folder))) {
         const path = join(this.#folder, folder, name);
-        if (name.endsWith(UNFINISHED)) await rm(path, { force: true });
-        else {
-          const { size, mtimeMs } = await stat(path);
-          found.push({ name, size, time: mtimeMs });
-        }
+        const { size, mtimeMs } = await stat(path);
+        // After a power failure a file may be empty.
+        if (name.endsWith(UNFINISHED) || (FILE_NAME.test(name) && size <= FOOTER_LENGTH)) await rm(path, { force: true });
+        else if (FILE_NAME.test(name)) found.push({ name, size, time: mtimeMs });
       }
     }
     for (const { name, size } of found.sort((a, b) => a.time - b.time)) this.#sizes.set(name, size);
@@ -79,8 +83,8 @@ export class BlockFiles {
       8
     );
     const path = this.#path(name);
+    const unfinished = `${path}${UNFINISHED}`;
     try {
-      const unfinished = `${path}${UNFINISHED}`;
       await this.#makeFolder(join(path, '..'));
       await writeAll(unfinished, [raw, undo ?? Buffer.alloc(0), footer]);
       await rename(unfinished, path);
@@ -88,6 +92,8 @@ export class BlockFiles {
       this.#sizes.set(name, raw.length + (undo?.length ?? 0) + FOOTER_LENGTH);
     } catch (error) {
       this.#failed(error);
+      // The disk may be full.
+      await rm(unfinished, { force: true }).catch(() => undefined);
     }
   }
 

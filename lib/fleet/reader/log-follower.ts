@@ -14,7 +14,7 @@ import { NoNodeError } from '../../node/errors';
 import { UntrueRecordError } from './errors';
 import type { IndexLogger } from '../../follow/logger';
 import type { FleetLog, LoggedRecord } from '../log/log-reader';
-import type { Connect, LogPosition } from '../messages/records';
+import type { Connect, LogPosition, PoolRecord } from '../messages/records';
 import type { Beats } from './beats';
 import type { BlockStore } from './block-store';
 import type { StoredBlock } from './stored-block';
@@ -60,6 +60,8 @@ export class LogFollower extends Loop {
   #taking = 0;
   /** The log's last record when it was opened: what came before is the past. */
   #pastUpTo = Infinity;
+  /** Sequence of the last record about the pool that could not be applied; those up to it are passed over if they cannot be, either. */
+  #untrueUpTo = 0;
   /** Work of the tip that a reorganization under way has left; undefined: there is none. */
   #left: bigint | undefined;
   /** When the chain was moved last. */
@@ -145,6 +147,7 @@ export class LogFollower extends Loop {
     this.#pastUpTo = last;
     const isSame = this.#position?.incarnation === incarnation && this.#position.sequence >= first - 1 && this.#position.sequence <= last;
     if (!isSame) {
+      if (this.#position !== undefined) this.#untrueUpTo = 0;
       this.#doubt();
       this.#arrive({ incarnation, sequence: await this.#begin(log, await file?.read()) });
     }
@@ -276,7 +279,19 @@ export class LogFollower extends Loop {
         pool.note(body.pool);
         break;
       default:
-        pool.apply(body);
+        this.#applyToPool(body, sequence);
+    }
+  }
+
+  /** After a record that cannot be applied the pool is taken over from the leader, which has what the record should have said. */
+  #applyToPool(record: PoolRecord, sequence: number): void {
+    try {
+      this.#parts.pool.apply(record);
+    } catch (error) {
+      if (!isUntrue(errorOf(error)) || sequence > this.#untrueUpTo) {
+        this.#untrueUpTo = Math.max(this.#untrueUpTo, sequence);
+        throw error;
+      }
     }
   }
 

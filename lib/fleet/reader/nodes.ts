@@ -13,9 +13,11 @@ import {
 import { messageOf } from '../../turns/error-text';
 import { NoNodeError } from '../../node/errors';
 import type { Subjects } from '../log/subjects';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection, RequestError } from '@nats-io/transport-node';
 
 const TIMEOUT_MS = 5_000;
+/** For what is asked once: bcoin may take long. */
+const ONCE_TIMEOUT_MS = 60_000;
 
 const PAUSE_MS = 100;
 
@@ -41,7 +43,7 @@ export class Nodes {
    */
   async ask<Name extends QuestionName>(name: Name, asked: Asked<Name>, isTrue?: IsTrue<Name>): Promise<Replied<Name>> {
     const [any, leader] = [this.#subjects.node(name), this.#subjects.leader(name)];
-    return await this.#try(LEADER_KNOWS.includes(name) ? [any, any, leader] : [any, any, any], name, asked, isTrue);
+    return await this.#try(LEADER_KNOWS.includes(name) ? [any, any, leader] : [any, any, any], name, asked, { isTrue });
   }
 
   /** The same, but the leader is asked first. */
@@ -56,12 +58,18 @@ export class Nodes {
     return await this.#try([leader, leader, leader], name, asked);
   }
 
+  /** The same, but no other node is asked once one may have begun: what is asked has effects. */
+  async askOnce<Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> {
+    const any = this.#subjects.node(name);
+    return await this.#try([this.#subjects.leader(name), any, any], name, asked, { isOnce: true });
+  }
+
   /** Asks at one subject after the other. */
   async #try<Name extends QuestionName>(
     subjects: readonly string[],
     name: Name,
     asked: Asked<Name>,
-    isTrue?: IsTrue<Name>
+    { isTrue, isOnce = false }: { readonly isTrue?: IsTrue<Name> | undefined; readonly isOnce?: boolean } = {}
   ): Promise<Replied<Name>> {
     const question = encodeQuestion(name, asked);
     this.asked[name] = (this.asked[name] ?? 0) + 1;
@@ -70,12 +78,12 @@ export class Nodes {
       // Those that failed are given a moment.
       if (last !== undefined) await setTimeout(PAUSE_MS);
       try {
-        const reply = decodeReply(name, await this.#request(subject, question));
+        const reply = decodeReply(name, await this.#request(subject, question, isOnce ? ONCE_TIMEOUT_MS : TIMEOUT_MS));
         if (reply === undefined) last = undefined;
         else if ((await isTrue?.(reply)) === false) last = new NoNodeError('a node says what cannot be true');
         else return reply;
       } catch (error) {
-        if (!mayPass(error)) throw error;
+        if (!(isOnce ? hasNotBegun(error) : mayPass(error))) throw error;
         last = error;
       }
     }
@@ -84,11 +92,11 @@ export class Nodes {
     throw last instanceof NoNodeError ? last : new NoNodeError(`no node answers: ${messageOf(last)}`, { cause: last });
   }
 
-  async #request(subject: string, question: Buffer): Promise<Uint8Array> {
+  async #request(subject: string, question: Buffer, timeout: number): Promise<Uint8Array> {
     const connection = this.#connection();
     if (connection === undefined) throw new NoNodeError('no node can be asked: NATS is away');
     try {
-      return (await connection.request(subject, question, { timeout: TIMEOUT_MS })).data;
+      return (await connection.request(subject, question, { timeout })).data;
     } catch (error) {
       throw new NoNodeError(`no node answers: ${messageOf(error)}`, { cause: error });
     }
@@ -98,4 +106,10 @@ export class Nodes {
 /** Whether another node, or the same one later, may answer. */
 function mayPass(error: unknown): boolean {
   return error instanceof NoNodeError || (error instanceof FleetReplyError && error.code !== 'refused');
+}
+
+/** Whether nobody has begun with what was asked: there is no such node, or it has refused to. */
+function hasNotBegun(error: unknown): boolean {
+  if (error instanceof FleetReplyError) return error.code === 'busy' || error.code === 'not leading';
+  return error instanceof NoNodeError && (error.cause === undefined || (error.cause as Partial<RequestError>).isNoResponders?.() === true);
 }

@@ -146,7 +146,8 @@ export class ReaderChain {
     const view = this.#view.copy();
     if (view.has(target) && view.cutTo(target.height)) return view;
     for (;;) {
-      const { height, headers } = await this.#parts.nodes.ask('headers', { locator: view.locator(), count: MOST_HEADERS });
+      // Others may be downloading their chain still.
+      const { height, headers } = await this.#parts.nodes.askLeader('headers', { locator: view.locator(), count: MOST_HEADERS });
       if (headers.length < HEADER_LENGTH || headers.length % HEADER_LENGTH !== 0)
         throw new UntrueRecordError(`no node has block ${toDisplayHex(target.hash)} at height ${target.height} in its chain`);
       if (!view.cutTo(height - 1)) throw new NoNodeError(`the chain of a node forks too far below, at height ${height}`);

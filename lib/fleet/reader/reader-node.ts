@@ -297,7 +297,7 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   }
 
   async ownCall(method: string, params: unknown): Promise<OwnReply> {
-    if (this.#options.forwardsCalls) return await this.#nodes.askLeader('call', { method, params });
+    if (this.#options.forwardsCalls) return await this.#nodes.askOnce('call', { method, params });
     return {
       result: null,
       error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}. This is a reader without --rest-rpc-forward.` }
