@@ -85,8 +85,8 @@ export interface ReaderOptions {
   readonly blockCacheBytes: number;
   /** Whether bcoin's own calls are passed on to a node. */
   readonly forwardsCalls: boolean;
-  /** Whether blocks are shown when all readers have them. */
-  readonly isTogether: boolean;
+  /** How long blocks are held back at most until all readers have them; undefined: they are not. */
+  readonly togetherMs: number | undefined;
 }
 
 export interface AddressOptions {
@@ -145,6 +145,9 @@ export class OptionError extends Error {
 
 const MIB = 1_024 * 1_024;
 const GB = 1_000_000_000;
+/** Blocks are not held back longer, so that one slow reader does not make all late. */
+const TOGETHER_MS = 500;
+
 const HOUR_MS = 3_600_000;
 
 /** The coin cache's share of `--rest-cache` once the index follows; the rest is for answers. */
@@ -247,7 +250,7 @@ function readReaderOptions(read: OptionReader, config: HostConfig): ReaderOption
     staleMs: 1_000 * read.integer('rest-stale'),
     blockCacheBytes: GB * read.integer('rest-block-cache'),
     forwardsCalls: read.flag('rest-rpc-forward'),
-    isTogether: read.choice('rest-release') === 'together'
+    togetherMs: read.choice('rest-release') === 'together' ? TOGETHER_MS : undefined
   };
 }
 

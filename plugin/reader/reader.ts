@@ -28,7 +28,7 @@ export class Reader {
     const options = readOptions(config, 'reader') as RestOptions & { readonly reader: ReaderOptions }; // it is one
     const network = readNetwork(config);
     const places = placesOf(config);
-    const { nats, staleMs, blockCacheBytes, forwardsCalls, isTogether } = options.reader;
+    const { nats, staleMs, blockCacheBytes, forwardsCalls, togetherMs } = options.reader;
     this.http = new ReaderHttp({
       host: String(config.get('http-host') ?? LOOPBACK),
       port: readPort(config) ?? network.httpPort,
@@ -40,7 +40,7 @@ export class Reader {
       nats,
       staleMs,
       forwardsCalls,
-      isTogether,
+      togetherMs,
       version: packageVersion(),
       disk: { blocks: places.blocks, blockBytes: blockCacheBytes, position: places.position },
       logger: logger.context('fleet')

@@ -12,7 +12,7 @@ import { MemoryLog } from '../support/memory-log';
 import type { NatsAccess } from '../../lib/fleet/log/access';
 import type { BlockPoint } from '../../lib/node/types';
 
-export interface ReadNodeOptions extends Partial<Pick<ReaderNodeOptions, 'staleMs' | 'forwardsCalls' | 'isTogether'>> {
+export interface ReadNodeOptions extends Partial<Pick<ReaderNodeOptions, 'staleMs' | 'forwardsCalls' | 'togetherMs'>> {
   readonly nats: NatsAccess;
   /** In memory when left out. */
   readonly folder?: string;
@@ -24,14 +24,14 @@ export class ReadNode {
   readonly source: ReaderNode;
   readonly index: ChainIndexer;
 
-  constructor({ nats, folder, staleMs = 30_000, forwardsCalls = false, isTogether = false, blockBytes = 100_000_000 }: ReadNodeOptions) {
+  constructor({ nats, folder, staleMs = 30_000, forwardsCalls = false, togetherMs, blockBytes = 100_000_000 }: ReadNodeOptions) {
     const disk = folder === undefined ? undefined : { blocks: join(folder, 'blocks'), blockBytes, position: join(folder, 'fleet.json') };
     this.source = new ReaderNode({
       network: NETWORKS.regtest,
       nats,
       staleMs,
       forwardsCalls,
-      isTogether,
+      togetherMs,
       version: '1.2.3',
       disk,
       logger: this.log

@@ -15,6 +15,13 @@ import { ReadNode } from './read-node';
 import type { TestFullNode } from '../support/bcoin';
 
 const LENGTH = 4;
+
+/** Longer than any test. */
+const NEVER_MS = 600_000;
+
+/** Who says nothing for seconds is not waited for. */
+const SPEAKING_MS = 200;
+
 const SUBJECTS = subjectsOf('regtest');
 
 describe('readers that show blocks together', function () {
@@ -26,6 +33,7 @@ describe('readers that show blocks together', function () {
   let bus: NatsBus;
   let readers: ReadNode[];
   let heard: HeardReaders;
+  let speaking: NodeJS.Timeout | undefined;
 
   beforeEach(async function () {
     const program = needsNats(this);
@@ -43,6 +51,7 @@ describe('readers that show blocks together', function () {
   });
 
   afterEach(async () => {
+    clearInterval(speaking);
     await Promise.all(readers.map((reader) => reader.close()));
     await bus.connection.close();
     await log.close();
@@ -50,8 +59,8 @@ describe('readers that show blocks together', function () {
     await nats.close();
   });
 
-  const open = async (): Promise<ReadNode> => {
-    const reader = await new ReadNode({ nats: log.access, isTogether: true }).open();
+  const open = async (togetherMs = NEVER_MS): Promise<ReadNode> => {
+    const reader = await new ReadNode({ nats: log.access, togetherMs }).open();
     readers.push(reader);
     await reader.reaches(node.tip());
     // Only a beat that comes now, and not from the past, says that the node is there.
@@ -68,8 +77,13 @@ describe('readers that show blocks together', function () {
     return height;
   };
   const heightOf = ({ index }: ReadNode, of: 'reader' | 'latest' = 'reader'): number => index[of].read(({ tip }) => tip.height);
-  /** Another reader speaks. */
+  /** Another reader speaks, and says the same again and again. */
   const say = async (state: Partial<ReaderState>): Promise<void> => {
+    clearInterval(speaking);
+    speaking = setInterval(() => void sayOnce(state), SPEAKING_MS);
+    await sayOnce(state);
+  };
+  const sayOnce = async (state: Partial<ReaderState>): Promise<void> => {
     const whole = { isReady: true, why: '', tip: undefined, applied: undefined, version: '1.2.3', ...state };
     bus.connection.publish(SUBJECTS.reader('other'), encodeState(whole));
     await bus.connection.flush();
@@ -127,11 +141,17 @@ describe('readers that show blocks together', function () {
     expect(shown).to.deep.equal([LENGTH, LENGTH + 1, LENGTH]);
   });
 
-  it('do not wait for one that does not come, that is not ready, or that follows another log', async () => {
+  it('show a block without one that does not come, when the time is up', async () => {
+    const reader = await open(300);
+    const { log: incarnation, sequence } = reader.source.position.now;
+    await say({ applied: { incarnation, sequence } });
+    const height = await next();
+    await until(() => heightOf(reader) === height);
+  });
+
+  it('do not wait for one that is not ready, or that follows another log', async () => {
     const reader = await open();
-    const { sequence } = reader.source.position.now;
     for (const state of [
-      { applied: { incarnation: reader.source.position.now.log, sequence } },
       { isReady: false, why: 'indexing', applied: { incarnation: reader.source.position.now.log, sequence: 0 } },
       { applied: { incarnation: 'of-yesterday', sequence: 0 } }
     ]) {

@@ -65,8 +65,8 @@ export interface ReaderNodeOptions {
   readonly nats: NatsAccess;
   /** Time without a word from a node, after which nothing is answered. */
   readonly staleMs: number;
-  /** Whether blocks are shown when all readers have them (`--rest-release=together`). */
-  readonly isTogether?: boolean;
+  /** How long blocks are held back at most until all readers have them (`--rest-release=together`); undefined: they are not. */
+  readonly togetherMs?: number | undefined;
   /** The version of this package. */
   readonly version: string;
   /** Whether bcoin's own calls are passed on to a node. */
@@ -98,7 +98,6 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   readonly #moved = new Subject<void>();
   readonly #readers: HeardReaders;
   readonly #announcer: Announcer;
-  readonly #release: Release;
   readonly #closed = new Subject<void>();
   /** The record with a move of the chain that was followed, and is not shown yet. */
   #taken: LogPosition | undefined;
@@ -147,8 +146,9 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     this.position = positionOf(this.#follower, this.#moved);
     const readers = (this.#readers = new HeardReaders(subjects));
     const announcer = (this.#announcer = new Announcer({ subjects, connection: () => this.#bus?.connection, state: () => this.#state() }));
-    this.#release = new Release({ readers, announcer, closed$: this.#closed });
-    this.mayShow = options.isTogether ? () => this.#untilTogether() : undefined;
+    const { togetherMs: mostMs } = options;
+    const release = mostMs === undefined ? undefined : new Release({ readers, announcer, mostMs, closed$: this.#closed });
+    this.mayShow = release && (() => this.#untilTogether(release));
     this.pool = pool;
     this.chain$ = chain.events$;
     this.synced$ = beats.synced$;
@@ -347,13 +347,13 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   }
 
   /** Until all readers that were heard lately have followed this record as well, but not long. False: a reorganization is under way. */
-  async #untilTogether(): Promise<boolean> {
+  async #untilTogether(release: Release): Promise<boolean> {
     const { taking, isReorganizing } = this.#follower;
     if (isReorganizing) return false;
     if (taking === undefined) return true;
     this.#taken = taking;
     try {
-      await this.#release.of(taking);
+      await release.of(taking);
     } finally {
       this.#taken = undefined;
     }
@@ -369,7 +369,7 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   async #openLog(): Promise<FleetLog> {
     const before = this.#bus;
     this.#bus = await connectToNats(this.#options.nats, 'bcoin-rest reader', this.#connections);
-    if (this.#options.isTogether) this.#readers.listen(this.#bus.connection);
+    if (this.#options.togetherMs !== undefined) this.#readers.listen(this.#bus.connection);
     // Not waited for: a server that is stopped would not answer.
     void before?.connection.close();
     return await FleetLog.open(this.#bus, this.#subjects, this.network.genesisHash);

@@ -6,12 +6,11 @@ import type { LogPosition } from '../messages/records';
 import type { Announcer } from './announcer';
 import type { HeardReaders } from './heard-readers';
 
-/** How long a block is held back at most. */
-const MOST_MS = 500;
-
 export interface ReleaseParts {
   readonly readers: Pick<HeardReaders, 'present' | 'heard$'>;
   readonly announcer: Pick<Announcer, 'id' | 'tell'>;
+  /** How long a block is held back at most. */
+  readonly mostMs: number;
   /** Ends the waiting. */
   readonly closed$: Observable<unknown>;
 }
@@ -25,13 +24,13 @@ export class Release {
 
   /** To be called once the record is taken in. Resolves when it may be shown. */
   async of(position: LogPosition): Promise<void> {
-    const { readers, announcer, closed$ } = this.#parts;
+    const { readers, announcer, mostMs, closed$ } = this.#parts;
     announcer.tell();
     await firstValueFrom(
       readers.heard$.pipe(
         startWith(undefined),
         filter(() => this.#haveAll(position)),
-        takeUntil(merge(timer(MOST_MS), closed$))
+        takeUntil(merge(timer(mostMs), closed$))
       ),
       { defaultValue: undefined }
     );
