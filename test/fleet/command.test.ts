@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -19,7 +18,6 @@ import { freePort, mine, openRegtestNode } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import { HandFedLog } from './hand-fed-log';
-import type { IncomingMessage } from 'node:http';
 import type { TestFullNode } from '../support/bcoin';
 
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
@@ -159,9 +157,8 @@ describe('bcoin-rest reader', () => {
       await reader.open();
       await firstValueFrom(reader.rest.ready$.pipe(filter((ready) => ready)));
       const caller = new RpcCaller(port);
-      const came = once(reader.http.server, 'request').then(([request]) => once(request as IncomingMessage, 'end'));
       const waiting = caller.call('waitfornewblock');
-      await came;
+      await until(async () => (await caller.active('waitfornewblock')) === 1);
       expect(await caller.call('getblockcount')).to.equal(3);
       await reader.close();
       expect(await waiting).to.deep.equal({ hash: toDisplayHex(node.tip().hash), height: 3 });

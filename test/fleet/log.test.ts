@@ -1,5 +1,6 @@
 // The log on real servers: order, fences, lost acknowledgements, and what is not a log.
 
+import { firstValueFrom, Subject } from 'rxjs';
 import { expect } from 'chai';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
@@ -129,8 +130,14 @@ for (const count of [1, 3] as const) {
         .to.be.instanceOf(LogSilentError)
         .with.property('message')
         .that.includes('no record came');
-      const reading = caught(drain(log, 1, 20_000));
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      const came = new Subject<void>();
+      const first = firstValueFrom(came);
+      const reading = caught(
+        drain(log, 1, 20_000, () => {
+          came.next();
+        })
+      );
+      await first;
       await bus.manager.streams.delete(SUBJECTS.stream);
       expect(await reading).to.be.instanceOf(LogSilentError);
     });
@@ -216,7 +223,11 @@ async function ready(url: string): Promise<NatsBus> {
   }
 }
 
-async function drain(log: FleetLog, from: number, silenceMs: number): Promise<never> {
-  for await (const record of log.read(from, { silenceMs, signal: NEVER })) expect(record.sequence).to.be.at.least(from);
+/** `came`: called for each record. */
+async function drain(log: FleetLog, from: number, silenceMs: number, came = (): void => undefined): Promise<never> {
+  for await (const record of log.read(from, { silenceMs, signal: NEVER })) {
+    expect(record.sequence).to.be.at.least(from);
+    came();
+  }
   throw new Error('the log has no end');
 }

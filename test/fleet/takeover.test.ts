@@ -141,8 +141,7 @@ for (const count of COUNTS) {
       proxy.pull();
       proxy.cut();
       await faucet.pays(ADDRESS, 10_000);
-      // The feed has tried to write it by then.
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await until(() => proxy.attempts > 0);
       proxy.plug();
       expect((await expectLogOf(node)).pool.size).to.equal(1);
       expect(node.log.lines.filter((line) => line.includes('left out'))).to.deep.equal([]);

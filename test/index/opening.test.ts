@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
@@ -9,6 +9,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
+import { ShiftedClock } from '../support/clock';
 import { FaultyStore } from '../support/faulty-store';
 import { indexerOn } from '../support/indexed-node';
 import { MemoryLog } from '../support/memory-log';
@@ -139,6 +140,7 @@ describe('opening an index that takes long to open', () => {
     index.state$.subscribe((state) => {
       works.push(state.phase === 'loading' ? state.work : state.phase);
     });
+    const clock = new ShiftedClock();
     await index.open();
     for (const [done, waitMs] of [
       [1, 0],
@@ -146,7 +148,7 @@ describe('opening an index that takes long to open', () => {
       [4_000_000_000, 0],
       [6_000_000_000, 1_000]
     ] as const) {
-      await setTimeout(waitMs);
+      clock.passes(waitMs);
       store.report({ done, total: 12_000_000_000 });
     }
     expect(works).to.deep.equal([
@@ -156,6 +158,7 @@ describe('opening an index that takes long to open', () => {
     ]);
     store.finish();
     await reach('live');
+    clock.restore();
     expect(works[3], 'the check is over').to.equal(undefined);
   });
 

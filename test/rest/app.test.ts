@@ -231,9 +231,8 @@ describe('the application', () => {
     endpoint = () => new Promise((resolve) => answers.push(resolve));
     const socket = await openSocket(port);
     const all = untilClosed(socket);
-    const asked = once(server, 'request');
     socket.write(requestBytes({ path: '/rest/it' }, false));
-    await asked;
+    await until(() => answers.length === 1);
     const closed = new Promise((resolve) => server.close(resolve));
     for (const answer of answers) answer(jsonReply(Buffer.from('[]\n')));
     expect((await all).toString()).to.match(/^HTTP\/1.1 200 OK\r\n[^]*Connection: close\r\n\r\n\[\]\n$/);

@@ -342,7 +342,7 @@ describe('calls', () => {
     const best = await caller.call<string>('getbestblockhash');
     const { node } = served;
     // Those of a batch take turns.
-    await until(async () => (await activeCalls(caller, 'waitfornewblock')) === waiting.length);
+    await until(async () => (await caller.active('waitfornewblock')) === waiting.length);
     await node.close();
     for (const { status, body } of await Promise.all(waiting)) {
       expect(status).to.equal(200);
@@ -351,11 +351,6 @@ describe('calls', () => {
     served = await openRestNode();
   });
 });
-
-async function activeCalls(caller: RpcCaller, method: string): Promise<number> {
-  const { active_commands } = await caller.call<{ readonly active_commands: readonly { readonly method: string }[] }>('getrpcinfo');
-  return active_commands.filter((active) => active.method === method).length;
-}
 
 function asBuffer(hash: string | Buffer | undefined): Buffer {
   if (hash === undefined) throw new Error('expected a hash');

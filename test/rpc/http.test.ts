@@ -343,6 +343,14 @@ describe('calls over HTTP', () => {
 
   it('of clients that have left do no harm', async () => {
     const { port } = await open(KEY);
+    const caller = new RpcCaller(port, basic('x:sesame'));
+    const waiting = await openSocket(port);
+    waiting.write(
+      requestBytes({ method: 'POST', path: '/', headers: basic('x:sesame'), body: Buffer.from('{"method":"waitfornewblock"}') }, false)
+    );
+    await until(async () => (await caller.active('waitfornewblock')) === 1);
+    waiting.destroy();
+    await until(async () => (await caller.active('waitfornewblock')) === 0);
     for (const headers of [basic('x:sesame'), basic('x:wrong'), {}]) {
       for (const method of ['getblockcount', 'listbanned', 'waitfornewblock']) {
         const socket = await openSocket(port);
@@ -353,7 +361,8 @@ describe('calls over HTTP', () => {
         socket.destroy();
       }
     }
-    expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
+    await until(async () => (await caller.active('waitfornewblock')) === 0);
+    expect(await caller.call('getblockcount')).to.equal(0);
   });
 
   it('release the memory of answers when the client leaves in the middle of a batch', async () => {

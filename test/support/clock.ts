@@ -19,6 +19,18 @@ export class ShiftedClock {
   }
 }
 
+/** Lets no timer of more than so many milliseconds fire. @returns a function that ends this for later timers */
+export function withoutLongTimers(mostMs: number): () => void {
+  const { setTimeout: timeout } = globalThis;
+  globalThis.setTimeout = ((callback: () => void, ms = 0) => timeout(callback, ms > mostMs ? NEVER_MS : ms)) as typeof setTimeout;
+  return () => {
+    globalThis.setTimeout = timeout;
+  };
+}
+
+/** The longest that a timer can wait. */
+const NEVER_MS = 0x7fff_ffff;
+
 /** Makes timers of exactly `ms` milliseconds fire almost at once. @returns a function that ends this for later timers */
 export function hurried(lengthMs: number): () => void {
   const { setTimeout: timeout, setInterval: interval } = globalThis;

@@ -6,6 +6,8 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class DroppingProxy {
   /** How often the line was cut. */
   cuts = 0;
+  /** How often the client has said something, or come again, while nothing was let through. */
+  attempts = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mark: string | undefined;
@@ -53,6 +55,7 @@ export class DroppingProxy {
 
   #join(client: Socket, server: Socket): void {
     let isSilenced = false;
+    if (this.#isCutOff) this.attempts++;
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
@@ -66,7 +69,10 @@ export class DroppingProxy {
       if (!isSilenced && !this.#isCutOff) client.write(bytes);
     });
     client.on('data', (bytes: Buffer) => {
-      if (this.#isCutOff) return;
+      if (this.#isCutOff) {
+        this.attempts++;
+        return;
+      }
       server.write(bytes);
       if (this.#mark === undefined || !bytes.includes(this.#mark)) return;
       this.#mark = undefined;

@@ -41,6 +41,12 @@ export class RpcCaller {
     return JSON.parse(await this.text(method, ...params)) as T;
   }
 
+  /** How many calls of this method are being answered. */
+  async active(method: string): Promise<number> {
+    const { active_commands } = await this.call<{ readonly active_commands: readonly { readonly method: string }[] }>('getrpcinfo');
+    return active_commands.filter((active) => active.method === method).length;
+  }
+
   /** The error of a failing call. */
   async failure(method: string, params: unknown = []): Promise<RpcFailure> {
     const { body } = await this.post(JSON.stringify({ method, params, id: 1 }));
