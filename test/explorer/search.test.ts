@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { readAddress, scriptHash, type Prefixes } from '../../lib/web/browser/explorer/data/addresses';
-import { readingOf } from '../../lib/web/browser/explorer/search/reading';
+import { readingOf, withoutSecret } from '../../lib/web/browser/explorer/search/reading';
 import { isSameAddress } from '../../lib/web/browser/explorer/address/own';
 
 const MAIN: readonly Prefixes[] = [{ pubkeyhash: 0, scripthash: 5, bech32: 'bc' }];
@@ -48,6 +48,14 @@ describe('a text that is searched for', () => {
   it('that looks like a secret is kept from the node', () => {
     expect(hintsOf('5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ')).to.include('private key');
     expect(hintsOf(`xprv${'9'.repeat(107)}`)).to.include('not sent');
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+    expect(hintsOf(words)).to.include('restored');
+    for (const secret of ['5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ', `xprv${'9'.repeat(107)}`, words, ` ${words}  zoo`]) {
+      const shown = withoutSecret(secret);
+      expect(shown).to.match(/^an? [a-z]+ [a-z]+$/);
+      expect(readingOf(shown)).to.deep.equal(readingOf(secret));
+    }
+    expect(withoutSecret('legal winner thank')).to.equal('legal winner thank');
   });
 
   it('is an address of this network, of another one, or mistyped', () => {

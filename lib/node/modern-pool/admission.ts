@@ -14,7 +14,7 @@ import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { keyOf } from '../../bitcoin/hash';
 
 import { checkFirst } from '../first-checks';
-import { inSlices } from './in-slices';
+import { runAhead } from '../../turns/slices';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
@@ -240,7 +240,7 @@ export class Admission {
     const { incrementalRate } = settings;
     checkPaysForReplacement(staging.removed, { txid, fee, size, incrementalRate, reason: `insufficient fee${addition}` });
     staging.checkClusters();
-    if (await inSlices(staging.improves())) return;
+    if (await runAhead(staging.improves())) return;
     throw new PolicyRefusal('fee', 'replacement-failed', NO_IMPROVEMENT, staging.removed.size > MOST_CHEAPLY_REPLACED);
   }
 
@@ -271,7 +271,7 @@ export class Admission {
       checkPackageRate(parent.member, total);
       staging.checkClusters();
     });
-    if (!(await inSlices(staging.improves()))) throw new PackageRefusal(`package RBF failed: ${NO_IMPROVEMENT}`);
+    if (!(await runAhead(staging.improves()))) throw new PackageRefusal(`package RBF failed: ${NO_IMPROVEMENT}`);
   }
 
   /** @throws PackageRefusal */

@@ -19,7 +19,7 @@ import { Slice } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
-import { inSlices } from './in-slices';
+import { runAhead } from '../../turns/slices';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
 import type { Change } from './change';
 
@@ -139,7 +139,7 @@ export class PooledEntries {
     const { maxSize } = mempool.options;
     if (mempool.getSize() <= maxSize) return;
     const before = mempool.getSize();
-    for (const { fee, weight, nodes } of await inSlices(this.#worstFirst())) {
+    for (const { fee, weight, nodes } of await runAhead(this.#worstFirst())) {
       const size = mempool.getSize();
       if (size <= maxSize && before - size >= maxSize * ROOM) return;
       await this.#evict(new Set(nodes));
@@ -168,7 +168,7 @@ export class PooledEntries {
       for (const { member } of cluster.nodes) weight += member.weight;
       if (count <= LIMITS.mostInCluster && weight <= LIMITS.mostClusterWeight) continue;
       // In this order each comes before all that spend from it.
-      const order = (await inSlices(cluster.chunks())).flatMap(({ nodes }) => nodes);
+      const order = (await runAhead(cluster.chunks())).flatMap(({ nodes }) => nodes);
       const dropped = new Set<PooledNode>();
       for (const node of order.reverse()) {
         if (count <= LIMITS.mostInCluster && weight <= LIMITS.mostClusterWeight) break;

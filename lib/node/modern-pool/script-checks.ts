@@ -9,7 +9,7 @@ import { PolicyRefusal } from '../../policy/refusal';
 import { inputSigops } from '../../policy/sigops';
 import { isTaproot, verifyInput, type Rules } from '../../taproot/verify';
 import { Slice } from '../../turns/slices';
-import { inSlices } from './in-slices';
+import { runAhead } from '../../turns/slices';
 import { findCurve } from '../curve';
 import { scriptErrorText } from './script-error-text';
 import type { Curve } from '../../taproot/curve';
@@ -76,7 +76,7 @@ export class ScriptChecks {
     // bcoin refuses all spends of witness programs that have an unlocking script, for the right one of several reasons.
     const isOurs = offered.inputs[input]?.scriptLength === 0;
     if (isOurs && scriptTypeOf(script) === 'anchor') return undefined;
-    if (isOurs && isTaproot(script)) return inSlices(verifyInput(spend, input, rules, await (this.#curve ??= findCurve())));
+    if (isOurs && isTaproot(script)) return runAhead(verifyInput(spend, input, rules, await (this.#curve ??= findCurve())));
     const { prevout } = transaction.inputs[input] as HostTransaction['inputs'][number];
     const coin = view.getOutput(prevout) as HostOutput; // the candidate has its coins from there
     const isLong = inputSigops(offered.inputs[input]?.script as Buffer, script, spend.witness(input)) > MOST_SIGOPS_IN_TURN;

@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { grouped } from '../../parts/amounts';
 import { THEME, UNIT, useSetting } from '../../parts/settings';
+import { withoutSecret } from '../search/reading';
 import { homeLink, poolLink, searchLink } from '../state/links';
 import { useSession } from '../state/session';
 import { JobBar } from '../warm-up/job-bar';
@@ -87,7 +88,7 @@ function Search() {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== '') route(searchLink(text.trim()));
+        if (text.trim() !== '') route(searchLink(withoutSecret(text.trim())));
       }}
     >
       <input

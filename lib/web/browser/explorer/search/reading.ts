@@ -24,15 +24,29 @@ const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
   bchtest: 'Bitcoin Cash'
 };
 
+/** What nobody but its owner should see, by the names under which it is spoken of instead. */
+const SECRETS: Readonly<Record<string, string>> = {
+  'a private key': 'This looks like a private key. It was not sent to the node. Nobody but you should ever see it.',
+  'an extended key':
+    'This looks like an extended key, from which all addresses of a wallet follow. It was not sent to the node. Search for one address.',
+  'a recovery phrase':
+    'This looks like the words from which a wallet is restored. They were not sent to the node. Nobody but you should ever see them.'
+};
+
+/** A text as it may stand in an address, which browsers send to the node when they load it again: the name of a secret in its place. */
+export function withoutSecret(typed: string): string {
+  return secretIn(typed) ?? typed;
+}
+
 export function readingOf(typed: string): Reading {
+  const secret = SECRETS[secretIn(typed) ?? typed];
+  if (secret !== undefined) return { kind: 'nothing', hints: [secret] };
   const text = stripped(typed);
   const digits = text.replace(/[,_' ]/g, '');
   if (/^\d{1,9}$/.test(digits)) return { kind: 'height', height: Number(digits) };
   if (/^[\da-f]{64}$/i.test(text)) return { kind: 'hash', hash: text.toLowerCase() };
   const [, txid, output] = /^([\da-f]{64})[:,;/_-](\d{1,7})$/i.exec(text) ?? [];
   if (txid !== undefined) return { kind: 'outpoint', txid: txid.toLowerCase(), output: Number(output) };
-  const secret = secretHint(text);
-  if (secret !== undefined) return { kind: 'nothing', hints: [secret] };
   const witness = witnessPartsOf(text);
   if (witness !== undefined && BECH32_DATA.test(witness.data) && isOneCase(text)) return { kind: 'address', address: text.toLowerCase() };
   if (BASE58.test(text) && text.length >= 26 && text.length <= 36) return { kind: 'address', address: text };
@@ -48,13 +62,12 @@ function stripped(typed: string): string {
   return /^0x[\da-f]+$/i.test(joined) ? joined.slice(2) : joined;
 }
 
-/** Keys are never sent anywhere. */
-function secretHint(text: string): string | undefined {
-  if (BASE58.test(text) && /^[5KL9c]/.test(text) && (text.length === 51 || text.length === 52))
-    return 'This looks like a private key. It was not sent to the node. Nobody but you should ever see it.';
-  if (/^[xyztuv]p(rv|ub)/i.test(text) && text.length > 100)
-    return 'This looks like an extended key, from which all addresses of a wallet follow. It was not sent to the node. Search for one address.';
-  return undefined;
+/** The name of what a text seems to be; undefined: no secret. */
+function secretIn(typed: string): string | undefined {
+  if (/^(?:\p{L}{3,12}\s+){11,23}\p{L}{3,12}$/u.test(typed.trim())) return 'a recovery phrase';
+  const text = stripped(typed);
+  if (BASE58.test(text) && /^[5KL9c]/.test(text) && (text.length === 51 || text.length === 52)) return 'a private key';
+  return /^[xyztuv]p(rv|ub)/i.test(text) && text.length > 100 ? 'an extended key' : undefined;
 }
 
 function witnessPartsOf(text: string): { readonly prefix: string; readonly data: string } | undefined {
