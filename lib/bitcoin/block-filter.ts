@@ -2,7 +2,7 @@
 // to its scripts, or spend from them, without revealing which scripts are its own.
 
 import { hash256Of } from './hash';
-import { decodeGolombSet, encodeGolombSet, mayContainAny } from './golomb-set';
+import { encodeGolombSet } from './golomb-set';
 import { OP_RETURN } from './script';
 import { SipHasher } from './siphash';
 import type { ScannedBlock } from './block';
@@ -74,13 +74,6 @@ export function* filterOfBlock(
     if (i % SCRIPTS_PER_SLICE === SCRIPTS_PER_SLICE - 1) yield;
   }
   return yield* basicFilter(hashes.words);
-}
-
-/** Whether the filter of the block with this hash may have one of the scripts in it. @throws MalformedBytesError */
-export function filterMatchesAny(filter: Buffer, blockHash: Buffer, scripts: readonly Buffer[]): boolean {
-  const hashes = new ScriptHashes(blockHash, new Uint32Array(scripts.length * 2));
-  for (const script of scripts) hashes.addSpent(script, 0, script.length);
-  return mayContainAny(decodeGolombSet(filter), hashes.words);
 }
 
 /** The hash of a serialized filter: 32 bytes in wire order. */

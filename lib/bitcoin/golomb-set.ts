@@ -4,7 +4,7 @@
 //
 // Nothing here needs BigInt: hashes are pairs of 32-bit words, and the numbers in the set have less than 53 bits.
 
-import { ByteReader, LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from './reader';
+import { LONGEST_COMPACT_SIZE, writeCompactSize } from './reader';
 import { HIGH, LOW } from './siphash';
 
 /** Bits of the remainder of a code. */
@@ -38,35 +38,6 @@ export function* encodeGolombSet(hashes: Uint32Array<ArrayBuffer>): Generator<vo
     last = number;
   }
   return bytes.subarray(0, writer.end());
-}
-
-/** The numbers in a serialized set, ascending. @throws MalformedBytesError for bytes that are not one set and nothing else. */
-export function decodeGolombSet(set: Buffer): Float64Array {
-  const start = new ByteReader(set);
-  const count = start.compactSize();
-  const reader = new BitReader(set, start.offset);
-  // Each code takes at least P + 1 bits: a false count is found before memory is allocated for it.
-  if (count > ((set.length - start.offset) * 8) / (P + 1)) throw new MalformedBytesError(`${count} codes`, `${set.length} bytes`, 0);
-  const numbers = new Float64Array(count);
-  let last = 0;
-  for (let i = 0; i < count; i++) numbers[i] = last += reader.code();
-  reader.requireEnd();
-  return numbers;
-}
-
-/** Whether one of the elements with these hashes, two words each, may be in the set with these numbers. */
-export function mayContainAny(numbers: Float64Array, hashes: Uint32Array): boolean {
-  const range = numbers.length * M;
-  const wanted = new Float64Array(hashes.length >> 1);
-  for (let i = 0; i < wanted.length; i++) wanted[i] = spread(hashes[2 * i + HIGH] as number, hashes[2 * i + LOW] as number, range); // two words each
-  wanted.sort();
-  for (let i = 0, j = 0; i < wanted.length && j < numbers.length;) {
-    const [a, b] = [wanted[i] as number, numbers[j] as number]; // see the condition
-    if (a === b) return true;
-    if (a < b) i++;
-    else j++;
-  }
-  return false;
 }
 
 /** Keeps each pair of words once, at the front. Returns how many pairs are left. */
@@ -139,41 +110,5 @@ class BitWriter {
     pending &= (1 << bits) - 1;
     this.#pending = pending;
     this.#pendingBits = bits;
-  }
-}
-
-class BitReader {
-  readonly #bytes: Buffer;
-  #at: number;
-  #bit = 0;
-
-  constructor(bytes: Buffer, at: number) {
-    this.#bytes = bytes;
-    this.#at = at;
-  }
-
-  code(): number {
-    let quotient = 0;
-    while (this.#next() === 1) quotient++;
-    let remainder = 0;
-    for (let left = P; left > 0; left--) remainder = (remainder << 1) | this.#next();
-    return quotient * 2 ** P + remainder;
-  }
-
-  /** @throws MalformedBytesError */
-  requireEnd(): void {
-    while (this.#bit > 0)
-      if (this.#next() !== 0) throw new MalformedBytesError('zeros in the last byte', 'other bits', this.#bytes.length - 1);
-    if (this.#at < this.#bytes.length)
-      throw new MalformedBytesError('the end of the set', `${this.#bytes.length - this.#at} more bytes`, this.#at);
-  }
-
-  #next(): number {
-    const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new MalformedBytesError('more codes', 'the end', this.#at);
-    const bit = (byte >> (7 - this.#bit)) & 1;
-    this.#bit = (this.#bit + 1) & 7;
-    if (this.#bit === 0) this.#at++;
-    return bit;
   }
 }

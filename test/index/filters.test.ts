@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { filterMatchesAny } from '../../lib/bitcoin/block-filter';
+import { filterMatchesAny } from '../support/filter-client';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { FILTER_RECORDS, filterKey, FILTERS_KEY, findFilterSpan } from '../../lib/index/records/filter';

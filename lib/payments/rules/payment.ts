@@ -90,7 +90,7 @@ export function missingOf(due: readonly RequestedOutput[], outputs: readonly Req
 }
 
 /** Satoshis by script in hex: the amounts of outputs with the same script are added up. */
-export function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
+function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { amount, script } of outputs) {
     const key = script.toString('hex');

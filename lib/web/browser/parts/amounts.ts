@@ -52,12 +52,6 @@ export function amountLine(sats: Sats, unit: Unit): string {
   return `${sign}${digits}${zeros} ${name}`;
 }
 
-/** As a BIP21 URI has it, without zeros at the end: `0.0015`. */
-export function btcDecimal(sats: Sats): string {
-  const { sign, digits } = amountText(sats, 'BTC');
-  return `${sign === '−' ? '-' : ''}${digits.replaceAll(',', '')}`;
-}
-
 /** Digits in groups of three: `1,234,567`. */
 export const grouped = (value: bigint | number): string => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
