@@ -10,6 +10,9 @@ export const LOCKTIME_LENGTH = 4;
 export const MARKER_AND_FLAG_LENGTH = 2;
 const WITNESS_FLAG = 1;
 
+/** BIP141: a virtual byte is this much weight, and so is a byte that is not in a witness. */
+export const WEIGHT_PER_VBYTE = 4;
+
 const TXID_LENGTH = 32;
 /** An input is its outpoint, its script with a length, and its sequence. */
 const OUTPOINT_LENGTH = TXID_LENGTH + 4;

@@ -16,12 +16,9 @@ import {
   type ToHostHash
 } from './host';
 import { Unbroadcast } from './unbroadcast';
+import { FeeFingerprint } from './fee-fingerprint';
 import type { ModernPool } from './modern-pool/modern-pool';
 import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types';
-
-/** FNV's prime; odd, so that no bit of a fee is lost. */
-const FINGERPRINT_FACTOR = 0x0100_0193;
-const TWO_TO_32 = 0x1_0000_0000;
 
 /** A transaction with less weight per signature operation counts for more than it weighs (policy.js). */
 const WEIGHT_PER_SIGOP = 20;
@@ -92,16 +89,9 @@ export class BcoinPool implements PoolSource {
   }
 
   feeFingerprint(): number {
-    let fingerprint = 0;
-    const take = (word: number): void => {
-      fingerprint = (Math.imul(fingerprint, FINGERPRINT_FACTOR) + word) | 0;
-    };
-    for (const { deltaFee } of this.#mempool.map.values()) {
-      // Both halves: `| 0` keeps only the lower 32 bits, and a modified fee may be negative and longer than 32 bits.
-      take(deltaFee);
-      take(Math.floor(deltaFee / TWO_TO_32));
-    }
-    return fingerprint;
+    const fingerprint = new FeeFingerprint();
+    for (const { deltaFee } of this.#mempool.map.values()) fingerprint.take(deltaFee);
+    return fingerprint.value;
   }
 
   transaction(txid: Buffer): Buffer | undefined {

@@ -1,5 +1,6 @@
 // What is checked of a transaction before its coins are looked for (CheckTransaction, IsStandardTx).
 
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { multisigOf, scriptTypeOf } from '../bitcoin/script-type';
 import { dustIn } from './dust';
 import { LIMITS } from './limits';
@@ -8,9 +9,8 @@ import { PolicyRefusal } from './refusal';
 import type { Offered } from './transaction';
 
 const MAX_MONEY = 2_100_000_000_000_000;
-/** Weight of the largest block, and of a byte that is not in a witness. */
+/** Weight of the largest block. */
 const MAX_BLOCK_WEIGHT = 4_000_000;
-const WEIGHT_PER_BYTE = 4;
 const LAST_INDEX = 0xffff_ffff;
 const LEAST_COINBASE_SCRIPT_BYTES = 2;
 const MOST_COINBASE_SCRIPT_BYTES = 100;
@@ -18,7 +18,7 @@ const MOST_COINBASE_SCRIPT_BYTES = 100;
 /** The rules that hold in blocks as well. @throws PolicyRefusal */
 export function checkForm({ transaction, inputs, outputs }: Offered): void {
   if (outputs.length === 0) throw invalid('bad-txns-vout-empty');
-  if (transaction.strippedLength * WEIGHT_PER_BYTE > MAX_BLOCK_WEIGHT) throw invalid('bad-txns-oversize');
+  if (transaction.strippedLength * WEIGHT_PER_VBYTE > MAX_BLOCK_WEIGHT) throw invalid('bad-txns-oversize');
   let total = 0;
   for (const { value } of outputs) {
     if (value < 0) throw invalid('bad-txns-vout-negative');

@@ -1,5 +1,6 @@
 // The JSON of a transaction in the pool, after its txid (entryToJSON of Bitcoin Core): as in 0.17, and as since 31.
 
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { compareDisplayed } from '../bitcoin/hash';
 import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../views/json-writer';
 import type { PoolNode } from './order/graph';
@@ -7,8 +8,6 @@ import type { PoolChunk } from './order/order';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { COINS, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TIME, TXID, VBYTES, WEIGHT } from '../describe/values';
 import type { ProfileFields } from '../views/profile';
-
-const WEIGHT_PER_BYTE = 4;
 
 /** As in 0.17. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
 export function writeEntry(writer: JsonWriter, node: PoolNode): void {
@@ -38,7 +37,7 @@ export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolC
   const { entry, modifiedFee, ancestors, descendants } = node;
   writer.integerField('{"vsize_adjusted":', entry.size);
   writer.integerField(',"vsize":', entry.size);
-  writer.integerField(',"vsize_bip141":', Math.ceil(entry.weight / WEIGHT_PER_BYTE));
+  writer.integerField(',"vsize_bip141":', Math.ceil(entry.weight / WEIGHT_PER_VBYTE));
   writer.integerField(',"weight":', entry.weight);
   writer.integerField(',"time":', entry.time);
   writer.integerField(',"height":', entry.height);

@@ -1,6 +1,7 @@
 // What the transactions of a block add up to (getblockstats of Bitcoin Core). Amounts are satoshis, fee rates satoshis for each virtual byte,
 // rounded down.
 
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { isUnspendable } from '../bitcoin/script';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, BYTES, COUNT, HEIGHT, INTEGER, SATOSHIS, TIME, WEIGHT } from '../describe/values';
@@ -53,8 +54,6 @@ export interface BlockSums {
 /** What a coin takes in the set of coins beside the output: outpoint and height with the coinbase flag. */
 const BYTES_BESIDE_OUTPUT = 40;
 const VALUE_BYTES = 8;
-
-const WEIGHT_PER_BYTE = 4;
 
 /** Where in the weight of all transactions that pay a fee the percentiles are, in the steps of Bitcoin Core. */
 const percentileWeights = (total: number): readonly number[] => [total / 10, total / 4, total / 2, (total * 3) / 4, (total * 9) / 10];
@@ -119,7 +118,7 @@ function sizeInSet(scriptLength: number): number {
 }
 
 function payerOf({ weight, length, hasWitness }: ScannedTransaction, fee: number): Payer {
-  return { fee, size: length, weight, feeRate: Math.floor((fee * WEIGHT_PER_BYTE) / weight), hasWitness };
+  return { fee, size: length, weight, feeRate: Math.floor((fee * WEIGHT_PER_VBYTE) / weight), hasWitness };
 }
 
 function sumsOf(payers: readonly Payer[]) {
@@ -131,7 +130,7 @@ function sumsOf(payers: readonly Payer[]) {
   const count = Math.max(1, payers.length);
   return {
     avgfee: Math.floor(totalFee / count),
-    avgfeerate: totalWeight === 0 ? 0 : Math.floor((totalFee * WEIGHT_PER_BYTE) / totalWeight),
+    avgfeerate: totalWeight === 0 ? 0 : Math.floor((totalFee * WEIGHT_PER_VBYTE) / totalWeight),
     avgtxsize: Math.floor(totalSize / count),
     feerate_percentiles: percentilesOf(byRate, totalWeight),
     maxfee: fees.at(-1) ?? 0,

@@ -1,5 +1,6 @@
 // The results of testmempoolaccept and submitpackage (rpc/mempool.cpp of Bitcoin Core).
 
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { JsonWriter } from './json-writer';
 import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
 import { COINS, CORE_FEE_RATE, HASH, TEXT, TXID, VBYTES } from '../describe/values';
@@ -32,8 +33,6 @@ interface Effective {
 /** What became of a transaction of a package; `effective`: undefined for one that was in the pool before. */
 export type Sent =
   { readonly error: string } | { readonly otherWtxid: Buffer } | ({ readonly effective: Effective | undefined } & Measures);
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** `fault`: why the transactions do not form a package. */
 export function trialsJson(

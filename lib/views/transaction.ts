@@ -2,7 +2,7 @@
 
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
-import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin/transaction';
+import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
 import type { SpentNodeCoin } from '../node/types';
@@ -111,7 +111,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   writer.hashField(',"hash":', transaction.wtxid);
   writer.integerField(',"version":', shownVersion(transaction, form));
   writer.integerField(',"size":', length);
-  writer.integerField(',"vsize":', Math.ceil(weight / 4));
+  writer.integerField(',"vsize":', Math.ceil(weight / WEIGHT_PER_VBYTE));
   writer.integerField(',"weight":', weight);
   writer.integerField(',"locktime":', transaction.locktime);
   writer.ascii(',"vin":[');

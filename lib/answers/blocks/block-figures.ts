@@ -4,14 +4,12 @@
 import { keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
-import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { readTransaction, type ScannedTransaction, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { transactionFlags } from '../../bitcoin/transaction-flags';
 import { compareRates, type Rate } from '../../clusters/fee-rate';
 import { feeStatistics, type FeeStatistics } from '../../pool/projection/fee-statistics';
 import type { BlockExtras } from '../../views/esplora/extended-block';
 import type { SpentOutput } from './spent-outputs';
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** Transactions between two yields. */
 const STEPS = 32;

@@ -1,6 +1,7 @@
 // Recommended fee rates in the five fields of mempool's interface, from the medians of the next blocks, in the steps of its backend
 // (fee-api.ts).
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { described, named, object, type Schema } from '../../describe/schema';
 import { NUMBER } from '../../describe/values';
 import type { PoolInfo } from '../../node/types';
@@ -38,7 +39,6 @@ export const RECOMMENDED_FEES: Schema = named(
   })
 );
 
-const WEIGHT_PER_VBYTE = 4;
 const VBYTES_PER_RATE = 1_000;
 
 /** A block of less than half a million virtual bytes asks for no more than the minimum, one of nearly a million for its median. */

@@ -2,7 +2,7 @@
 // calls, in whatever interface they are shown.
 
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
-import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { scanWholeTransaction, WEIGHT_PER_VBYTE, type ScannedTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { LIMITS } from '../../policy/limits';
@@ -178,7 +178,7 @@ function undecodable(hex?: string): CallError {
   return new CallError(CODES.deserialization, `TX decode failed${which} Make sure the tx has at least one input.`);
 }
 
-const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / 4);
+const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / WEIGHT_PER_VBYTE);
 
 /** The fee in satoshis of `size` virtual bytes at `rate` satoshis per 1,000 virtual bytes. */
 const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);

@@ -1,12 +1,11 @@
 // A transaction of the pool among those that pay for it, or for which it pays.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { described, listOf, named, object, type Schema } from '../../describe/schema';
 import { COUNT, FEE_RATE, NUMBER, SATOSHIS, TXID, WEIGHT } from '../../describe/values';
 import type { PoolNode } from '../../pool/order/graph';
 import type { PlacedTransaction, Projection } from '../../pool/projection/projected-blocks';
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** The largest chunk whose transactions are listed, and the largest cluster that is shown. */
 const MOST_RELATIVES = 500;

@@ -89,7 +89,7 @@ export function poolRoutes({ node, projections }: PoolContext): Route[] {
       },
       operation: {
         id: 'getReplacements',
-        summary: 'What has replaced a transaction. This server keeps no history of replacements.',
+        summary: 'What has replaced a transaction. This server keeps no contents of what was replaced, so it shows none.',
         parameters: [TXID_IN_PATH],
         answer: json('Nothing.', object({ replacements: described('Not known.', { type: 'null' }), replaces: { type: 'null' } })),
         errors: { 400: NOT_HEX }

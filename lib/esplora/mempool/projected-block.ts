@@ -1,10 +1,9 @@
 // The next blocks as mempool's interface shows them.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { described, listOf, named, object, type Schema } from '../../describe/schema';
 import { BYTES, COUNT, FEE_RATE, NUMBER, SATOSHIS } from '../../describe/values';
 import type { ProjectedBlock } from '../../pool/projection/projected-blocks';
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** `MempoolBlock` in mempool.interfaces.ts. */
 export const projectedBlock = ({ size, weight, count, totalFees, statistics }: ProjectedBlock): object => ({

@@ -6,12 +6,9 @@ import { keyOf } from '../../bitcoin/hash';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { UntrueRecordError } from './errors';
 import { ReplicaEntry } from './pool-entry';
+import { FeeFingerprint } from '../../node/fee-fingerprint';
 import type { BeatPool, PoolAdd, PoolChange, PoolClear, PoolRecord, PoolRemove } from '../messages/records';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from '../../node/types';
-
-/** FNV's prime; odd, so that no bit of a fee is lost. */
-const FINGERPRINT_FACTOR = 0x0100_0193;
-const TWO_TO_32 = 0x1_0000_0000;
 
 /** Until the first beat. */
 const NO_BEAT: BeatPool = {
@@ -243,11 +240,8 @@ export class PoolReplica implements PoolSource {
 
 const outpointKey = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
 
-/** Of the modified fees: both halves of each, which may be negative and longer than 32 bits. */
 function fingerprintOf(entries: Iterable<ReplicaEntry>): number {
-  let fingerprint = 0;
-  for (const { modifiedFee } of entries)
-    for (const word of [modifiedFee, Math.floor(modifiedFee / TWO_TO_32)])
-      fingerprint = (Math.imul(fingerprint, FINGERPRINT_FACTOR) + word) | 0;
-  return fingerprint;
+  const fingerprint = new FeeFingerprint();
+  for (const { modifiedFee } of entries) fingerprint.take(modifiedFee);
+  return fingerprint.value;
 }

@@ -1,6 +1,7 @@
 // The entries of bcoin's pool with their clusters: entering, leaving, and keeping within bounds. The pool's lock must be held for all that
 // changes something.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { setImmediate } from 'node:timers/promises';
 import { compareRates } from '../../clusters/fee-rate';
 import { keyOf } from '../../bitcoin/hash';
@@ -25,7 +26,6 @@ import type { Change } from './change';
 
 const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
 const VBYTES_PER_RATE = 1_000;
-const WEIGHT_PER_VBYTE = 4;
 
 /** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;

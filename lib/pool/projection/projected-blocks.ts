@@ -1,6 +1,7 @@
 // The next blocks, as a miner would make them of the pool: chunk after chunk, the best first. A chunk that no longer fits waits for the next
 // block, and with it the rest of its cluster. The last block of a projection has everything that is left, and may be many blocks high.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { CPFP_CHILD, CPFP_PARENT, transactionFlags } from '../../bitcoin/transaction-flags';
 import { PoolGraph, type PoolNode } from '../order/graph';
 import { PoolOrder, type PoolChunk } from '../order/order';
@@ -21,7 +22,6 @@ const MOST_LEFT_OUT = 200;
 /** The most that the transactions of one block are listed for: of a stack of blocks only the first. In virtual bytes. */
 const MOST_LISTED_VSIZE = 1_200_000;
 
-const WEIGHT_PER_VBYTE = 4;
 const STEPS = 256;
 
 /** A transaction of the pool. The object is the same as long as nothing in it changes. */

@@ -1,5 +1,6 @@
 // A block as mempool's interface shows it: Esplora's block with `extras`.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { writeRustAsm } from '../../bitcoin/rust-asm';
 import { described, listOf, named, nullable, object, type PlainSchema, type Schema } from '../../describe/schema';
 import { BYTES, COUNT, FEE_RATE, HEX, INTEGER, NUMBER, SATOSHIS, TEXT, TXID, WEIGHT } from '../../describe/values';
@@ -24,8 +25,6 @@ export interface BlockExtras {
   readonly outputValue: number;
   readonly segwit: { readonly count: number; readonly size: number; readonly weight: number };
 }
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** Nobody is looked for by what he writes into his coinbases. */
 const UNKNOWN_POOL = { id: 0, name: 'Unknown', slug: 'unknown', minerNames: null };

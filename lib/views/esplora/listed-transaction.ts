@@ -1,5 +1,6 @@
 // A transaction in a few figures, as mempool's interface lists it.
 
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { toDisplayHex } from '../../bitcoin/hash';
 
 export interface ListedTransaction {
@@ -13,8 +14,6 @@ export interface ListedTransaction {
   /** When it entered the pool, Unix time in seconds; undefined for one of a block. */
   readonly time?: number;
 }
-
-const WEIGHT_PER_VBYTE = 4;
 
 /** `TransactionStripped` in node-api.interface.ts. */
 export const strippedTransaction = ({ txid, fee, weight, value, rate, flags, time }: ListedTransaction): object => ({
