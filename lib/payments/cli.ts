@@ -7,7 +7,7 @@ import { DESCRIPTIONS, printed } from './describe';
 import { PaymentError, messageOf } from './error';
 import { identityOfPem } from './identity';
 import { decodePaymentRequest, type Output, type PaymentDetails } from './messages';
-import { checkExpiry, payableOutputs, unixSeconds } from './rules/request';
+import { payableOutputs, unixSeconds, checkAsked } from './rules/request';
 import { makePaymentRequest, signPaymentRequest } from './signature';
 import { verifyPaymentRequest } from './verify';
 import { TrustRoots, certificatesOfPem } from './x509/trust';
@@ -95,7 +95,7 @@ async function verify(args: readonly string[], io: CommandIo): Promise<number> {
     roots: values.roots === undefined ? TrustRoots.builtIn() : await readRoots(values.roots),
     pinnedKeys: (values.pin ?? []).map(pinOption),
     allowSha1: values['allow-sha1'] ?? false,
-    time: values.time === undefined ? io.now() : new Date(Number(integerOption('time', values.time)) * 1_000)
+    time: values.time === undefined ? io.now() : timeOption('time', values.time)
   };
   const verification = verifyPaymentRequest(await readFile(oneFile(positionals)), policy);
   io.out(printed(verification, values.json ?? false));
@@ -129,8 +129,8 @@ async function create(args: readonly string[], io: CommandIo): Promise<number> {
     ...(paymentUrl !== undefined && { paymentUrl }),
     ...(merchantData !== undefined && { merchantData: hexOption('merchant-data', merchantData) })
   };
+  checkAsked(details, io.now());
   const { total } = payableOutputs(details);
-  checkExpiry(details, io.now());
   const request = makePaymentRequest(details);
   await writeFile(out, request);
   io.out(printed({ written: out, bytes: request.length, total }, values.json ?? false));
@@ -179,6 +179,13 @@ function oneFile(positionals: readonly string[]): string {
 function required(name: string, value: string | undefined): string {
   if (value === undefined) throw new UsageError(`--${name} is required.`);
   return value;
+}
+
+/** Unix seconds. @throws UsageError */
+function timeOption(name: string, value: string): Date {
+  const time = new Date(Number(integerOption(name, value)) * 1_000);
+  if (Number.isNaN(time.getTime())) throw new UsageError(`--${name}: Unix seconds expected, ${value} came.`);
+  return time;
 }
 
 /** @throws UsageError */

@@ -244,6 +244,15 @@ describe('payments command', () => {
           .and.to.have.property('err')
           .that.matches(/dust/);
         expect(await run('create', '--out', out)).to.include({ code: 1 });
+        for (const [option, value, message] of [
+          ['--output', '6a00:100000', /nobody ever can/],
+          ['--expires', '1800000000000', /milliseconds/],
+          ['--payment-url', 'javascript:alert(1)', /payment_url/]
+        ] as const)
+          expect(await run(...basic, option, value, '--out', out))
+            .to.include({ code: 1 })
+            .and.to.have.property('err')
+            .that.matches(message);
         await run(...basic, '--out', out);
         expect(await run('sign', out, '--key', keyFile('p256'), '--certificates', certificate('rsa2048'), '--out', out)).to.include({
           code: 1
@@ -264,6 +273,7 @@ describe('payments command', () => {
       ['verify', 'a', '--pin', 'x'],
       ['verify', 'a', '--roots', keyFile('p256')],
       ['verify', 'a', '--time', 'now'],
+      ['verify', 'a', '--time', '99999999999999999999'],
       ['verify', 'a', '--trust'],
       ['create', '--output', '51:1000'],
       ['create', 'file', '--out', 'x'],

@@ -6,8 +6,7 @@
 
 import { PaymentError, messageOf } from '../../payments/error';
 import type { Output } from '../../payments/messages';
-import { isUnspendable } from '../../payments/rules/amount';
-import { checkExpiry, payableOutputs } from '../../payments/rules/request';
+import { checkAsked } from '../../payments/rules/request';
 
 /** The outputs to be paid. Use a new script for every order: it tells payments apart. */
 export interface Order {
@@ -21,9 +20,6 @@ export interface Order {
   readonly notifyUrl?: string;
 }
 
-/** In the year 5138. The same number in milliseconds is in 1973, so a time in milliseconds is refused. */
-const LATEST_EXPIRY = 100_000_000_000n;
-
 /** Characters of a URL in an order; ASCII, without blanks. */
 const MOST_URL_CHARACTERS = 2_000;
 const WEB_URL = /^https?:\/\/[!-~]+$/i;
@@ -33,14 +29,7 @@ const WEB_URL = /^https?:\/\/[!-~]+$/i;
  * @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake or a URL that may not be used.
  */
 export function checkOrder(order: Order, now: Date, notifyOrigins: readonly string[]): void {
-  payableOutputs(order);
-  if (order.outputs.some(({ script }) => isUnspendable(script))) {
-    throw new PaymentError('unpayable', 'Outputs that can be spent expected, one came that nobody ever can (OP_RETURN).');
-  }
-  checkExpiry(order, now);
-  if (order.expires !== undefined && order.expires > LATEST_EXPIRY) {
-    throw new PaymentError('malformed', `Order: expires: Unix seconds expected, ${order.expires} came (milliseconds?).`);
-  }
+  checkAsked(order, now);
   if (order.merchantUrl !== undefined) webUrl('merchant_url', order.merchantUrl);
   if (order.notifyUrl !== undefined) checkNotifyUrl(order.notifyUrl, notifyOrigins);
 }

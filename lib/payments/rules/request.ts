@@ -3,7 +3,7 @@
 
 import { PaymentError } from '../error';
 import { DEFAULTS, decodePaymentDetails, type PaymentDetails, type PaymentRequest } from '../messages';
-import { MAX_MONEY, dustThreshold } from './amount';
+import { MAX_MONEY, dustThreshold, isUnspendable } from './amount';
 
 /** BIP70 knows no other networks; regtest and signet count as `test`. */
 export type PaymentNetwork = 'main' | 'test';
@@ -90,6 +90,24 @@ export function payableOutputs(details: Pick<PaymentDetails, 'outputs'>): Pick<P
       throw new PaymentError('unpayable', `At least ${dust} satoshis for each output expected, ${amount} came: dust is not relayed.`);
   }
   return { outputs: paid, total };
+}
+
+/** In the year 5138. The same number in milliseconds is in 1973, so a time in milliseconds is refused. */
+const LATEST_EXPIRY = 100_000_000_000n;
+
+/**
+ * What a merchant may ask for: less than what wallets can pay, because it would be a mistake.
+ * @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry or a payment_url that must be a mistake.
+ */
+export function checkAsked({ outputs, expires, paymentUrl }: Pick<PaymentDetails, 'outputs' | 'expires' | 'paymentUrl'>, now: Date): void {
+  payableOutputs({ outputs });
+  if (outputs.some(({ script }) => isUnspendable(script)))
+    throw new PaymentError('unpayable', 'Outputs that can be spent expected, one came that nobody ever can (OP_RETURN).');
+  checkExpiry({ ...(expires !== undefined && { expires }) }, now);
+  if (expires !== undefined && expires > LATEST_EXPIRY)
+    throw new PaymentError('malformed', `expires: Unix seconds expected, ${expires} came (milliseconds?).`);
+  if (paymentUrl !== undefined && !/^https?:\/\/[!-~]+$/i.test(paymentUrl))
+    throw new PaymentError('malformed', 'payment_url: an http or https URL expected.');
 }
 
 function optionalsOf({
