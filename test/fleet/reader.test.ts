@@ -1,9 +1,13 @@
+import { cp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { DroppingProxy } from '../support/dropping-proxy';
 import { newFolder } from '../support/folders';
 import { Nats, needsNats } from '../support/nats';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -196,6 +200,34 @@ describe('a reader', function () {
     await until(() => asked('pool') === 3);
     await until(() => !reader.source.resetting && reader.source.fleet.why === undefined);
     expect(reader.source.tip()).to.deep.equal(node.tip());
+  });
+
+  it('begins anew when servers have lost records that it had read, and others are in their places', async () => {
+    await log.writeStart(LENGTH - 1);
+    const [server] = nats.servers;
+    if (server === undefined) throw new Error('expected a server');
+    const proxy = await DroppingProxy.open(server.port);
+    const reader = await new ReadNode({ nats: parseNatsUrls(proxy.url) ?? expect.fail('a URL') }).open();
+    readers.push(reader);
+    await reader.reaches(await pointAt(LENGTH - 1));
+    const [data, copy] = [join(server.folder, 'data'), join(server.folder, 'copy')];
+    await cp(data, copy, { recursive: true });
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    proxy.pull();
+    proxy.cut();
+    await server.kill();
+    await rm(data, { recursive: true });
+    await rename(copy, data);
+    await server.start();
+    const before = log.last;
+    // Until its own connection is there again.
+    while (log.last <= before + 3) await log.writeBeat().catch(() => undefined);
+    log.keepBeating();
+    proxy.plug();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    await until(() => !reader.source.resetting);
+    await proxy.close();
   });
 
   it('goes on with another log that is shorter', async () => {

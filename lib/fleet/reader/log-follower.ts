@@ -56,6 +56,8 @@ export class LogFollower extends Loop {
   readonly #assembly = new BlockAssembly();
   /** The last record that was applied; undefined: the next session begins anew. */
   #position: LogPosition | undefined;
+  /** When that record came into the log; undefined: it is not known. */
+  #storedAt: number | undefined;
   /** Sequence of the record that is being taken in. */
   #taking = 0;
   /** The log's last record when it was opened: what came before is the past. */
@@ -135,6 +137,7 @@ export class LogFollower extends Loop {
   /** What was read is not to be trusted: nothing is answered until the chain is known again. */
   #doubt(): void {
     this.#position = undefined;
+    this.#storedAt = undefined;
     this.#assembly.clear();
     this.#parts.chain.doubt();
     this.#parts.beats.forget();
@@ -146,7 +149,7 @@ export class LogFollower extends Loop {
     const { file } = this.#parts;
     this.#pastUpTo = last;
     const isSame = this.#position?.incarnation === incarnation && this.#position.sequence >= first - 1 && this.#position.sequence <= last;
-    if (!isSame) {
+    if (!isSame || !(await this.#isStillThere(log, this.#position as LogPosition))) {
       if (this.#position !== undefined) this.#untrueUpTo = 0;
       this.#doubt();
       this.#arrive({ incarnation, sequence: await this.#begin(log, await file?.read()) });
@@ -158,6 +161,7 @@ export class LogFollower extends Loop {
         this.#term = logged.record.term;
         this.#read++;
         this.#arrive({ incarnation, sequence: logged.sequence });
+        this.#storedAt = logged.storedAt;
         next = logged.sequence + 1;
       }
     } catch (error) {
@@ -168,6 +172,12 @@ export class LogFollower extends Loop {
       await this.#endReorganization();
       this.#unlockIfSettled();
     }
+  }
+
+  /** Servers that lose power may lose records that were read, and the log goes on with others in their places. */
+  async #isStillThere(log: FleetLog, { sequence }: LogPosition): Promise<boolean> {
+    const storedAt = this.#storedAt === undefined ? undefined : await log.storedAt(sequence);
+    return storedAt === undefined || storedAt === this.#storedAt;
   }
 
   #arrive(position: LogPosition): void {
