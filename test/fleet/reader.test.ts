@@ -272,6 +272,8 @@ describe('a reader', function () {
     await log.writeBlock(LENGTH);
     await reader.reaches(node.tip());
     expect(reader.log.lines.join('\n')).to.include('was not written by bcoin-rest');
+    // It did not begin anew for it.
+    expect(asked('pool')).to.equal(1);
   });
 
   /** The folder of a reader that is closed, and has read the log up to height 3. */

@@ -137,7 +137,6 @@ export class LogFollower extends Loop {
   /** What was read is not to be trusted: nothing is answered until the chain is known again. */
   #doubt(): void {
     this.#position = undefined;
-    this.#storedAt = undefined;
     this.#assembly.clear();
     this.#parts.chain.doubt();
     this.#parts.beats.forget();
@@ -160,8 +159,7 @@ export class LogFollower extends Loop {
         await this.#applyLocked(logged);
         this.#term = logged.record.term;
         this.#read++;
-        this.#arrive({ incarnation, sequence: logged.sequence });
-        this.#storedAt = logged.storedAt;
+        this.#arrive({ incarnation, sequence: logged.sequence }, logged.storedAt);
         next = logged.sequence + 1;
       }
     } catch (error) {
@@ -180,8 +178,9 @@ export class LogFollower extends Loop {
     return storedAt === undefined || storedAt === this.#storedAt;
   }
 
-  #arrive(position: LogPosition): void {
+  #arrive(position: LogPosition, storedAt?: number): void {
     this.#position = position;
+    this.#storedAt = storedAt;
     if (position.sequence >= this.#pastUpTo) this.#why = undefined;
     this.#parts.moved();
   }

@@ -58,7 +58,7 @@ export class Nodes {
     return await this.#try([leader, leader, leader], name, asked);
   }
 
-  /** The same, but no other node is asked once one may have begun: what is asked has effects. */
+  /** The leader is asked first, and no other node once one may have begun: what is asked has effects. Waits a minute for the reply. */
   async askOnce<Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> {
     const any = this.#subjects.node(name);
     return await this.#try([this.#subjects.leader(name), any, any], name, asked, { isOnce: true });

@@ -5,7 +5,7 @@ import { isPaid, type PayingOutput } from '../../payments/rules/payment';
 import { payableOutputs } from '../../payments/rules/request';
 import { detailsOf, settling, type StoredRequest } from './record';
 
-/** How long blocks and pool are searched for an order after its expiry, its creation, its last Payment, or the last block that paid it, whichever is latest. */
+/** How long blocks and pool are searched for an order after its expiry, its creation, its last Payment, or the last block that paid it. */
 const WATCH_MS = 90 * 24 * 3_600_000;
 
 /** Outputs in the pool that are remembered for an order, the largest: anybody can send dust. */
