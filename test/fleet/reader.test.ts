@@ -268,6 +268,8 @@ describe('a reader', function () {
     await log.writeStart(LENGTH - 1);
     const reader = await open();
     await reader.reaches(await pointAt(LENGTH - 1));
+    await log.writeBeat();
+    await until(() => reader.source.position.now.sequence === log.last);
     await log.bus.jetstream.publish(log.subjects.record.chain, 'hello');
     await log.writeBlock(LENGTH);
     await reader.reaches(node.tip());
