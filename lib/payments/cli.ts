@@ -7,7 +7,7 @@ import { DESCRIPTIONS, printed } from './describe';
 import { PaymentError, messageOf } from './error';
 import { identityOfPem } from './identity';
 import { decodePaymentRequest, type Output, type PaymentDetails } from './messages';
-import { payableOutputs, unixSeconds, checkAsked } from './rules/request';
+import { checkAsked, payableOutputs, unixSeconds } from './rules/request';
 import { makePaymentRequest, signPaymentRequest } from './signature';
 import { verifyPaymentRequest } from './verify';
 import { TrustRoots, certificatesOfPem } from './x509/trust';

@@ -1,7 +1,7 @@
 // What is checked of a transaction before its coins are looked for (CheckTransaction, IsStandardTx).
 
-import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { multisigOf, scriptTypeOf } from '../bitcoin/script-type';
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { dustIn } from './dust';
 import { LIMITS } from './limits';
 import { hasOnlyPushes } from './redeem-script';

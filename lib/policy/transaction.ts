@@ -1,11 +1,10 @@
 // A transaction that wants to enter the pool: as it came, and with the coins that it spends.
 
-import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { keyOf } from '../bitcoin/hash';
+import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { Spend } from '../taproot/spend';
 import { LIMITS } from './limits';
 import { sigopCostOf } from './sigops';
-import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin/transaction';
 
 /** A transaction as it came. Its parts are found once. */
 export class Offered {

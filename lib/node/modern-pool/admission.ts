@@ -13,8 +13,8 @@ import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { keyOf } from '../../bitcoin/hash';
 
-import { checkFirst } from '../first-checks';
 import { runAhead } from '../../turns/slices';
+import { checkFirst } from '../first-checks';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';

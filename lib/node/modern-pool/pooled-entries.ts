@@ -1,10 +1,10 @@
 // The entries of bcoin's pool with their clusters: entering, leaving, and keeping within bounds. The pool's lock must be held for all that
 // changes something.
 
-import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { setImmediate } from 'node:timers/promises';
 import { compareRates } from '../../clusters/fee-rate';
 import { keyOf } from '../../bitcoin/hash';
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import {
   ClusteredPool,
   withDescendants,
@@ -16,11 +16,10 @@ import {
 import { dustLimit } from '../../policy/dust';
 import { LIMITS } from '../../policy/limits';
 import { RollingFloor } from '../../policy/rolling-floor';
-import { Slice } from '../../turns/slices';
+import { runAhead, Slice } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
-import { runAhead } from '../../turns/slices';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
 import type { Change } from './change';
 
