@@ -3,9 +3,8 @@
 
 import { ByteReader } from '../bitcoin/reader';
 import { ARRAY_END, OBJECT_END, JsonWriter } from './json-writer';
-import { writeScriptPubKey, type JsonStyle } from './script';
+import { scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import type { Allocate } from '../bitcoin/text-writer';
-import { scriptPubKeySchema } from './script';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { COINS } from '../describe/values';
 import type { ProfileFields } from './profile';

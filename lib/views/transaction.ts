@@ -4,11 +4,10 @@ import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
 import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
-import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
+import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import type { SpentNodeCoin } from '../node/types';
 import { anyOf, described, listOf, named, object, type NamedSchema, type Properties, type Schema } from '../describe/schema';
 import { BYTES, COINS, COUNT, FLAG, HASH, HEIGHT, HEX, INTEGER, TEXT, TXID, VBYTES, WEIGHT } from '../describe/values';
-import { scriptPubKeySchema } from './script';
 import type { ProfileFields } from './profile';
 
 /** JSON is six to seven times as long as the bytes it shows. */

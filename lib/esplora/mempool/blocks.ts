@@ -1,12 +1,11 @@
 // Blocks with what their transactions pay, and their transactions in a few figures.
 
 import { inPath, json } from '../../describe/open-api';
-import { listOf } from '../../describe/schema';
+import { listOf, named, object } from '../../describe/schema';
 import { COUNT, HEIGHT, SATOSHIS } from '../../describe/values';
 import { runInSlices } from '../../turns/slices';
 import { EXTENDED_BLOCK, STRIPPED_TRANSACTION } from '../../views/esplora/extended-block';
 import { strippedTransaction } from '../../views/esplora/listed-transaction';
-import { named, object } from '../../describe/schema';
 import { extendedBlock, refuse } from '../blocks';
 import { blockNotFound } from '../errors';
 import { HASH_IN_PATH, UNKNOWN_BLOCK } from '../operations';
