@@ -33,7 +33,7 @@ export class PoolReplica implements PoolSource {
   readonly events$: Observable<PoolEvent>;
   readonly #events = new Subject<PoolEvent>();
   /** Runs work at a moment in which no record is being applied. */
-  readonly #atRest: <T>(use: () => T) => Promise<T>;
+  readonly #withChainLock: <T>(use: () => T) => Promise<T>;
   /** By txid as a latin1 string, in the order of entering. */
   readonly #entries = new Map<string, ReplicaEntry>();
   /** By outpoint. */
@@ -45,8 +45,8 @@ export class PoolReplica implements PoolSource {
   #unbroadcast = 0;
   #fingerprint: number | undefined;
 
-  constructor(atRest: <T>(use: () => T) => Promise<T>) {
-    this.#atRest = atRest;
+  constructor(withChainLock: <T>(use: () => T) => Promise<T>) {
+    this.#withChainLock = withChainLock;
     this.events$ = this.#events.asObservable();
   }
 
@@ -88,7 +88,7 @@ export class PoolReplica implements PoolSource {
   }
 
   withCoins(txid: Buffer): Promise<PoolTransaction | undefined> {
-    return this.#atRest(() => this.#entries.get(keyOf(txid)));
+    return this.#withChainLock(() => this.#entries.get(keyOf(txid)));
   }
 
   info(): PoolInfo {
