@@ -126,4 +126,11 @@ const body: fc.Arbitrary<RecordBody> = fc.oneof(
   beat
 );
 
-export const anyRecord: fc.Arbitrary<LogRecord> = fc.record({ term: amount, node: text, at: amount, body });
+export const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
+  term: amount,
+  termId: fc.oneof(bytes(0, 0), bytes(8, 8)),
+  termStart: amount,
+  node: text,
+  at: amount,
+  body
+});

@@ -7,6 +7,7 @@ import { until } from '../support/until';
 import { seeded } from './chaos/seeded';
 import { Faults } from './chaos/faults';
 import { Fleet } from './chaos/fleet';
+import { logTail } from './chaos/log-tail';
 import { Prober } from './chaos/prober';
 
 /** Faults in `npm test`; `npm run test:fleet` has 35 times as many. */
@@ -18,6 +19,8 @@ const CLIENTS = 4;
 const RECOVERY_MS = 60_000;
 /** After so many faults all are undone, and both readers must be live again. */
 const FAULTS_AT_A_TIME = 6;
+/** Of the log, when a test fails. */
+const LINES = 150;
 const seed = testSeed();
 
 describe(`a fleet to which everything happens (TEST_SEED=${seed})`, function () {
@@ -49,15 +52,15 @@ describe(`a fleet to which everything happens (TEST_SEED=${seed})`, function () 
         const { ready, tip } = (response === undefined ? {} : JSON.parse(said)) as { ready?: boolean; tip?: { hash: string } };
         if (ready === true && tip?.hash === fleet.tip.hash) break;
         if (performance.now() > end)
-          expect.fail(
-            `reader ${reader.name} is not live again at ${fleet.tip.height} ${fleet.tip.hash}: ${said}\n` +
-              (await Promise.all(fleet.nodes.map(async (node) => `${node.name}: ${JSON.stringify(await node.ask({ type: 'tip' }))}`))).join(
-                '\n'
-              ) +
-              fleet.readers.map(({ name, words }) => `\n${name}:\n${words.slice(-3_000)}`).join('')
-          );
+          expect.fail(`reader ${reader.name} is not live again at ${fleet.tip.height} ${fleet.tip.hash}: ${said}\n${await whatEachSays()}`);
         await setTimeout(100);
       }
+  }
+
+  async function whatEachSays(): Promise<string> {
+    const nodes = fleet.nodes.map(async (node) => `${node.name}: ${JSON.stringify(await node.ask({ type: 'tip' }))}`);
+    const readers = fleet.readers.map(({ name, words }) => `${name}:\n${words.slice(-3_000)}`);
+    return [...(await Promise.all(nodes)), await logTail(fleet.nats.url, LINES).catch(String), ...readers].join('\n');
   }
 
   /** As whoever runs processes does: starts what has ended. */

@@ -56,7 +56,10 @@ describe('a feeding node', function () {
 
   /** Writes into the log what the leader has not written. */
   async function publishChain(body: Reset): Promise<void> {
-    await bus.jetstream.publish(SUBJECTS.record.chain, encodeRecord({ term: 1, node: 'other', at: Date.now(), body }));
+    await bus.jetstream.publish(
+      SUBJECTS.record.chain,
+      encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node: 'other', at: Date.now(), body })
+    );
   }
 
   async function leading(): Promise<FeedingNode> {

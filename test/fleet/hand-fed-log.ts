@@ -1,5 +1,6 @@
 // A log that a test writes record by record, about a real node, on a real server; and answers to what a reader asks nodes.
 
+import { randomBytes } from 'node:crypto';
 import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { makeStream } from '../../lib/fleet/log/stream';
@@ -33,6 +34,7 @@ export class HandFedLog {
   readonly #node: BcoinNode;
   #bus: NatsBus | undefined;
   #last = 0;
+  #term = { term: 0, termId: Buffer.alloc(8), termStart: 1 };
   #beating: NodeJS.Timeout | undefined;
 
   constructor(url: string, node: BcoinNode) {
@@ -54,6 +56,7 @@ export class HandFedLog {
   async open(): Promise<void> {
     const bus = (this.#bus = await connectToNats(this.access, 'test'));
     await makeStream(bus, this.subjects, this.#node.network.genesisHash);
+    await this.beginTerm();
     for (const subject of [this.subjects.node('*'), this.subjects.leader('*')])
       bus.connection.subscribe(subject, {
         callback: (_, message) => {
@@ -69,6 +72,13 @@ export class HandFedLog {
     await this.bus.manager.streams.delete(this.subjects.stream);
     this.#last = 0;
     await makeStream(this.bus, this.subjects, this.#node.network.genesisHash);
+    await this.beginTerm();
+  }
+
+  /** What is written from now on is another term's. `termStart`: of its first record; the next one unless given. */
+  async beginTerm(termStart?: number): Promise<void> {
+    const { state } = await this.bus.manager.streams.info(this.subjects.stream);
+    this.#term = { term: this.#term.term + 1, termId: randomBytes(8), termStart: termStart ?? state.last_seq + 1 };
   }
 
   /** Writes beats from now on, as a leader does. */
@@ -87,7 +97,7 @@ export class HandFedLog {
 
   async write(...bodies: readonly RecordBody[]): Promise<void> {
     for (const body of bodies) {
-      const record = encodeRecord({ term: 1, node: 'test', at: Date.now(), body });
+      const record = encodeRecord({ ...this.#term, node: 'test', at: Date.now(), body });
       const { seq } = await this.bus.jetstream.publish(this.subjects.record[kindOf(body)], record);
       this.#last = seq;
     }

@@ -22,7 +22,7 @@ const NEVER = new AbortController().signal;
 
 const removal = (n: number, node = 'a'): Outgoing => {
   const body = { type: 'remove' as const, txid: Buffer.alloc(32, n) };
-  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, node, at: 0, body }) };
+  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node, at: 0, body }) };
 };
 
 async function busTo(url: string): Promise<NatsBus> {

@@ -220,14 +220,44 @@ describe('a reader', function () {
     await rm(data, { recursive: true });
     await rename(copy, data);
     await server.start();
-    const before = log.last;
     // Until its own connection is there again.
+    await until(() =>
+      log.beginTerm().then(
+        () => true,
+        () => false
+      )
+    );
+    const before = log.last;
     while (log.last <= before + 3) await log.writeBeat().catch(() => undefined);
     log.keepBeating();
     proxy.plug();
     await reader.reaches(await pointAt(LENGTH - 1));
     await until(() => !reader.source.resetting);
     await proxy.close();
+  });
+
+  it('begins anew when a server has sent records that are not those of the log', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    for (let i = 0; i < 3; i++) await log.writeBeat();
+    await until(() => reader.source.position.now.sequence === log.last);
+    // The term's first records are in the places of two beats.
+    await log.beginTerm(log.last - 1);
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    expect(reader.log.lines.join('\n')).to.include('were replaced after they had been read');
+    expect(asked('pool')).to.equal(2);
+  });
+
+  it('goes on with the next term', async () => {
+    await log.writeStart(LENGTH - 2);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 2));
+    await log.beginTerm();
+    await log.writeBlock(LENGTH - 1);
+    await reader.reaches(await pointAt(LENGTH - 1));
+    expect(asked('pool')).to.equal(1);
   });
 
   it('goes on with another log that is shorter', async () => {

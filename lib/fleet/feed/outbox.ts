@@ -1,6 +1,7 @@
 // Records of one term on their way into the log: gathered, and written together.
 
-import { encodeRecord, MOST_RECORD_BYTES } from '../messages/record-codec';
+import { randomBytes } from 'node:crypto';
+import { encodeRecord, MOST_RECORD_BYTES, TERM_ID_LENGTH } from '../messages/record-codec';
 import { kindOf } from '../log/subjects';
 import type { LogWriter, Outgoing } from '../log/log-writer';
 import type { RecordBody } from '../messages/records';
@@ -26,12 +27,15 @@ export class Outbox {
   readonly #writer: LogWriter;
   readonly #signal: AbortSignal;
   readonly #options: OutboxOptions;
+  readonly #termId = randomBytes(TERM_ID_LENGTH);
+  readonly #termStart: number;
   #waiting: Outgoing[] = [];
   #bytes = 0;
 
   constructor(writer: LogWriter, options: OutboxOptions, signal: AbortSignal) {
     this.#writer = writer;
     this.#options = options;
+    this.#termStart = writer.last + 1;
     this.#signal = signal;
   }
 
@@ -48,7 +52,7 @@ export class Outbox {
   /** Puts a record behind the others. Returns the sequence that it will have. @throws RangeError when it is too long; as `LogWriter.append` */
   async add(body: RecordBody): Promise<number> {
     const { term, node } = this.#options;
-    const bytes = encodeRecord({ term, node, at: Date.now(), body });
+    const bytes = encodeRecord({ term, termId: this.#termId, termStart: this.#termStart, node, at: Date.now(), body });
     if (bytes.length > this.mostBytes) throw new RangeError(`expected a record of at most ${this.mostBytes} bytes, got ${bytes.length}`);
     if (this.#bytes + bytes.length > MOST_BYTES || this.#waiting.length >= MOST_RECORDS) await this.flush();
     this.#waiting.push({ kind: kindOf(body), bytes });

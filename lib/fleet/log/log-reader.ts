@@ -15,8 +15,6 @@ import type { NatsBus } from './connection';
 /** A record and its place. */
 export interface LoggedRecord {
   readonly sequence: number;
-  /** When it came into the log, by the clock of the servers, in Unix milliseconds. */
-  readonly storedAt: number;
   readonly record: LogRecord;
 }
 
@@ -26,8 +24,9 @@ export interface ChainWord {
   readonly sequence: number;
   readonly tip: BlockPoint;
   readonly chainwork: bigint;
-  /** Of the leader who said so. */
+  /** Of the leader who said so, and of the record. */
   readonly term: number;
+  readonly termId: Buffer;
 }
 
 export interface ReadOptions {
@@ -102,7 +101,9 @@ export class FleetLog {
   /** Where the chain is by the log's last word; undefined: it has said nothing. @throws ForeignLogError, NewerMessageError, NatsAwayError */
   async lastOfChain(): Promise<ChainWord | undefined> {
     const found = await this.#lastOfChain();
-    return found && { sequence: found.sequence, term: found.record.term, ...tipAfter(found.record.body as ChainRecord) };
+    if (found === undefined) return undefined;
+    const { term, termId, body } = found.record;
+    return { sequence: found.sequence, term, termId, ...tipAfter(body as ChainRecord) };
   }
 
   /** What the leader said last of itself; undefined: nothing. @throws as `record` */
@@ -123,11 +124,6 @@ export class FleetLog {
     return (await this.#message({ seq: sequence }))?.data;
   }
 
-  /** When the record of that sequence came into the log, in Unix milliseconds; undefined: there is none any more. @throws NatsAwayError, LogGoneError */
-  async storedAt(sequence: number): Promise<number | undefined> {
-    return (await this.#message({ seq: sequence }))?.time.getTime();
-  }
-
   /**
    * The records from a sequence on, without an end.
    * @throws LogGapError when one is missing; LogSilentError when none comes; ForeignLogError; NewerMessageError for a record that this
@@ -146,7 +142,7 @@ export class FleetLog {
         if (signal.aborted) return;
         if (message.seq !== expected) throw new LogGapError(`record ${expected} of the log is missing: the next one is ${message.seq}`);
         this.#pending = message.info.pending;
-        yield { sequence: message.seq, storedAt: message.time.getTime(), record: this.#checked(message) };
+        yield { sequence: message.seq, record: this.#checked(message) };
         watch.wait();
         expected++;
       }
@@ -182,7 +178,7 @@ export class FleetLog {
     for (let looked = 0; message !== undefined; looked++) {
       if (message.subject === subject) {
         try {
-          return { sequence: message.seq, storedAt: message.time.getTime(), record: this.#checked(message) };
+          return { sequence: message.seq, record: this.#checked(message) };
         } catch (error) {
           if (!(error instanceof ForeignLogError)) throw error;
           foreign ??= error;
@@ -196,7 +192,7 @@ export class FleetLog {
 
   async #stored(place: { readonly last_by_subj: string }): Promise<LoggedRecord | undefined> {
     const message = await this.#message(place);
-    return message && { sequence: message.seq, storedAt: message.time.getTime(), record: this.#checked(message) };
+    return message && { sequence: message.seq, record: this.#checked(message) };
   }
 
   async #message(place: { readonly last_by_subj: string } | { readonly seq: number }): Promise<StoredMessage | undefined> {
@@ -221,7 +217,7 @@ export class FleetLog {
   }
 }
 
-type StoredMessage = Pick<JsMsg, 'seq' | 'subject' | 'data' | 'time'>;
+type StoredMessage = Pick<JsMsg, 'seq' | 'subject' | 'data'>;
 
 /** What a chain's record says of the tip. */
 function tipAfter(body: ChainRecord): Pick<ChainWord, 'tip' | 'chainwork'> {

@@ -16,13 +16,16 @@ const RECORD = messageType('Record');
 
 const REASONS: readonly ResetReason[] = ['start', 'gap', 'rewind'];
 
+/** Bytes of a term's id. */
+export const TERM_ID_LENGTH = 8;
+
 const HASH_LENGTH = 32;
 /** A number of 256 bits. */
 const MOST_WORK_BYTES = 32;
 
 /** @throws RangeError for a record that is too long */
-export function encodeRecord({ term, node, at, body }: LogRecord): Buffer {
-  const bytes = Buffer.from(RECORD.encode({ version: RECORD_VERSION, term, node, at, ...fieldsOf(body) }).finish());
+export function encodeRecord({ body, ...record }: LogRecord): Buffer {
+  const bytes = Buffer.from(RECORD.encode({ version: RECORD_VERSION, ...record, ...fieldsOf(body) }).finish());
   if (bytes.length > MOST_RECORD_BYTES)
     throw new RangeError(`expected a record of at most ${MOST_RECORD_BYTES} bytes, got ${bytes.length}`);
   return bytes;
@@ -34,17 +37,27 @@ export function encodeRecord({ term, node, at, body }: LogRecord): Buffer {
  */
 export function decodeRecord(bytes: Uint8Array): LogRecord {
   const fields = readMessage(RECORD, bytes, MOST_RECORD_BYTES) as Fields;
-  const { version, term, node, at } = fields;
+  const { version, term, termId, termStart, node, at } = fields;
   if (version === 0) throw new MalformedMessageError('Record: the bytes are no record');
   if (version > RECORD_VERSION) {
     throw new NewerMessageError(`Record: version ${version}, but this release of bcoin-rest reads up to ${RECORD_VERSION}`);
   }
-  return { term: toNumber('term', term), node, at: toNumber('at', at), body: bodyOf(fields) };
+  if (termId.length > 0) exactly('termId', TERM_ID_LENGTH, termId);
+  return {
+    term: toNumber('term', term),
+    termId,
+    termStart: toNumber('termStart', termStart),
+    node,
+    at: toNumber('at', at),
+    body: bodyOf(fields)
+  };
 }
 
 interface Fields {
   readonly version: number;
   readonly term: Wide;
+  readonly termId: Buffer;
+  readonly termStart: Wide;
   readonly node: string;
   readonly at: Wide;
   readonly block?: { readonly hash: Buffer; readonly part: number; readonly parts: number; readonly bytes: Buffer };

@@ -13,6 +13,10 @@ export interface LogPosition {
 export interface LogRecord {
   /** Greater for each new leader. */
   readonly term: number;
+  /** Differs for each term, whatever the servers have lost: 8 random bytes. Empty: by a release that does not write it. */
+  readonly termId: Buffer;
+  /** Sequence of the term's first record. The others follow it without a gap. */
+  readonly termStart: number;
   /** Name of the node that wrote it. */
   readonly node: string;
   /** When it was written by that node's clock, in Unix milliseconds. */

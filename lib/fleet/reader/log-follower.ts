@@ -56,8 +56,8 @@ export class LogFollower extends Loop {
   readonly #assembly = new BlockAssembly();
   /** The last record that was applied; undefined: the next session begins anew. */
   #position: LogPosition | undefined;
-  /** When that record came into the log; undefined: it is not known. */
-  #storedAt: number | undefined;
+  /** Of the term that wrote that record. */
+  #termId: Buffer | undefined;
   /** Sequence of the record that is being taken in. */
   #taking = 0;
   /** The log's last record when it was opened: what came before is the past. */
@@ -148,7 +148,7 @@ export class LogFollower extends Loop {
     const { file } = this.#parts;
     this.#pastUpTo = last;
     const isSame = this.#position?.incarnation === incarnation && this.#position.sequence >= first - 1 && this.#position.sequence <= last;
-    if (!isSame || !(await this.#isStillThere(log, this.#position as LogPosition))) {
+    if (!isSame) {
       if (this.#position !== undefined) this.#untrueUpTo = 0;
       this.#doubt();
       this.#arrive({ incarnation, sequence: await this.#begin(log, await file?.read()) });
@@ -156,10 +156,11 @@ export class LogFollower extends Loop {
     let next = (this.#position as LogPosition).sequence + 1;
     try {
       for await (const logged of log.read(next, { silenceMs: SILENCE_MS, signal: this.signal })) {
+        this.#requireNext(logged);
         await this.#applyLocked(logged);
         this.#term = logged.record.term;
         this.#read++;
-        this.#arrive({ incarnation, sequence: logged.sequence }, logged.storedAt);
+        this.#arrive({ incarnation, sequence: logged.sequence });
         next = logged.sequence + 1;
       }
     } catch (error) {
@@ -172,15 +173,22 @@ export class LogFollower extends Loop {
     }
   }
 
-  /** Servers that lose power may lose records that were read, and the log goes on with others in their places. */
-  async #isStillThere(log: FleetLog, { sequence }: LogPosition): Promise<boolean> {
-    const storedAt = this.#storedAt === undefined ? undefined : await log.storedAt(sequence);
-    return storedAt === undefined || storedAt === this.#storedAt;
+  /**
+   * Servers that are killed, or lose their data, may lose records that were read: the log then goes on with those of another term in their
+   * places. A server that was away may also have records that the others have replaced.
+   * @throws LogGapError
+   */
+  #requireNext({ sequence, record: { termId, termStart } }: LoggedRecord): void {
+    if (termId.length > 0 && this.#termId?.equals(termId) === false && termStart !== sequence) {
+      this.#untrueUpTo = 0;
+      throw new LogGapError(`records of the log from ${termStart} on were replaced after they had been read, up to ${sequence - 1}`);
+    }
+    // The record's bytes are not kept for it.
+    if (this.#termId?.equals(termId) !== true) this.#termId = Buffer.from(termId);
   }
 
-  #arrive(position: LogPosition, storedAt?: number): void {
+  #arrive(position: LogPosition): void {
     this.#position = position;
-    this.#storedAt = storedAt;
     if (position.sequence >= this.#pastUpTo) this.#why = undefined;
     this.#parts.moved();
   }
@@ -207,6 +215,7 @@ export class LogFollower extends Loop {
       more = page.more && page.entries.length > 0;
     }
     await lock.run(() => chain.goTo(word.tip));
+    this.#termId = Buffer.from(word.termId);
     return word.sequence;
   }
 

@@ -61,7 +61,8 @@ export function liar(fleet: Fleet): Liar {
     });
   }
 
-  const record = (body: RecordBody): Buffer => encodeRecord({ term: 1_000_000, node: 'liar', at: Date.now(), body });
+  const record = (body: RecordBody): Buffer =>
+    encodeRecord({ term: 1_000_000, termId: Buffer.alloc(0), termStart: 0, node: 'liar', at: Date.now(), body });
 
   /** A block on the tip of a node, which no node has. */
   async function forged(spend: Spend | undefined): Promise<{ readonly raw: Buffer; readonly height: number } | undefined> {
