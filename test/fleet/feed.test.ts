@@ -1,6 +1,8 @@
 // A real node feeds the log of a real server: what is in the log, and in which order.
 
 import { expect } from 'chai';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { leaseHolder } from '../../lib/fleet/feed/lease';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
@@ -29,6 +31,7 @@ describe('a feeding node', function () {
   let nats: Nats;
   let bus: NatsBus;
   const opened: FeedingNode[] = [];
+  const closed: (() => Promise<void>)[] = [];
 
   before(async function () {
     program = needsNats(this);
@@ -40,6 +43,7 @@ describe('a feeding node', function () {
 
   afterEach(async () => {
     for (const node of opened.splice(0)) await node.close();
+    for (const close of closed.splice(0)) await close();
     for (const name of [SUBJECTS.stream, `KV_${SUBJECTS.lease}`]) await bus.manager.streams.delete(name).catch(() => undefined);
   });
 
@@ -52,6 +56,17 @@ describe('a feeding node', function () {
     const node = await FeedingNode.open(nats.url, options);
     opened.push(node);
     return node;
+  }
+
+  /** A server whose longest message has 4,096 bytes. */
+  async function openSmall(): Promise<{ readonly url: string; readonly smallBus: NatsBus }> {
+    const small = await Nats.open(program, 1, { maxPayload: 4_096 });
+    const smallBus = await connectToNats(parseNatsUrls(small.url) ?? expect.fail('a URL'), 'test');
+    closed.push(async () => {
+      await smallBus.connection.close();
+      await small.close();
+    });
+    return { url: small.url, smallBus };
   }
 
   /** Writes into the log what the leader has not written. */
@@ -177,16 +192,13 @@ describe('a feeding node', function () {
   });
 
   it('writes blocks in parts where the servers take no longer messages', async () => {
-    const small = await Nats.open(program, 1, { maxPayload: 4_096 });
+    const { url, smallBus } = await openSmall();
     const node = await openNode();
-    await node.lead({}, small.url);
+    await node.lead({}, url);
     const faucet = await Faucet.on(node.node, 100);
     for (let i = 0; i < 30; i++) await faucet.pays(ADDRESS, 10_000);
     await mine(node.node, 1);
     const last = await node.feed.settled();
-    const access = parseNatsUrls(small.url);
-    const smallBus = access && (await connectToNats(access, 'test'));
-    if (smallBus === undefined) throw new Error('expected the URL to be right');
     const log = await FleetLog.open(smallBus, SUBJECTS, node.source.network.genesisHash);
     const folded = new FoldedLog();
     let parts = 0;
@@ -198,9 +210,27 @@ describe('a feeding node', function () {
     await folded.expectEqual(node.source);
     expect(parts).to.be.greaterThan(1);
     expect(node.log.lines.join('\n')).to.include('set max_payload to 8MB');
-    await smallBus.connection.close();
-    await node.stop();
-    await small.close();
+  });
+
+  it('sends its pool in pages that the servers take', async () => {
+    const { url, smallBus } = await openSmall();
+    const node = await openNode();
+    await node.lead({}, url);
+    const faucet = await Faucet.on(node.node, 100);
+    for (let i = 0; i < 30; i++) await faucet.pays(ADDRESS, 10_000);
+    await node.feed.settled();
+    const txids: Buffer[] = [];
+    for (let [after, more] = [0, true]; more;) {
+      const question = encodeQuestion('pool', { after, mostBytes: 2_000_000 });
+      const page = decodeReply('pool', (await smallBus.connection.request(SUBJECTS.leader('pool'), question, { timeout: 5_000 })).data);
+      for (const { number, entry } of page.entries) {
+        txids.push(scanWholeTransaction(entry.raw).txid);
+        after = number;
+      }
+      more = page.more;
+    }
+    expect(txids.map(toDisplayHex).sort()).to.deep.equal(node.source.pool.txids().map(toDisplayHex).sort());
+    expect(txids).to.have.length(30);
   });
 
   it('makes a new log when its log was deleted', async () => {

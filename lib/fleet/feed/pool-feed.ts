@@ -24,6 +24,9 @@ interface Written {
 /** Bytes of a page of the pool. */
 export const MOST_PAGE_BYTES = 0x0020_0000;
 
+/** Of the longest message that the servers take, a page may have this part: its last transaction may be long. */
+const PAGE_SHARE = 4;
+
 /** Txids in one record, and what it has besides. */
 const MOST_KEPT = 100_000;
 const CLEAR_BYTES = 1_024;
@@ -103,9 +106,11 @@ export class PoolFeed {
 
   /**
    * Transactions of the log's pool whose numbers are greater than `after`, in the order of their records. `position`: gives the log's end.
+   * The page has about `mostBytes`, or less where the servers do not take as much.
    */
   async page(after: number, mostBytes: number, position: () => LogPosition): Promise<PoolPage> {
     const at = position();
+    const most = Math.min(mostBytes, this.#outbox.mostBytes / PAGE_SHARE);
     const entries: { readonly number: number; readonly entry: PoolAdd }[] = [];
     let bytes = 0;
     // A copy: the pool goes on while this waits for coins.
@@ -117,7 +122,7 @@ export class PoolFeed {
       if (record === undefined) continue;
       entries.push({ number, entry: record });
       bytes += record.raw.length + record.coins.reduce((sum, { script }) => sum + script.length + 50, 200);
-      if (bytes >= mostBytes) return { at, entries, more: true };
+      if (bytes >= most) return { at, entries, more: true };
     }
     return { at, entries, more: false };
   }
