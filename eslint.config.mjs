@@ -32,7 +32,7 @@ export const modules = {
   'lib/node': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/taproot', 'lib/policy'],
   'lib/views': ['lib/describe', 'lib/bitcoin'],
   'lib/pool': ['lib/turns', 'lib/describe', 'lib/bitcoin', 'lib/clusters', 'lib/node', 'lib/views'],
-  'lib/follow': ['lib/turns', 'lib/store', 'lib/node'],
+  'lib/follow': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node'],
   'lib/index': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
   'lib/addresses': ['lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index', 'lib/scripts'],

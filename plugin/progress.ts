@@ -1,8 +1,7 @@
 // Progress of long work: a bar in a terminal, otherwise a line now and then.
 
 import { SingleBar } from 'cli-progress';
-import { LOG_MS } from '../lib/index/progress/log';
-import { Throttle } from '../lib/index/progress/pace';
+import { LOG_MS, Throttle } from '../lib/follow/throttle';
 import { copyingText, duration, indexingText, paceText, percent } from '../lib/index/progress/text';
 import { stateSentence } from '../lib/scripts/progress';
 import { EMPTY, type Observable, type Subscription } from 'rxjs';

@@ -2,32 +2,26 @@
 // a reorganization leaves those of undone blocks, which are found although nothing pays to them. So adding a block twice does no harm, and
 // the list needs no undo records. It follows the main index a moment later; nothing waits for it.
 
-import { BehaviorSubject, type Observable, type Subscription } from 'rxjs';
-import { previousHashOf } from '../bitcoin/header';
-import { DamagedIndexError, isBlockFault, isDamage } from '../follow/errors';
-import { FAILURE_PAUSE_MS, FollowLoop } from '../follow/follow-loop';
-import { prefetch } from '../follow/prefetch';
+import { consecutiveBlocks, type RawBlock } from '../follow/consecutive';
+import { DamagedIndexError } from '../follow/errors';
+import { damageFoundBy, FAILURE_PAUSE_MS, FollowLoop } from '../follow/follow-loop';
 import { scrubAgainAndAgain } from '../follow/scrub';
+import { ToldState } from '../follow/told-state';
 import { IndexUnavailableError } from '../index/errors';
-import { LOG_MS } from '../index/progress/log';
-import { Throttle } from '../index/progress/pace';
 import { MalformedBytesError } from '../bitcoin/reader';
 import { ChainMovedError, UnreadableBlockError } from '../node/errors';
-import { missingPart } from '../scripts/scan/node-blocks';
+import { whyMissing } from '../scripts/scan/node-blocks';
 import { StoreError } from '../store/errors';
 import { messageOf } from '../turns/error-text';
 import { runAhead } from '../turns/slices';
 import { addPaidAddresses } from './paid-addresses';
 import { addressIn, addressKeys, findProgress, keptHeights, putAddress, putProgress, type ListProgress } from './records';
 import { addressesSentence, addressesText, AddressesUnavailableError, type AddressesState } from './state';
+import type { Observable, Subscription } from 'rxjs';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
-
-/** Size of a batch, in bytes of blocks, and in blocks, since on regtest a block has 250 bytes. */
-const BATCH_BYTES = 8_000_000;
-const BATCH_BLOCKS = 500;
 
 /** With fewer blocks to take in, a live list goes on answering. */
 const FEW_BLOCKS = 6;
@@ -43,18 +37,11 @@ export interface AddressListParts {
   readonly failurePauseMs?: number;
 }
 
-/** A block on its way into the list. */
-interface FetchedBlock {
-  readonly hash: Buffer;
-  readonly raw: Buffer;
-}
-
 export class AddressList extends FollowLoop {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<AddressesState>;
   readonly #parts: AddressListParts;
-  readonly #state: BehaviorSubject<AddressesState>;
-  readonly #lines = new Throttle(LOG_MS);
+  readonly #state: ToldState<AddressesState>;
   #subscription: Subscription | undefined;
   #isOpen = false;
   /** undefined: the list is empty. */
@@ -62,21 +49,15 @@ export class AddressList extends FollowLoop {
   #scrubbing: Promise<void> = Promise.resolve();
 
   constructor(parts: AddressListParts) {
-    const state = new BehaviorSubject<AddressesState>({ phase: 'loading' });
-    super({
-      failurePauseMs: FAILURE_PAUSE_MS,
-      ...parts,
-      onState: (next) => {
-        this.#say(next);
-      }
-    });
+    const state = new ToldState<AddressesState>({ phase: 'loading' }, addressesSentence, parts.logger);
+    super({ failurePauseMs: FAILURE_PAUSE_MS, ...parts, onState: state.say });
     this.#parts = parts;
     this.#state = state;
-    this.state$ = state.asObservable();
+    this.state$ = state.state$;
   }
 
   get state(): AddressesState {
-    return this.#state.value;
+    return this.#state.now;
   }
 
   /** Starts to follow the main index. Does not wait until the list is full. */
@@ -102,8 +83,7 @@ export class AddressList extends FollowLoop {
     await store.close().catch((error: unknown) => {
       logger.error(`The list of addresses was not closed cleanly: ${messageOf(error)}.`);
     });
-    this.#state.next({ phase: 'closed' });
-    this.#state.complete();
+    this.#state.end({ phase: 'closed' });
   }
 
   /**
@@ -137,7 +117,7 @@ export class AddressList extends FollowLoop {
     const { store, index } = this.#parts;
     if (!this.#isOpen) await this.#open();
     if (index.state.phase !== 'live') {
-      if (this.state.phase !== 'live') this.#say({ phase: 'waiting' });
+      if (this.state.phase !== 'live') this.#state.say({ phase: 'waiting' });
       return;
     }
     let isFilling = this.state.phase !== 'live';
@@ -149,7 +129,7 @@ export class AddressList extends FollowLoop {
       if (from > target) break;
       if (target - from >= FEW_BLOCKS) {
         isFilling = true;
-        this.#say({ phase: 'filling', height: from, target });
+        this.#state.say({ phase: 'filling', height: from, target });
         await store.prepareFor('catching-up');
       }
       await this.#add(await this.#nextBlocks(from, target, shared?.hash), from);
@@ -157,11 +137,11 @@ export class AddressList extends FollowLoop {
     // Nothing is read meanwhile.
     if (isFilling) await store.prepareFor('following');
     this.recovered();
-    this.#say({ phase: 'live', height: this.#progress?.height ?? 0 });
+    this.#state.say({ phase: 'live', height: this.#progress?.height ?? 0 });
   }
 
   protected suspend(): void {
-    if (this.state.phase === 'live') this.#say({ phase: 'loading' });
+    if (this.state.phase === 'live') this.#state.say({ phase: 'loading' });
   }
 
   /** The main index or the chain is busy. */
@@ -169,17 +149,12 @@ export class AddressList extends FollowLoop {
     return error instanceof IndexUnavailableError || error instanceof ChainMovedError;
   }
 
-  protected async damageBehind(error: unknown): Promise<Error | undefined> {
-    if (isDamage(error)) return isBlockFault(error) ? undefined : error;
-    if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
-    // A store that has failed may have lost a file, which opening finds.
-    try {
+  protected damageBehind(error: unknown): Promise<Error | undefined> {
+    const openAgain = async (): Promise<void> => {
       await this.reopen();
       await this.#open();
-      return undefined;
-    } catch (found) {
-      return isDamage(found) ? found : undefined;
-    }
+    };
+    return damageFoundBy(this.#isOpen ? openAgain : undefined, error);
   }
 
   protected async rebuild(damage: Error): Promise<void> {
@@ -225,37 +200,28 @@ export class AddressList extends FollowLoop {
     });
   }
 
-  /** Blocks from a height up that follow one another, as many as fit into a batch. @throws ChainMovedError if there are none */
-  async #nextBlocks(from: number, target: number, before: Buffer | undefined): Promise<readonly FetchedBlock[]> {
+  /** Blocks from a height up, a batch of them. @throws ChainMovedError if there are none */
+  async #nextBlocks(from: number, target: number, before: Buffer | undefined): Promise<readonly RawBlock[]> {
     const { node, index } = this.#parts;
-    const blocks: FetchedBlock[] = [];
-    let bytes = 0;
-    let last = before;
-    const fetch = async (height: number): Promise<FetchedBlock | undefined> => {
+    const blocks = await consecutiveBlocks(from, target, before, async (height) => {
       const hash = index.latest.read((main) => main.headerAt(height)?.hash);
       const raw = hash && (await node.rawBlock(hash));
-      if (hash === undefined || raw !== undefined) return hash && raw && { hash, raw };
-      // A reset removes blocks before it sends its event.
-      if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true) return undefined;
-      throw missingPart('block', { hash, height });
-    };
-    for await (const { block } of prefetch(from, Math.min(BATCH_BLOCKS, target - from + 1), 1, fetch)) {
-      if (block === undefined || (last !== undefined && !previousHashOf(block.raw).equals(last))) break;
-      last = block.hash;
-      bytes += block.raw.length;
-      blocks.push(block);
-      if (bytes >= BATCH_BYTES || this.signal.aborted) break;
-    }
+      if (hash === undefined || raw !== undefined) return hash && raw && { point: { hash, height }, raw };
+      throw await whyMissing('block', { hash, height }, node);
+    });
     if (blocks.length === 0) throw new ChainMovedError(`the block at height ${from} is not in the chain any more`);
     return blocks;
   }
 
   /** Adds the addresses of blocks from a height up. @throws ChainMovedError if they are no longer in the main index */
-  async #add(blocks: readonly FetchedBlock[], from: number): Promise<void> {
+  async #add(blocks: readonly RawBlock[], from: number): Promise<void> {
     const { store, index, node } = this.#parts;
     const { addressPrefixes: prefixes } = node.network;
     const found = new Set<string>();
-    for (const { hash, raw } of blocks) {
+    for (const {
+      point: { hash },
+      raw
+    } of blocks) {
       this.signal.throwIfAborted();
       await runAhead(addPaidAddresses(raw, prefixes, found)).catch((error: unknown) => {
         throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
@@ -263,7 +229,7 @@ export class AddressList extends FollowLoop {
     }
     const height = from + blocks.length - 1;
     const hashes = index.latest.read((main) => keptHeights(height).map((each) => main.headerAt(each)?.hash ?? NO_HASH));
-    if (blocks.at(-1)?.hash.equals(hashes[0] ?? NO_HASH) !== true)
+    if (blocks.at(-1)?.point.hash.equals(hashes[0] ?? NO_HASH) !== true)
       throw new ChainMovedError(`the block at height ${height} has left the chain`);
     const progress = { height, hashes };
     await store.batch(writesOf(found, progress), { durable: true });
@@ -273,15 +239,6 @@ export class AddressList extends FollowLoop {
       for (const address of addresses) yield putAddress(address);
       yield putProgress(reached, prefixes);
     }
-  }
-
-  #say(state: AddressesState): void {
-    const { phase } = state;
-    const isNew = phase !== this.state.phase;
-    if (isNew) this.#lines.restart(-Infinity);
-    // `live` recurs with each block; failures were logged with their reasons.
-    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#parts.logger.info(addressesSentence(state));
-    this.#state.next(state);
   }
 }
 

@@ -9,7 +9,7 @@ import { Listener, textOf, type Endpoint } from '../server/ports/listener';
 import { takeProxyHeader } from '../server/ports/proxy-header';
 import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
-import { Throttle } from '../index/progress/pace';
+import { Throttle } from '../follow/throttle';
 import { messageOf } from '../turns/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';

@@ -2,7 +2,7 @@
 // each reason, and tries one that has failed again after a pause.
 
 import { StoreError } from '../store/errors';
-import { errorOf, isBlockFault, mayPass, TooDeepError } from './errors';
+import { errorOf, isBlockFault, isDamage, mayPass, TooDeepError } from './errors';
 import { Loop } from './loop';
 import type { IndexLogger } from './logger';
 
@@ -146,5 +146,20 @@ export abstract class FollowLoop extends Loop {
     if (message !== this.#logged) logger.error(`${this.stopped()}: ${message}.`);
     this.#logged = message;
     onState({ phase: 'failed', message });
+  }
+}
+
+/**
+ * The damage that an error tells of, for an index that can always be filled again. `openAgain`: closes and opens the store, which finds lost
+ * files: one that has failed may have lost one; undefined: it is not open.
+ */
+export async function damageFoundBy(openAgain: (() => Promise<void>) | undefined, error: unknown): Promise<Error | undefined> {
+  if (isDamage(error)) return isBlockFault(error) ? undefined : error;
+  if (!(error instanceof StoreError && error.reason === 'failed') || openAgain === undefined) return undefined;
+  try {
+    await openAgain();
+    return undefined;
+  } catch (found) {
+    return isDamage(found) ? found : undefined;
   }
 }

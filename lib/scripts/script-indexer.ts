@@ -1,17 +1,16 @@
 // The index by script of the node's chain: opens it beside the main index, reports its state, answers from it, closes it. No damage to
 // it keeps the node or the main index from starting.
 
-import { BehaviorSubject, type Observable } from 'rxjs';
 import { FAILURE_PAUSE_MS } from '../follow/follow-loop';
 import { scrubAgainAndAgain } from '../follow/scrub';
-import { LOG_MS } from '../index/progress/log';
-import { Throttle } from '../index/progress/pace';
+import { ToldState } from '../follow/told-state';
 import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
 import { stateSentence } from './progress';
 import { StoreError } from '../store/errors';
 import { ScriptWatch } from './write/script-watch';
 import { ScriptWriter } from './write/script-writer';
+import type { Observable } from 'rxjs';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -40,10 +39,9 @@ export class ScriptIndexer {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<ScriptsState>;
   readonly #options: ScriptIndexerOptions;
-  readonly #state = new BehaviorSubject<ScriptsState>({ phase: 'loading' });
+  readonly #state: ToldState<ScriptsState>;
   readonly #sync: ScriptSync;
   readonly #abort = new AbortController();
-  readonly #lines = new Throttle(LOG_MS);
   #scrubbing: Promise<void> = Promise.resolve();
   #scrubbed: number | undefined;
   readonly #writer: ScriptWriter;
@@ -51,7 +49,8 @@ export class ScriptIndexer {
   constructor(options: ScriptIndexerOptions) {
     this.#options = options;
     const { store, index, node } = options;
-    this.state$ = this.#state.asObservable();
+    this.#state = new ToldState<ScriptsState>({ phase: 'loading' }, stateSentence, options.logger);
+    this.state$ = this.#state.state$;
     const watch = new ScriptWatch();
     this.watched = watch;
     const writer = (this.#writer = new ScriptWriter({
@@ -69,11 +68,11 @@ export class ScriptIndexer {
       }
     });
     this.reader = reader;
-    this.#sync = new ScriptSync({ failurePauseMs: FAILURE_PAUSE_MS, ...options, writer, reader, onState: this.#say });
+    this.#sync = new ScriptSync({ failurePauseMs: FAILURE_PAUSE_MS, ...options, writer, reader, onState: this.#state.say });
   }
 
   get state(): ScriptsState {
-    return this.#state.value;
+    return this.#state.now;
   }
 
   /** The share of the files that the scrub has read in this pass; undefined between passes. */
@@ -128,16 +127,6 @@ export class ScriptIndexer {
       if (!(error instanceof StoreError)) throw error;
       logger.error(`The index by script was not closed cleanly: ${error.message}.`);
     }
-    this.#state.next({ phase: 'closed' });
-    this.#state.complete();
+    this.#state.end({ phase: 'closed' });
   }
-
-  readonly #say = (state: ScriptsState): void => {
-    const { phase } = state;
-    const isNew = phase !== this.state.phase;
-    if (isNew) this.#lines.restart(-Infinity);
-    // `live` recurs with each block; failures were logged with their reasons.
-    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#options.logger.info(stateSentence(state));
-    this.#state.next(state);
-  };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { Progress, secondsLeft, Throttle } from '../../lib/index/progress/pace';
+import { Progress, secondsLeft } from '../../lib/index/progress/pace';
 import { migratingText } from '../../lib/index/progress/text';
 
 describe('the pace of the index', () => {
@@ -59,18 +59,5 @@ describe('the text for a migration', () => {
         [0.75, 1_000_000, 10_000]
       ])
     ).to.deep.equal(['migrating index, 50.0%', 'migrating index, 75.0%, 0.1 MB/s, 10 s left']);
-  });
-});
-
-describe('the throttle of reports', () => {
-  it('lets the first one through at once, and then one in each interval', () => {
-    const throttle = new Throttle(1_000);
-    expect([10, 1_009, 1_010, 1_500, 2_010].map((ms) => throttle.isDue(ms))).to.deep.equal([true, false, true, false, true]);
-  });
-
-  it('waits for a whole interval after a restart', () => {
-    const throttle = new Throttle(1_000);
-    throttle.restart(10);
-    expect([1_000, 1_010].map((ms) => throttle.isDue(ms))).to.deep.equal([false, true]);
   });
 });

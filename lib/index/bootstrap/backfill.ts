@@ -5,8 +5,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { DamagedIndexError } from '../../follow/errors';
 import { Descent } from '../../follow/prefetch';
-import { LOG_MS } from '../progress/log';
-import { Throttle } from '../progress/pace';
+import { LOG_MS, Throttle } from '../../follow/throttle';
 import { backfillText } from '../progress/text';
 import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
 import { spentBaseCoins, spentBaseKey } from '../records/base-coin';

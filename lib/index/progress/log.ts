@@ -1,12 +1,9 @@
 // Logs what the index is doing: the start of each phase, and its progress now and then.
 
-import { Throttle } from './pace';
+import { LOG_MS, Throttle } from '../../follow/throttle';
 import { copyingText, indexingText } from './text';
 import type { IndexLogger } from '../../follow/logger';
 import type { IndexState } from '../types';
-
-/** Time between two lines of the log about one piece of work. */
-export const LOG_MS = 10_000;
 
 export class StateLog {
   readonly #logger: IndexLogger;

@@ -1,4 +1,4 @@
-// How fast the index makes progress, and how often that is reported.
+// How fast the index makes progress.
 
 import type { Pace } from '../types';
 
@@ -49,26 +49,4 @@ export class Progress {
 /** Seconds from `height` to `target` at this pace. */
 export function secondsLeft(height: number, target: number, pace: Pace): number {
   return Math.ceil((target - height) / pace.blocksPerSecond);
-}
-
-/** Lets one report through per interval of `ms`; the first one at once. */
-export class Throttle {
-  readonly #ms: number;
-  #last = -Infinity;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  /** Whether it is time for a report; if so, the next one is due after another interval. */
-  isDue(now = performance.now()): boolean {
-    if (now - this.#last < this.#ms) return false;
-    this.#last = now;
-    return true;
-  }
-
-  /** The next report is due after a whole interval. */
-  restart(now = performance.now()): void {
-    this.#last = now;
-  }
 }

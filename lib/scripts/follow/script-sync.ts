@@ -5,19 +5,17 @@
 // While the index by script is behind, being filled, or has failed, the main index does not wait for it.
 
 import { txidsIn } from '../../bitcoin/block';
-import { previousHashOf } from '../../bitcoin/header';
-import { DamagedIndexError, isBlockFault, isDamage } from '../../follow/errors';
-import { FollowLoop } from '../../follow/follow-loop';
-import { prefetch } from '../../follow/prefetch';
+import { consecutiveBlocks } from '../../follow/consecutive';
+import { DamagedIndexError } from '../../follow/errors';
+import { damageFoundBy, FollowLoop } from '../../follow/follow-loop';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
-import { StoreError } from '../../store/errors';
 import { DamagedPageError } from '../../store/pages';
 import { runAhead } from '../../turns/slices';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
 import { findFilling } from '../records/filling';
-import { missingPart, scriptBlock, type Lacking } from '../scan/node-blocks';
+import { whyMissing, scriptBlock } from '../scan/node-blocks';
 import type { Subscription } from 'rxjs';
 import type { IndexLogger } from '../../follow/logger';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -27,10 +25,6 @@ import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';
 import type { ScriptWriter } from '../write/script-writer';
 import type { PairReader } from './pair';
-
-/** Size of a batch of catching up, in bytes of blocks, and in blocks, since on regtest a block has 250 bytes. */
-const BATCH_BYTES = 8_000_000;
-const BATCH_BLOCKS = 500;
 
 /** For filling an empty store on disk, which is the fastest way to add many blocks (lib/scripts/fill). */
 export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
@@ -129,18 +123,13 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     return error instanceof IndexUnavailableError || error instanceof ChainMovedError;
   }
 
-  protected async damageBehind(error: unknown): Promise<Error | undefined> {
-    if (isDamage(error)) return isBlockFault(error) ? undefined : error;
-    if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
-    // A store that has failed may have lost a file, which opening finds.
-    try {
+  protected damageBehind(error: unknown): Promise<Error | undefined> {
+    const openAgain = async (): Promise<void> => {
       await this.#closeStore();
       await this.#parts.store.open();
       this.#isOpen = true;
-      return undefined;
-    } catch (found) {
-      return isDamage(found) ? found : undefined;
-    }
+    };
+    return damageFoundBy(this.#isOpen ? openAgain : undefined, error);
   }
 
   protected async rebuild(damage: Error): Promise<void> {
@@ -236,7 +225,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const hash = this.#parts.index.latest.read((main) => main.headerAt(height)?.hash);
     if (hash === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
     const raw = await this.#parts.node.rawBlock(hash);
-    if (raw === undefined) throw await this.#missing('block', { hash, height });
+    if (raw === undefined) throw await whyMissing('block', { hash, height }, this.#parts.node);
     return runAhead(txidsIn(raw));
   }
 
@@ -255,24 +244,13 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     }
   }
 
-  /** The blocks of the main index from a height up, as many as fit into a batch; fewer, or none, if the main index moves meanwhile. */
-  async #nextBlocks(from: number, target: number): Promise<ScriptBlock[]> {
+  /** The blocks of the main index from a height up, a batch of them; fewer, or none, if the main index moves meanwhile. */
+  #nextBlocks(from: number, target: number): Promise<ScriptBlock[]> {
     const { writer, index } = this.#parts;
-    const blocks: ScriptBlock[] = [];
-    let bytes = 0;
-    let last = writer.tip?.hash;
-    const fetch = async (height: number): Promise<ScriptBlock | undefined> => {
+    return consecutiveBlocks(from, target, writer.tip?.hash, async (height) => {
       const hash = index.latest.read((main) => main.headerAt(height)?.hash);
       return hash && (await this.#read({ hash, height }));
-    };
-    for await (const { block } of prefetch(from, Math.min(BATCH_BLOCKS, target - from + 1), 1, fetch)) {
-      if (block === undefined || (last !== undefined && !previousHashOf(block.raw).equals(last))) break;
-      last = block.point.hash;
-      bytes += block.raw.length;
-      blocks.push(block);
-      if (bytes >= BATCH_BYTES) break;
-    }
-    return blocks;
+    });
   }
 
   /** @throws MissingBlocksError when the node lacks the block, or the outputs that it spends; ChainMovedError, UnreadableBlockError. */
@@ -280,15 +258,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const { node } = this.#parts;
     const block = await scriptBlock(point, node, known);
     if (typeof block !== 'string') return block;
-    throw await this.#missing(block, point);
-  }
-
-  async #missing(part: Lacking, point: BlockPoint): Promise<Error> {
-    const { node } = this.#parts;
-    const { hash, height } = point;
-    // A reset removes blocks before it sends its event.
-    const hasLeft = node.resetting || (await node.activeHash(height))?.equals(hash) !== true;
-    return hasLeft ? new ChainMovedError(`the block at height ${height} is not in the chain any more`) : missingPart(part, point);
+    throw await whyMissing(block, point, node);
   }
 
   #sayCatchingUp(): void {

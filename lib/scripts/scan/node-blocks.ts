@@ -3,7 +3,7 @@
 import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
-import { UnreadableBlockError } from '../../node/errors';
+import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
 import { runAtOnce } from '../../turns/slices';
 import { MissingBlocksError } from '../errors';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -35,6 +35,19 @@ export function missingBlocks(what: string): MissingBlocksError {
   return new MissingBlocksError(
     `--rest-addresses needs all blocks and their undo data: ${what}. Sync the node again without --prune, or leave the option out`
   );
+}
+
+/** Why the node lacks a part of a block: the block has left the chain, or the node has thrown it away. */
+export async function whyMissing(
+  what: Lacking,
+  point: BlockPoint,
+  node: Pick<NodeSource, 'resetting' | 'activeHash'>
+): Promise<ChainMovedError | MissingBlocksError> {
+  const { height, hash } = point;
+  // A reset removes blocks before it sends its event.
+  if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true)
+    return new ChainMovedError(`the block at height ${height} is not in the chain any more`);
+  return missingPart(what, point);
 }
 
 /** The error for a block that is in the node's chain. */
