@@ -78,18 +78,23 @@ describe('a gate that closes during a request', () => {
     expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 503 [^]*Service temporarily unavailable: resetting chain/);
   });
 
-  it('refuses a request that waited for its slot, and answers the one before from what it has found', async () => {
-    const block = toDisplayHex((await served.rest.node.activeHash(5)) ?? Buffer.alloc(0));
-    const first = ask(served.port, { path: `/rest/block/${block}.bin` });
-    // The first request holds the only slot.
-    await until(() => waiting.length === 1);
-    const asked = once(served.rest.http.server, 'request');
-    const second = ask(served.port, { path: `/rest/tx/${txidOf(5)}.json` });
-    await asked;
-    await beginReset();
-    waiting[0]?.goOn();
-    await first;
-    const { status, body } = await second;
-    expect(`${status} ${body.toString()}`).to.equal('503 Service temporarily unavailable: resetting chain\r\n');
-  });
+  // What is asked of the pool does not come to the index, which refuses by itself.
+  for (const [what, path] of [
+    ['a transaction', () => `/rest/tx/${txidOf(5)}.json`],
+    ['the pool', () => '/rest/mempool/info.json']
+  ] as const)
+    it(`refuses a request for ${what} that waited for its slot, and answers the one before from what it has found`, async () => {
+      const block = toDisplayHex((await served.rest.node.activeHash(5)) ?? Buffer.alloc(0));
+      const first = ask(served.port, { path: `/rest/block/${block}.bin` });
+      // The first request holds the only slot.
+      await until(() => waiting.length === 1);
+      const asked = once(served.rest.http.server, 'request');
+      const second = ask(served.port, { path: path() });
+      await asked;
+      await beginReset();
+      waiting[0]?.goOn();
+      await first;
+      const { status, body } = await second;
+      expect(`${status} ${body.toString()}`).to.equal('503 Service temporarily unavailable: resetting chain\r\n');
+    });
 });
