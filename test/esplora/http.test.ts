@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { FaultyStore } from '../support/faulty-store';
-import { openSocket, untilClosed, type RawReply, type RawRequest } from '../support/http';
+import { basicAuth, openSocket, type RawReply, type RawRequest, untilClosed } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { ServedNode, type Replacements } from '../support/served-node';
 import type { ScriptsState } from '../../lib/scripts/types';
@@ -187,7 +187,7 @@ describe('clients that may use Esplora’s interface', () => {
 
   it('are pages of some origins, and holders of the node’s key, if configured so', async () => {
     const served = await open({ 'rest-cors': 'https://a.example,https://b.example', 'rest-auth': true, 'api-key': 'sesame' });
-    const authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+    const authorization = basicAuth('x:sesame');
     const path = '/blocks/tip/height';
     const b = { Origin: 'https://b.example' };
     expect(await originsOf(served, { path, headers: { ...b, Authorization: authorization } })).to.deep.equal([200, b.Origin, 'Origin']);

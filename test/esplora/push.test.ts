@@ -10,7 +10,7 @@ import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
 import { needsNode } from '../support/fleet';
 import { holdReads } from '../support/held-reads';
-import { ask } from '../support/http';
+import { ask, basicAuth } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
 import { entryOf, mine, mineOnly } from '../support/regtest-node';
@@ -573,4 +573,4 @@ describe('a node with mempool’s WebSocket', () => {
   });
 });
 
-const basic = (key: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` });
+const basic = (key: string): Record<string, string> => ({ Authorization: basicAuth(`x:${key}`) });

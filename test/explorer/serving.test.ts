@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { ask, type RawReply } from '../support/http';
+import { ask, basicAuth, type RawReply } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { ExplorerStatus } from '../../lib/explorer/explorer-interface';
 
@@ -28,7 +28,7 @@ describe('the explorer, as it is served', () => {
     const { status, headers } = await get('/', BROWSER);
     expect([status, headers['location'], headers['vary']]).to.deep.equal([302, '/explorer', 'Accept']);
     for (const accept of ['*/*', 'application/json']) {
-      const own = await get('/', { Accept: accept, Authorization: `Basic ${Buffer.from('x:secret').toString('base64')}` });
+      const own = await get('/', { Accept: accept, Authorization: basicAuth('x:secret') });
       expect(own.status).to.equal(200);
       expect(JSON.parse(own.body.toString())).to.include({ network: 'regtest' });
     }

@@ -11,7 +11,7 @@ import { ReaderLogger } from '../../plugin/reader/logger';
 import { Reader } from '../../plugin/reader/reader';
 import { BcoinProcess } from '../support/bcoin-process';
 import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
+import { ask, basicAuth } from '../support/http';
 import { Nats, needsNats } from '../support/nats';
 import { projectFolder } from '../support/project-folder';
 import { freePort, mine, openRegtestNode } from '../support/regtest-node';
@@ -132,7 +132,7 @@ describe('bcoin-rest reader', () => {
         ask(http, {
           method: 'POST',
           path: '/',
-          headers: { Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` },
+          headers: { Authorization: basicAuth(`x:${key}`) },
           body: Buffer.from('{"method":"getblockcount","id":1}')
         });
       expect((await call('secret')).body.toString()).to.equal('{"result":3,"error":null,"id":1}\n');

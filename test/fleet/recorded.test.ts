@@ -9,6 +9,7 @@ import { needsNats } from '../support/nats';
 import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
 import { RpcCaller } from '../support/rpc';
 import { testScale } from '../support/scale';
+import { basicAuth } from '../support/http';
 import type { RestNode } from '../support/rest-node';
 
 /** A sample: `TEST_SOURCE=fleet` has the suites of all interfaces asked of a reader. */
@@ -43,7 +44,7 @@ for (const core of ['0.17', 'modern'] as const)
     if (core === 'modern')
       it("and a call of bcoin's own is the node's", async () => {
         const caller = new RpcCaller(served.port, {
-          Authorization: `Basic ${Buffer.from(`x:${served.node.http.options.apiKey}`).toString('base64')}`
+          Authorization: basicAuth(`x:${served.node.http.options.apiKey}`)
         });
         const own = await served.node.rpc.call({ method: 'getblockbyheight', params: [1], id: null }, {});
         expect(await caller.call('getblockbyheight', 1)).to.deep.equal(own.result);

@@ -9,7 +9,7 @@ import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
 import { WebFiles } from '../../lib/web/web-files';
-import { ask, openSocket, requestBytes } from '../support/http';
+import { ask, basicAuth, openSocket, requestBytes } from '../support/http';
 import { inShop, order, paying, paymentFor, script, type Shop } from './orders/shop';
 import type { AddressInfo } from 'node:net';
 
@@ -114,7 +114,7 @@ describe('the merchant’s pages', () => {
   it(
     'takes no order from a page of another site, for which a browser sends the key that it remembers',
     servedShop(async (shop) => {
-      const Authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+      const Authorization = basicAuth('x:sesame');
       const body = Buffer.from(JSON.stringify({ outputs: [{ amount: 10_000, script: script.toString('hex') }] }));
       const statusFor = async (site: string): Promise<number> =>
         (await ask(shop.port, { method: 'POST', path: '/pay', headers: { Authorization, 'Sec-Fetch-Site': site }, body })).status;
@@ -127,7 +127,7 @@ describe('the merchant’s pages', () => {
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
       expect((await ask(shop.port, { path: '/pay' })).status).to.equal(401);
-      const Authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+      const Authorization = basicAuth('x:sesame');
       const json = await ask(shop.port, { path: '/pay?status=open', headers: { Authorization, Accept: '*/*' } });
       expect(JSON.parse(json.body.toString())).to.containSubset({ orders: [{ id, status: 'open' }] });
       const page = await ask(shop.port, { path: '/pay', headers: { Authorization, Accept: 'text/html' } });
@@ -184,7 +184,7 @@ describe('the merchant’s pages', () => {
   it(
     'refuses orders that nest without end or are too long',
     servedShop(async (shop) => {
-      const headers = { Authorization: `Basic ${Buffer.from('x:sesame').toString('base64')}` };
+      const headers = { Authorization: basicAuth('x:sesame') };
       expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(200_000, '[') })).status).to.equal(400);
       expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(300_000, '[') })).status).to.equal(413);
     })

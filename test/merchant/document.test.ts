@@ -6,14 +6,14 @@ import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE } from '../../lib/
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { DescribedHttp, type HttpDocument, type Operation } from '../support/described-http';
 import { newFolder } from '../support/folders';
-import { ask, type RawReply } from '../support/http';
+import { ask, basicAuth, type RawReply } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
 import { paymentFor } from './orders/shop';
 
-const KEY = { Authorization: `Basic ${Buffer.from('x:key').toString('base64')}` };
+const KEY = { Authorization: basicAuth('x:key') };
 
 describe('the description of the merchant’s pages', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();

@@ -17,6 +17,7 @@ import { MemoryLog } from '../support/memory-log';
 import { FEE, PayingWallet, paymentOf } from '../support/paying-wallet';
 import { createRegtestNode, mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { basicAuth } from '../support/http';
 import type { AddressInfo } from 'node:net';
 
 const KEY = 'sesame';
@@ -69,7 +70,7 @@ describe('a merchant that follows the chain', function () {
   async function created(script: Buffer = SCRIPT, more: Record<string, unknown> = {}): Promise<Order> {
     const response = await fetch(`${served.baseUrl}/pay`, {
       method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}` },
+      headers: { authorization: basicAuth(`x:${KEY}`) },
       body: JSON.stringify({ outputs: [{ amount: AMOUNT, script: script.toString('hex') }], ...more })
     });
     const { id } = (await response.json()) as { id: string };

@@ -23,6 +23,7 @@ import { newFolder } from '../support/folders';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
+import { basicAuth } from '../support/http';
 import type { HostEntry, HostTransaction } from '../../lib/node/host';
 
 const KEY = 'sesame';
@@ -63,7 +64,7 @@ describe('a merchant on the node', function () {
 
   afterEach(() => served.node.close());
 
-  const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
+  const authorization = basicAuth(`x:${KEY}`);
   const create = (order: unknown, headers: Record<string, string> = { authorization }): Promise<Response> =>
     fetch(`${served.baseUrl}/pay`, { method: 'POST', headers, body: JSON.stringify(order) });
   const createOrder = async (script = SCRIPT): Promise<{ readonly id: string; readonly url: string; readonly uri: string }> => {
@@ -186,7 +187,7 @@ describe('a merchant on the node', function () {
   });
 
   it('creates requests only for holders of the API key', async () => {
-    for (const headers of [{}, { authorization: `Basic ${Buffer.from('x:guess').toString('base64')}` }]) {
+    for (const headers of [{}, { authorization: basicAuth('x:guess') }]) {
       const response = await create({ outputs: [] }, headers);
       expect(response.status).to.equal(401);
       expect(response.headers.get('www-authenticate')).to.equal('Basic realm="rest"');

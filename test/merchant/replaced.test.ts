@@ -10,6 +10,7 @@ import { paymentOf } from '../support/paying-wallet';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
+import { basicAuth } from '../support/http';
 import type { HostTransaction } from '../../lib/node/host';
 
 const KEY = 'sesame';
@@ -31,7 +32,7 @@ describe('an acknowledged payment that is replaced in the pool', () => {
     const [block] = await mine(served.node, 101, undefined, ring.getAddress());
     coin = block?.txs[0] as HostTransaction;
     await served.settle();
-    const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
+    const authorization = basicAuth(`x:${KEY}`);
     const body = JSON.stringify({ outputs: [{ amount: AMOUNT, script: SCRIPT.toString('hex') }] });
     const created = await fetch(`http://127.0.0.1:${served.port}/pay`, { method: 'POST', headers: { authorization }, body });
     ({ id } = (await created.json()) as { id: string });

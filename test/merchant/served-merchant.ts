@@ -9,10 +9,11 @@ import { Connections } from '../../lib/server/http/connections';
 import { Mount } from '../../lib/server/http/mount';
 import { WebFiles } from '../../lib/web/web-files';
 import { MemoryLog } from '../support/memory-log';
+import { basicAuth } from '../support/http';
 import type { RestNode } from '../support/rest-node';
 
 export const KEY = 'sesame';
-export const AUTHORIZATION = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
+export const AUTHORIZATION = basicAuth(`x:${KEY}`);
 
 export class ServedMerchant {
   private constructor(

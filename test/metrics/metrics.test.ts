@@ -9,7 +9,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { compiledProgram } from '../support/compiled';
 import { openElectrumNode } from '../support/electrum-node';
-import { ask, askInOneWrite, type RawReply } from '../support/http';
+import { ask, askInOneWrite, basicAuth, type RawReply } from '../support/http';
 import { isInstalled } from '../support/installed';
 import { LineClient } from '../support/line-client';
 import { PushClient } from '../support/push-client';
@@ -21,7 +21,7 @@ import { until } from '../support/until';
 import { scrape } from './scrape';
 
 const REQUESTS = 'bcoin_rest_request_duration_seconds_count';
-const AUTHORIZATION = { Authorization: `Basic ${Buffer.from('x:key').toString('base64')}` };
+const AUTHORIZATION = { Authorization: basicAuth('x:key') };
 
 describe('a node without metrics', () => {
   it('does not load the package for them', async () => {

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { newFolder } from '../support/folders';
-import { ask, openSocket, untilClosed, type RawReply } from '../support/http';
+import { ask, basicAuth, openSocket, type RawReply, untilClosed } from '../support/http';
 import { freePort } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 
 const KEY = 'sesame';
-const AUTHORIZATION = { Authorization: `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}` };
+const AUTHORIZATION = { Authorization: basicAuth(`x:${KEY}`) };
 const CALL = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getblockcount"}');
 
 /** A node with every interface on its HTTP port. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
+import { ask, basicAuth } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
 import type { RequestListener } from 'node:http';
 
@@ -33,7 +33,7 @@ describe('the interfaces on the node’s HTTP server', () => {
       ];
       const statuses: number[] = [];
       for (const request of requests) {
-        const headers = { Authorization: `Basic ${Buffer.from('x:sesame').toString('base64')}` };
+        const headers = { Authorization: basicAuth('x:sesame') };
         statuses.push((await ask(port, { headers, ...request })).status);
       }
       expect(statuses).to.deep.equal([200, 200, 404, 426, 200, 200]);

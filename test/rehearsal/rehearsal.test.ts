@@ -10,7 +10,7 @@ import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gate';
 import { BUSY_SCRIPT, busyChain } from '../support/busy-chain';
-import { ask, type RawReply } from '../support/http';
+import { ask, basicAuth, type RawReply } from '../support/http';
 import { LineClient } from '../support/line-client';
 import { MemoryLog } from '../support/memory-log';
 import { freePort, openRegtestNode } from '../support/regtest-node';
@@ -25,7 +25,7 @@ import type { TestFullNode } from '../support/bcoin';
 /** A few more than a chain needs for a rehearsal. */
 const TRANSACTIONS = 2_100;
 
-const AUTHORIZED = { Authorization: `Basic ${Buffer.from('me:secret').toString('base64')}` };
+const AUTHORIZED = { Authorization: basicAuth('me:secret') };
 
 const RUNNING = 'Service temporarily unavailable: warming up';
 

@@ -15,7 +15,7 @@ import {
 } from '../support/chain-a';
 import { DescribedHttp, type HttpDocument } from '../support/described-http';
 import { endpointContext } from '../support/endpoints';
-import { ask } from '../support/http';
+import { ask, basicAuth } from '../support/http';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { Described } from '../support/described';
 
@@ -136,7 +136,7 @@ describe('the description of REST', () => {
     await served.node.close();
     const locked = await openRestNode({ settings: { 'rest-auth': true, 'api-key': 'key' } });
     expect((await ask(locked.port, { path: '/rest/openapi.json' })).status).to.equal(401);
-    const headers = { Authorization: `Basic ${Buffer.from('x:key').toString('base64')}` };
+    const headers = { Authorization: basicAuth('x:key') };
     const { body } = await ask(locked.port, { path: '/rest/openapi.json', headers });
     const { operations } = new DescribedHttp(JSON.parse(body.toString()) as HttpDocument);
     expect(operations.every(({ of }) => of.security !== undefined && '401' in of.responses)).to.equal(true);

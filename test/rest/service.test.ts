@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
-import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply } from '../support/http';
+import { ask, askInOneWrite, basicAuth, openSocket, type RawReply, requestBytes, untilClosed } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -138,7 +138,7 @@ describe('the service on a real node', () => {
   it('requires the API key if configured so, with any user name', async () => {
     await open({ 'rest-auth': true, 'api-key': 'a:key' });
     await untilReady(served);
-    const basic = (text: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+    const basic = (text: string): Record<string, string> => ({ Authorization: basicAuth(text) });
     for (const headers of [
       {},
       basic('x:wrong'),

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { basicAuth } from '../support/http';
 import type { AddressInfo } from 'node:net';
 
 export class FileServer {
@@ -47,7 +48,7 @@ export class FileServer {
   async #answer({ url = '', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const name = url.replace('/snapshot/', '');
     this.requests.push(`${name} ${headers.range ?? 'whole'}`);
-    const expected = this.credentials && `Basic ${Buffer.from(this.credentials).toString('base64')}`;
+    const expected = this.credentials && basicAuth(this.credentials);
     if (expected !== undefined && headers.authorization !== expected) return void response.writeHead(401).end();
     const file = await readFile(join(this.#folder, name)).catch(() => undefined);
     if (file === undefined) return void response.writeHead(404).end();

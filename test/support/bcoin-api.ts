@@ -1,3 +1,4 @@
+import { basicAuth } from './http';
 // bcoin's own API over HTTP, of the node or of its wallet.
 
 export class BcoinApi {
@@ -10,7 +11,7 @@ export class BcoinApi {
     // bcoin waits for connections when it stops.
     this.#headers = {
       Connection: 'close',
-      ...(key !== undefined && { Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` })
+      ...(key !== undefined && { Authorization: basicAuth(`x:${key}`) })
     };
   }
 

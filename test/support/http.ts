@@ -20,6 +20,11 @@ export interface RawReply {
   readonly body: Buffer;
 }
 
+/** The value of the Authorization header for a name and a password, as `name:password`. */
+export function basicAuth(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
 /** One request on a new connection. */
 export async function ask(port: number, request: RawRequest): Promise<RawReply> {
   const [reply] = await askInOneWrite(port, [request]);

@@ -1,6 +1,6 @@
 // Calls of Bitcoin Core's JSON-RPC over HTTP.
 
-import { ask, type RawReply } from './http';
+import { ask, basicAuth, type RawReply } from './http';
 
 export interface RpcFailure {
   readonly code: number;
@@ -14,7 +14,7 @@ interface RpcReply {
 }
 
 export const basic = (credentials: string): Record<string, string> => ({
-  Authorization: `Basic ${Buffer.from(credentials).toString('base64')}`
+  Authorization: basicAuth(credentials)
 });
 
 export class RpcCaller {

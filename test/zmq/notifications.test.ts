@@ -12,7 +12,7 @@ import { OptionError, readOptions } from '../../plugin/options';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
+import { ask, basicAuth } from '../support/http';
 import { blockWith, createRegtestNode, freePort, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
@@ -74,7 +74,7 @@ describe('a node that publishes over ZeroMQ', function () {
 
   it('lists topics, addresses and high-water marks as Bitcoin Core does', async () => {
     const body = Buffer.from('{"method":"getzmqnotifications","params":[]}');
-    const authorization = `Basic ${Buffer.from('x:key').toString('base64')}`;
+    const authorization = basicAuth('x:key');
     const reply = await ask(rest.port, { method: 'POST', path: '/', headers: { authorization }, body });
     expect((JSON.parse(reply.body.toString()) as { result: unknown }).result).to.deep.equal([
       { type: 'pubhashblock', address: tcp, hwm: 100_000 },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../support/regtest-node';
+import { basicAuth } from '../../support/http';
 
 const USER = 'wallet';
 const PASSWORD = 'wallet';
@@ -96,7 +97,7 @@ export class ElectrumDaemon {
   async call<T>(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>> = []): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.#port}/`, {
       method: 'POST',
-      headers: { Authorization: `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}` },
+      headers: { Authorization: basicAuth(`${USER}:${PASSWORD}`) },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     });
     const { result, error } = (await response.json()) as { readonly result: T; readonly error?: { readonly message: string } };

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { newFolder } from '../../support/folders';
-import { ask } from '../../support/http';
+import { ask, basicAuth } from '../../support/http';
 import { isInstalled } from '../../support/installed';
 import { LineClient } from '../../support/line-client';
 import { Nats, needsNats } from '../../support/nats';
@@ -79,7 +79,7 @@ describe('Prometheus', () => {
       await ask(node.port, {
         path: '/',
         method: 'POST',
-        headers: { Authorization: `Basic ${Buffer.from('x:key').toString('base64')}` },
+        headers: { Authorization: basicAuth('x:key') },
         body: Buffer.from('{"method":"getblockhash","params":[1000000]}')
       });
       await node.get(`/block/${hash}`);
