@@ -6,12 +6,12 @@
 //                  each, from that block down in growing steps
 //   'a' address    nothing
 
+import { HASH_LENGTH } from '../bitcoin/hash';
 import { damaged, putRecord, recordOf, type Records } from '../index/records/layout';
 import type { AddressPrefixes } from '../bitcoin/address';
 import type { KeyRange, StorePut } from '../store/store';
 
 const LAYOUT_VERSION = 1;
-const HASH_LENGTH = 32;
 
 const STATE_KEY = Buffer.from('S');
 

@@ -4,9 +4,9 @@ import { hash256, shortChecksum } from './hash';
 import type { TextWriter } from './text-writer';
 
 const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz', 'latin1');
-const HASH_LENGTH = 20;
+const HASH160_LENGTH = 20;
 const CHECKSUM_BYTES = 4;
-const LENGTH = 1 + HASH_LENGTH + CHECKSUM_BYTES;
+const LENGTH = 1 + HASH160_LENGTH + CHECKSUM_BYTES;
 
 /** Digits of one group: a number below 58^5 is a 32-bit integer. */
 const GROUP_DIGITS = 5;
@@ -20,7 +20,7 @@ const MAX_DIGITS = 35;
 /** A zero byte, version, hash, checksum. The zero byte makes them whole limbs, which are big-endian numbers of 16 bits. */
 const padded = Buffer.alloc(LIMBS * 2);
 const bytes = padded.subarray(padded.length - LENGTH);
-const preimage = bytes.subarray(0, 1 + HASH_LENGTH);
+const preimage = bytes.subarray(0, 1 + HASH160_LENGTH);
 /** The groups of each limb's power of two, most significant first: the groups of a number are sums of them. */
 const POWERS = Float64Array.from(Array.from({ length: LIMBS }, (_, limb) => groupsOf(1n << BigInt(16 * (LIMBS - 1 - limb)))).flat());
 /** The sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
@@ -53,8 +53,8 @@ function fillDigits(): number {
 /** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
 export function writeBase58Check(writer: TextWriter, version: number, source: Buffer, start = 0): void {
   bytes[0] = version;
-  for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
-  bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH_LENGTH);
+  for (let i = 0; i < HASH160_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
+  bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH160_LENGTH);
   // Each leading zero byte is written as a separate digit, since it does not change the number.
   for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
   const first = fillDigits();
@@ -103,7 +103,7 @@ export function readBase58Check(text: string): { readonly version: number; reado
   const significant = value === 0n ? 0 : (number.length + 1) >> 1;
   if (zeros + significant !== LENGTH) return undefined;
   const read = Buffer.from(number.padStart(LENGTH * 2, '0'), 'hex');
-  const checked = read.subarray(0, 1 + HASH_LENGTH);
+  const checked = read.subarray(0, 1 + HASH160_LENGTH);
   if (read.readUInt32BE(checked.length) !== shortChecksum(checked)) return undefined;
   return { version: read[0] as number, hash: checked.subarray(1) }; // 25 bytes
 }

@@ -3,7 +3,8 @@
 
 import { hash } from 'node:crypto';
 
-const HASH_LENGTH = 32;
+/** Bytes of SHA-256: of block hashes, txids and nodes of Merkle trees. */
+export const HASH_LENGTH = 32;
 
 /** Values of hex digits by their character codes; -1: not a digit. */
 const DIGITS = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));

@@ -1,9 +1,8 @@
 // The Merkle tree over the txids of a block, and proofs from it that a transaction is in the block.
 
-import { writePairHash } from './hash';
+import { HASH_LENGTH, writePairHash } from './hash';
 import { compactSizeOf } from './reader';
 
-const HASH_LENGTH = 32;
 const PAIR_LENGTH = 2 * HASH_LENGTH;
 
 /** Hashes between two pauses. */

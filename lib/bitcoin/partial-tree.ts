@@ -1,9 +1,8 @@
 // Partial Merkle trees (BIP37) as proofs: what MerkleTree.partial writes, read (CPartialMerkleTree of Bitcoin Core).
 
-import { hash256Of } from './hash';
+import { hash256Of, HASH_LENGTH } from './hash';
 import type { ByteReader } from './reader';
 
-const HASH_LENGTH = 32;
 const BITS_PER_BYTE = 8;
 
 /** More transactions do not fit into a block: one has 60 bytes without witness at least. */

@@ -11,7 +11,7 @@ const SCRIPT_HASH = 1;
 const UNCOMPRESSED_KEY = 4;
 const WHOLE_SCRIPT = 6;
 
-const HASH_LENGTH = 20;
+const HASH160_LENGTH = 20;
 /** Bytes of a script that is shortened to its key. The first byte is the key's own, or replaces it. */
 const KEY_LENGTH = 33;
 const PUBKEY_HASH_SCRIPT_LENGTH = 25;
@@ -38,7 +38,7 @@ export class StoredCoinReader extends ByteReader {
     this.#integer();
     const kind = this.buffer[this.offset] ?? this.u8();
     if (kind >= WHOLE_SCRIPT) this.skip(this.#wholeLength());
-    else this.skip(kind === PUBKEY_HASH || kind === SCRIPT_HASH ? 1 + HASH_LENGTH : KEY_LENGTH);
+    else this.skip(kind === PUBKEY_HASH || kind === SCRIPT_HASH ? 1 + HASH160_LENGTH : KEY_LENGTH);
   }
 
   /**
@@ -125,8 +125,8 @@ function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: numb
   to[at] = PUBKEY_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_DUP;
   to[at + 2] = OP_HASH160;
-  to[at + 3] = HASH_LENGTH;
-  copyBytes(to, at + 4, bytes, from, HASH_LENGTH);
+  to[at + 3] = HASH160_LENGTH;
+  copyBytes(to, at + 4, bytes, from, HASH160_LENGTH);
   to[at + 24] = OP_EQUALVERIFY;
   to[at + 25] = OP_CHECKSIG;
   return at + 1 + PUBKEY_HASH_SCRIPT_LENGTH;
@@ -136,8 +136,8 @@ function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: numb
 function writeScriptHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
   to[at] = SCRIPT_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_HASH160;
-  to[at + 2] = HASH_LENGTH;
-  copyBytes(to, at + 3, bytes, from, HASH_LENGTH);
+  to[at + 2] = HASH160_LENGTH;
+  copyBytes(to, at + 3, bytes, from, HASH160_LENGTH);
   to[at + 23] = OP_EQUAL;
   return at + 1 + SCRIPT_HASH_SCRIPT_LENGTH;
 }

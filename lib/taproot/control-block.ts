@@ -1,5 +1,6 @@
 // The control block: which leaf of the output's tree a script is (BIP341).
 
+import { HASH_LENGTH } from '../bitcoin/hash';
 import { serializedLength } from './spend';
 import { tapBranch, tapLeaf, tapTweak } from './tagged-hash';
 import type { Curve } from './curve';
@@ -9,7 +10,6 @@ export const TAPSCRIPT = 0xc0;
 
 const LEAF_VERSION_MASK = 0xfe;
 const KEY_END = 33;
-const HASH_LENGTH = 32;
 /** 128 levels. */
 const LONGEST = KEY_END + 128 * HASH_LENGTH;
 

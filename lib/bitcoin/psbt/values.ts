@@ -1,6 +1,7 @@
 // The values of fields: how each is read, and what Bitcoin Core refuses. A value is read from where it stands, and must end where its length
 // says.
 
+import { HASH_LENGTH } from '../hash';
 import { isPublicKey } from '../secp256k1';
 import { isSignatureEncoding } from '../signature-encoding';
 import { compactSizeOf, type ByteReader } from '../reader';
@@ -9,7 +10,6 @@ import { broken, PsbtError } from './errors';
 
 export const KEY_LENGTH = 33;
 const LONG_KEY_LENGTH = 65;
-const HASH_LENGTH = 32;
 const XPUB_LENGTH = 78;
 const XPUB_KEY_AT = 45;
 const NONCE_LENGTH = 66;

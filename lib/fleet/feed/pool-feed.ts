@@ -1,7 +1,7 @@
 // The pool's part of the log, while this node leads: what has been written of each transaction, changes as they happen, and the difference
 // between the log's pool and the node's. An entry is read when it is written, not in its event: some of its fields are set afterwards.
 
-import { keyOf } from '../../bitcoin/hash';
+import { HASH_LENGTH, keyOf } from '../../bitcoin/hash';
 import { messageOf } from '../../turns/error-text';
 import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types';
@@ -30,7 +30,6 @@ const PAGE_SHARE = 4;
 /** Txids in one record, and what it has besides. */
 const MOST_KEPT = 100_000;
 const CLEAR_BYTES = 1_024;
-const HASH_LENGTH = 32;
 
 export class PoolFeed {
   readonly #pool: PoolSource;

@@ -1,10 +1,10 @@
 // The fields of a question, which may be anybody's: each is checked before it is used.
 
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { FleetReplyError, MOST_HEADERS, MOST_LOCATOR } from '../messages/questions';
 
 export type AskedFields = Readonly<Record<string, unknown>>;
 
-const HASH_LENGTH = 32;
 /** Bitcoin Core's bound of a package, MAX_PACKAGE_COUNT; trials may have as many. */
 const MOST_TRANSACTIONS = 25;
 const MOST_BLOCK_BYTES = 4_000_000;

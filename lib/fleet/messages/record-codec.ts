@@ -1,5 +1,6 @@
 // Records as bytes, and back.
 
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { MalformedMessageError, NewerMessageError } from './errors';
 import { exactly, messageType, readMessage, toHash, toNumber, type Wide } from './schema';
@@ -19,7 +20,6 @@ const REASONS: readonly ResetReason[] = ['start', 'gap', 'rewind'];
 /** Bytes of a term's id. */
 export const TERM_ID_LENGTH = 8;
 
-const HASH_LENGTH = 32;
 /** A number of 256 bits. */
 const MOST_WORK_BYTES = 32;
 

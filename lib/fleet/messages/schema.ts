@@ -1,6 +1,7 @@
 // proto/fleet.proto, loaded once, and the reading of its messages within bounds.
 
 import { join } from 'node:path';
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { loadSync, Type, type Namespace } from 'protobufjs';
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError } from './errors';
@@ -45,8 +46,6 @@ export function toNumber(name: string, wide: Wide): number {
   if (!Number.isSafeInteger(number)) throw new MalformedMessageError(`${name}: at most 2^53 - 1 expected, ${number} came`);
   return number;
 }
-
-const HASH_LENGTH = 32;
 
 /** @throws MalformedMessageError unless there are as many bytes */
 export function exactly(name: string, length: number, bytes: Buffer): Buffer {

@@ -1,6 +1,7 @@
 // Hashes by height, from 0 up: 32 bytes each, in one buffer.
 
-const HASH_LENGTH = 32;
+import { HASH_LENGTH } from '../../bitcoin/hash';
+
 const LEAST_HASHES = 1_024;
 
 export class HashTable {

@@ -2,7 +2,7 @@
 // between two records sees the pool as it is after the block.
 
 import { Subject, type Observable } from 'rxjs';
-import { keyOf } from '../../bitcoin/hash';
+import { HASH_LENGTH, keyOf } from '../../bitcoin/hash';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { UntrueRecordError } from './errors';
 import { ReplicaEntry } from './pool-entry';
@@ -26,8 +26,6 @@ interface Spender {
   readonly txid: Buffer;
   readonly input: number;
 }
-
-const TXID_LENGTH = 32;
 
 export class PoolReplica implements PoolSource {
   readonly events$: Observable<PoolEvent>;
@@ -146,7 +144,7 @@ export class PoolReplica implements PoolSource {
   blockCame(txids: Buffer, spent: Iterable<{ readonly txid: Buffer; readonly index: number }>): void {
     if (this.#entries.size === 0) return;
     const confirmed = new Set<string>();
-    for (let at = 0; at < txids.length; at += TXID_LENGTH) confirmed.add(keyOf(txids.subarray(at, at + TXID_LENGTH)));
+    for (let at = 0; at < txids.length; at += HASH_LENGTH) confirmed.add(keyOf(txids.subarray(at, at + HASH_LENGTH)));
     for (const { txid, index } of spent) {
       const spender = this.spender(txid, index);
       if (spender !== undefined && !confirmed.has(keyOf(spender.txid))) this.#evict(spender.txid);

@@ -14,12 +14,11 @@
 // Undoing a block deletes its records even if the option is off, so that none of another chain remains. If an older program, which
 // did not know these records, has left some, they are recognized by their block hash.
 
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { BlockPoint } from '../../node/types';
 import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
-
-const HASH_LENGTH = 32;
 
 export const FILTERS_KEY = Buffer.from('F');
 

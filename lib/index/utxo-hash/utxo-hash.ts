@@ -1,6 +1,7 @@
 // What all coins of an index add up to, and their MuHash3072, as Bitcoin Core's `gettxoutsetinfo muhash` has it (kernel/coinstats.cpp): nodes and indexes with
 // the same coins have the same one.
 
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../bitcoin/reader';
 import { damaged } from '../records/layout';
 import { findBase } from '../records/base';
@@ -11,7 +12,6 @@ import { Slice, nextTurn } from '../../turns/slices';
 import type { StoreSnapshot } from '../../store/store';
 import type { Coin, Position, TransactionCoin, UtxoHash, UtxoSums } from '../types';
 
-const TXID_LENGTH = 32;
 /** Outpoint 36, height and coinbase flag 4, amount 8, length of the script. */
 const MOST_BESIDE_SCRIPT = 48 + LONGEST_COMPACT_SIZE;
 
@@ -112,9 +112,9 @@ async function* recordsOf(snapshot: StoreSnapshot, onRecord: OnRecord): AsyncGen
 
 /** @throws DamagedIndexError */
 function txidIn(txids: Buffer, index: number, key: Buffer): Buffer {
-  const at = index * TXID_LENGTH;
-  if (at >= txids.length) throw damaged(key, `one of the ${txids.length / TXID_LENGTH} transactions of the block`, `transaction ${index}`);
-  return txids.subarray(at, at + TXID_LENGTH);
+  const at = index * HASH_LENGTH;
+  if (at >= txids.length) throw damaged(key, `one of the ${txids.length / HASH_LENGTH} transactions of the block`, `transaction ${index}`);
+  return txids.subarray(at, at + HASH_LENGTH);
 }
 
 /** outpoint; height * 2 + coinbase flag 4; amount 8; script after its length. All little endian. */

@@ -3,7 +3,7 @@
 import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
 import { blockNotFound, invalidParameter, misc, notFound, type CallError } from '../../answers/errors';
 import { txidsIn } from '../../bitcoin/block';
-import { keyOf, hash256, toDisplayHex } from '../../bitcoin/hash';
+import { hash256, HASH_LENGTH, keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, merkleRootOf } from '../../bitcoin/header';
 import { merkleTree } from '../../bitcoin/merkle-tree';
 import { MOST_TRANSACTIONS, readPartialTree, type ProvenTxids } from '../../bitcoin/partial-tree';
@@ -13,8 +13,6 @@ import { ASKED_HASH, ASKED_HEX, HEX, TXID } from '../../describe/values';
 import { nextTurn, runInSlices, Slice } from '../../turns/slices';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import { parseHash, parseHex, requireText, type Parameters } from '../parameters';
-
-const TXID_LENGTH = 32;
 
 /** Bitcoin Core's words for bytes that end too early. */
 const END_OF_DATA = 'SpanReader::read(): end of data: iostream error';
@@ -38,8 +36,8 @@ export const proofCalls = {
       }
       const txids = await runInSlices(txidsIn(raw), client);
       const indexes: number[] = [];
-      for (let at = 0; at < txids.length; at += TXID_LENGTH)
-        if (wanted.has(keyOf(txids.subarray(at, at + TXID_LENGTH)))) indexes.push(at / TXID_LENGTH);
+      for (let at = 0; at < txids.length; at += HASH_LENGTH)
+        if (wanted.has(keyOf(txids.subarray(at, at + HASH_LENGTH)))) indexes.push(at / HASH_LENGTH);
       if (indexes.length !== wanted.size) throw notInBlock();
       const tree = await runInSlices(merkleTree(txids), client);
       return hexAnswer(Buffer.concat([raw.subarray(0, HEADER_LENGTH), tree.partial(...indexes)]));
