@@ -81,12 +81,10 @@ describe('questions to a node', function () {
     expect(await ask('part', { hash, offset: 10, length: 70, blockLength: raw?.length ?? 0 })).to.deep.equal(raw?.subarray(10, 80));
     expect(await ask('entry', { hash })).to.deep.equal(await source.entry(hash));
     expect(await ask('undo', { hash })).to.deep.equal(await source.undoRecord(hash));
-    expect(await ask('activeHash', { height: 5 })).to.deep.equal(await source.activeHash(5));
     expect(await ask('deployments', { hash })).to.deep.equal(await source.deployments(hash));
     // Undefined and absent are the same.
     expect(await ask('deploymentInfo', { hash })).to.deep.equal(decodeValue(encodeValue(await source.deploymentInfo(hash)), 10_000));
     expect(await ask('tips', {})).to.deep.equal(await source.chainTips());
-    expect(await ask('progress', {})).to.deep.equal(source.progress());
     for (const name of ['block', 'entry', 'deployments', 'deploymentInfo', 'undo'] as const) {
       expect(await ask(name, { hash: UNKNOWN }), name).to.equal(undefined);
     }
@@ -176,12 +174,12 @@ describe('questions to a node', function () {
     };
     const responder = new Responder(bus, subjects, {
       call: never,
-      progress: () => Promise.resolve({ height: 1, verified: 1 })
+      tips: () => Promise.resolve([])
     } as unknown as Answers);
     const question = encodeQuestion('call', { method: 'getworklp', params: [] });
     for (let i = 0; i < 20; i++) bus.connection.publish(subjects.node('call'), question, { reply: 'nobody' });
     await until(() => begun === 16);
-    const { data } = await bus.connection.request(subjects.node('progress'), encodeQuestion('progress', {}), { timeout: 5_000 });
+    const { data } = await bus.connection.request(subjects.node('tips'), encodeQuestion('tips', {}), { timeout: 5_000 });
     expect(data.length).to.be.above(0);
     expect(begun).to.equal(16);
     responder.close();
@@ -198,7 +196,7 @@ describe('questions to a node', function () {
       ['headers', { locator: [1], count: 1 }],
       ['headers', { locator: [], count: 2_001 }],
       ['headers', { locator: Array.from({ length: 65 }, () => hash), count: 1 }],
-      ['activeHash', { height: 1.5 }],
+      ['headers', { locator: [], count: 1.5 }],
       ['broadcast', { raw: 7 }],
       ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
       ['call', { method: 7 }]
@@ -213,7 +211,7 @@ describe('questions to a node', function () {
       const { data } = await bus.connection.request(SUBJECTS.node('block'), bytes, { timeout: 5_000 });
       expect(() => decodeReply('block', data)).to.throw(FleetReplyError);
     }
-    expect(await ask('activeHash', { height: 0 })).to.deep.equal(node.source.network.genesisHash);
+    expect(await ask('entry', { hash })).to.deep.equal(await node.source.entry(hash));
   });
 
   it('beyond those that may wait are answered: busy', async () => {

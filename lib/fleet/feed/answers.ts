@@ -22,7 +22,6 @@ export interface AnswerParts {
 /** How long a broadcast waits until the transaction is in the log's pool. */
 const PUBLISHED_MS = 2_000;
 
-const MOST_HEIGHT = 0xffff_ffff;
 const MOST_RATE = Number.MAX_SAFE_INTEGER;
 
 export function answersOf({ node, term, rewind }: AnswerParts): Answers {
@@ -39,14 +38,12 @@ export function answersOf({ node, term, rewind }: AnswerParts): Answers {
     undo: (fields) => node.undoRecord(hashIn(fields)),
     entry: (fields) => node.entry(hashIn(fields)),
     headers: (fields) => headersAbove(node, locatorIn(fields), headerCountIn(fields)),
-    activeHash: (fields) => node.activeHash(numberIn(fields, 'height', MOST_HEIGHT)),
     deployments: async (fields) => {
       const hash = hashIn(fields);
       return (await node.entry(hash)) && node.deployments(hash);
     },
     deploymentInfo: (fields) => node.deploymentInfo(hashIn(fields)),
     tips: () => node.chainTips(),
-    progress: () => Promise.resolve(node.progress()),
     broadcast: async (fields) => {
       await node.broadcast(rawIn(fields));
       return published();

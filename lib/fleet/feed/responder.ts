@@ -12,7 +12,7 @@ const MOST_AT_ONCE = 16;
 const MOST_WAITING = 256;
 
 /** What only the leader is asked, or answers otherwise than other nodes. */
-const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call', 'tips', 'progress', 'pool', 'headers', ...LEADER_KNOWS];
+const OF_LEADER: readonly QuestionName[] = ['broadcast', 'submit', 'try', 'call', 'tips', 'pool', 'headers', ...LEADER_KNOWS];
 /** What all nodes are asked at once, and the one that can do it answers. */
 const OF_ALL: readonly QuestionName[] = ['rewind'];
 const NOT_OF_NODES: readonly QuestionName[] = ['pool', ...OF_ALL];

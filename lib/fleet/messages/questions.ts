@@ -4,7 +4,7 @@ import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionErro
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError } from './errors';
 import { decodeValue, encodeValue } from './values';
-import type { BlockEntry, ChainTip, DeploymentInfo, Deployments, NodeProgress, OwnReply, SubmittedPackage, Trials } from '../../node/types';
+import type { BlockEntry, ChainTip, DeploymentInfo, Deployments, OwnReply, SubmittedPackage, Trials } from '../../node/types';
 import type { LogPosition, PoolAdd } from './records';
 
 /** Questions by name: what is asked, and the reply. undefined: the node does not know it. */
@@ -25,11 +25,9 @@ export interface Questions {
     { readonly locator: readonly Buffer[]; readonly count: number },
     { readonly height: number; readonly headers: Buffer }
   >;
-  readonly activeHash: Question<{ readonly height: number }, Buffer | undefined>;
   readonly deployments: Question<{ readonly hash: Buffer }, Deployments | undefined>;
   readonly deploymentInfo: Question<{ readonly hash: Buffer }, DeploymentInfo | undefined>;
   readonly tips: Question<Empty, ChainTip[]>;
-  readonly progress: Question<Empty, NodeProgress>;
   /** `sequence`: of the record with which the transaction entered the log's pool; undefined: the node does not lead, or it did not get there in time. */
   readonly broadcast: Question<{ readonly raw: Buffer }, { readonly sequence?: number }>;
   readonly try: Question<{ readonly raws: readonly Buffer[] }, Trials>;
