@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { leaseHolder } from '../../lib/fleet/feed/lease';
 import { LogGoneError } from '../../lib/fleet/log/errors';
-import { FleetLog } from '../../lib/fleet/log/log-reader';
+import { FleetLog, type LastBeat } from '../../lib/fleet/log/log-reader';
 import { HeardReaders, type HeardReader } from '../../lib/fleet/readers/heard-readers';
 import type { NatsBus } from '../../lib/fleet/log/connection';
 import type { Subjects } from '../../lib/fleet/log/subjects';
@@ -21,8 +21,9 @@ export interface FleetAccess {
 /** Each reader tells of itself once a second. */
 const LISTEN_MS = 2_200;
 
-/** A leader says something each second. */
+/** A leader says something each second, unless its node is held up by a block. */
 const MOST_SILENT_MS = 5_000;
+const LOOK_MS = 200;
 
 const MB = 1_000_000;
 
@@ -36,22 +37,22 @@ export interface FleetText {
 export async function describeFleet({ bus, subjects, network }: FleetAccess): Promise<FleetText> {
   const readers = new HeardReaders(subjects);
   readers.listen(bus.connection);
-  await delay(LISTEN_MS);
+  const opened = await findLog({ bus, subjects, network });
+  const [before] = await Promise.all([opened?.lastBeat(), delay(LISTEN_MS)]);
   const present = readers.present.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const log = await FleetLog.open(bus, subjects, network.genesisHash).catch((error: unknown) => {
-    if (error instanceof LogGoneError) return undefined;
-    throw error;
-  });
+  const log = await findLog({ bus, subjects, network });
   if (log === undefined)
     return { text: ['No node has written a log yet.', ...readerLines(present, undefined), ''].join('\n'), isWell: false };
-  const [word, beat, leader] = await Promise.all([log.lastOfChain(), log.lastBeat(), leaseHolder(bus, subjects).catch(() => undefined)]);
-  const silentMs = beat === undefined ? Infinity : Math.max(0, Date.now() - beat.at);
-  const isLed = leader !== undefined && silentMs < MOST_SILENT_MS;
+  const [word, leader] = await Promise.all([log.lastOfChain(), leaseHolder(bus, subjects).catch(() => undefined)]);
+  const beat = await nextBeat(log, before);
+  const isHeard = beat !== undefined && beat.sequence !== before?.sequence;
+  const isLed = leader !== undefined && isHeard;
   const { copies, bytes } = log.size;
   const size = `${(bytes / MB).toFixed(1)} MB on ${copies === 1 ? 'one server' : `${copies} servers`}`;
   const led = leader === undefined ? 'none' : `${leader}, term ${beat?.term ?? 0}`;
   const synced = beat?.isSynced === true ? 'in sync' : 'not in sync';
-  const heard = beat === undefined ? '' : `; last heard ${seconds(silentMs)} ago, version ${beat.version}, ${synced}`;
+  const since = isHeard ? 'heard now' : `silent since ${new Date(beat?.at ?? 0).toISOString()} by its clock`;
+  const heard = beat === undefined ? '' : `; ${since}, version ${beat.version}, ${synced}`;
   const lines = [
     `Log      ${subjects.stream}, record ${log.last}, ${size}, since ${log.incarnation}`,
     `Leader   ${led}${heard}`,
@@ -59,6 +60,25 @@ export async function describeFleet({ bus, subjects, network }: FleetAccess): Pr
     ...readerLines(present, word?.tip)
   ];
   return { text: `${lines.join('\n')}\n`, isWell: isLed && present.length > 0 && present.every(({ state }) => state.isReady) };
+}
+
+/** undefined: there is none. */
+async function findLog({ bus, subjects, network }: FleetAccess): Promise<FleetLog | undefined> {
+  try {
+    return await FleetLog.open(bus, subjects, network.genesisHash);
+  } catch (error) {
+    if (error instanceof LogGoneError) return undefined;
+    throw error;
+  }
+}
+
+/** The last beat; waits for one after `before`, but not long. Clocks are not compared: they may differ. */
+async function nextBeat(log: FleetLog, before: LastBeat | undefined): Promise<LastBeat | undefined> {
+  for (let waited = LISTEN_MS; ; waited += LOOK_MS) {
+    const beat = await log.lastBeat();
+    if ((beat !== undefined && beat.sequence !== before?.sequence) || waited >= MOST_SILENT_MS) return beat;
+    await delay(LOOK_MS);
+  }
 }
 
 function readerLines(readers: readonly HeardReader[], tip: BlockPoint | undefined): string[] {
@@ -73,4 +93,3 @@ function readerLines(readers: readonly HeardReader[], tip: BlockPoint | undefine
 }
 
 const pointText = ({ height, hash }: BlockPoint): string => `${height} ${toDisplayHex(hash)}`;
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -52,7 +52,17 @@ describe('bcoin-rest fleet', function () {
     expect(said).to.match(/^Log {6}REST_LOG_regtest, record \d+, 0\.0 MB on one server, since 20/);
     expect(said).to.include('Leader   a, term ').and.include(`\nBlock    ${tip}\n`);
     expect(said).to.include(`: ${tip}, 0 behind, record `).and.include('version 1.2.3, answers\n');
+    expect(said).to.include('; heard now, version 1.2.3, in sync\n');
     expect(code).to.equal(0);
+  });
+
+  it('says since when a leader is silent', async () => {
+    await feeding.lead();
+    await feeding.feed.settled();
+    await feeding.stop();
+    const [code, said] = await run('status');
+    expect(said).to.match(/\nLeader {3}none; silent since 20[-0-9T:.]+Z by its clock, version 1\.2\.3, in sync\n/);
+    expect(code).to.equal(1);
   });
 
   it('resets the log, which the leader begins anew, if that is meant', async () => {

@@ -46,8 +46,9 @@ const NANOSECONDS = 1_000_000;
 /** What the client says when it makes its consumer again, which may then be one of another log. */
 const LOST = new Set(['reset', 'ordered_consumer_recreated', 'consumer_not_found', 'consumer_deleted', 'stream_not_found']);
 
-/** `at`: by the clock of the node, in Unix milliseconds. `version`: of this package on the node. */
+/** `sequence`: of its record. `at`: by the clock of the node, in Unix milliseconds. `version`: of this package on the node. */
 export interface LastBeat {
+  readonly sequence: number;
   readonly term: number;
   readonly at: number;
   readonly version: string;
@@ -111,7 +112,7 @@ export class FleetLog {
     const found = await this.#stored({ last_by_subj: this.#subjects.record.beat });
     if (found?.record.body.type !== 'beat') return undefined;
     const { term, at, body } = found.record;
-    return { term, at, version: body.release, isSynced: body.synced };
+    return { sequence: found.sequence, term, at, version: body.release, isSynced: body.synced };
   }
 
   /** How much there is, and on how many servers each record is. */

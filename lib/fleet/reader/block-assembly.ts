@@ -22,7 +22,9 @@ export class BlockAssembly {
   add({ hash, part, parts, bytes }: BlockPart, sequence: number): void {
     if (part === 0) this.#coming = { hash, sequence, parts: [], length: 0 };
     const coming = this.#coming;
-    if (coming?.parts.length !== part || !coming.hash.equals(hash) || coming.length + bytes.length > MOST_BYTES) {
+    // Parts without bytes would count for nothing.
+    const fits = bytes.length > 0 && coming !== undefined && coming.length + bytes.length <= MOST_BYTES;
+    if (!fits || coming.parts.length !== part || !coming.hash.equals(hash)) {
       this.#coming = undefined;
       return;
     }

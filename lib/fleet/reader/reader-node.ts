@@ -115,11 +115,11 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     this.#options = options;
     this.network = network;
     const subjects = (this.#subjects = subjectsOf(network.chain));
-    const failed = (error: unknown): void => {
-      logger.warning(`A block is not kept on the disk: ${messageOf(error)}.`);
+    const failed = (what: string) => (error: unknown) => {
+      logger.warning(`${what} is not kept on the disk: ${messageOf(error)}.`);
     };
-    const files = (this.#files = disk && disk.blockBytes > 0 ? new BlockFiles(disk.blocks, disk.blockBytes, failed) : undefined);
-    const file = (this.#position = disk && new PositionFile(disk.position, failed));
+    const files = (this.#files = disk && disk.blockBytes > 0 ? new BlockFiles(disk.blocks, disk.blockBytes, failed('A block')) : undefined);
+    const file = (this.#position = disk && new PositionFile(disk.position, failed('How far the log was read')));
     const nodes = (this.#nodes = new Nodes(subjects, () => this.#bus?.connection));
     const spentHash = (hash: Buffer): Buffer | undefined => readFrom(this.#index?.latest, (own) => own.spentHash(hash));
     const blocks = (this.#blocks = new BlockStore({ nodes, files, keepsAsked: () => this.#refusal() === undefined, spentHash, logger }));
