@@ -100,7 +100,7 @@ interface Kind {
   readonly requests: readonly Buffer[];
 }
 
-describe('hostile values in every message', function () {
+describe('hostile values in every message are answered, and harm nothing', function () {
   this.timeout(300_000);
   let plain: ServedNode;
   let trial: Trial;
@@ -131,7 +131,7 @@ describe('hostile values in every message', function () {
     await trial.judge(attacks);
   }
 
-  it('REST: paths, queries and bodies', async () => {
+  it('over REST, in paths, queries and bodies', async () => {
     const { facts } = trial;
     const prefixes = restRoutes(plain.answers).map(({ prefix }) => prefix);
     const kinds = prefixes.map((prefix) => ({
@@ -148,7 +148,7 @@ describe('hostile values in every message', function () {
     await judge(kinds, (requests) => overHttp(facts, requests));
   });
 
-  it('JSON-RPC: parameters by position and by name, and batches', async () => {
+  it('over JSON-RPC, in parameters by position and by name, and batches', async () => {
     const { facts } = trial;
     const headers = basic(ACCOUNT);
     const post = (body: string): Buffer => requestBytes({ method: 'POST', path: '/', headers, body: Buffer.from(body) }, false);
@@ -174,7 +174,7 @@ describe('hostile values in every message', function () {
     );
   });
 
-  it('Esplora’s API: paths, queries and bodies', async () => {
+  it('over Esplora’s API, in paths, queries and bodies', async () => {
     const { facts } = trial;
     const routes = esploraRoutes({ ...plain.answers, broadcast: true, mining: false, list: undefined, maxUnspent: 500, version: '1.0.0' });
     const kinds = routes.map(({ method, path }) => {
@@ -197,7 +197,7 @@ describe('hostile values in every message', function () {
     await judge(kinds, (requests) => overHttp(facts, requests));
   });
 
-  it('the Electrum protocol: parameters by position and by name, and batches', async () => {
+  it('over the Electrum protocol, in parameters by position and by name, and batches', async () => {
     const { facts } = trial;
     const methods = { ...new MethodCaller(plain).table, 'server.version': { parameters: ['client_name', 'protocol_version'] } };
     const frames = HOSTILE_MESSAGES.flatMap((hostile) => [
@@ -221,7 +221,7 @@ describe('hostile values in every message', function () {
     );
   });
 
-  it('mempool’s WebSocket: every field', async () => {
+  it('over mempool’s WebSocket, in every field', async () => {
     const { facts } = trial;
     const fields = ['action', 'data', 'track-tx', 'track-address', 'track-addresses', 'track-scriptpubkeys'];
     const spelled = Array.from({ length: 10_000 }, (_, i) =>

@@ -37,7 +37,7 @@ const CHECKED_INPUTS = 5;
 
 type Sent = readonly { readonly accepted: boolean; readonly text: string }[];
 
-describe('hostile transactions in today’s pool', function () {
+describe('hostile transactions do not hold up today’s pool', function () {
   this.timeout(600_000);
   let trial: Trial;
   let used = 0;
@@ -61,7 +61,7 @@ describe('hostile transactions in today’s pool', function () {
     }
   });
 
-  it('thousands of replacements of one transaction, and of refused ones', async () => {
+  it('with thousands of replacements of one transaction, and of refused ones', async () => {
     await trial.judge([
       attack('replacements', async (facts) => {
         const { openValue } = facts;
@@ -101,7 +101,7 @@ describe('hostile transactions in today’s pool', function () {
       i < CLUSTER / 2 ? [[outputOf(root, i)], PART] : [[outputOf(last, 0), outputOf(root, i)], left + PART]
   };
 
-  it('full clusters that are changed, and replaced all at once', async () => {
+  it('with full clusters that are changed, and replaced all at once', async () => {
     await trial.judge(
       Object.entries(shapes).map(([shape, next]) =>
         attack(`clusters like a ${shape}`, async (facts) => {
@@ -137,7 +137,7 @@ describe('hostile transactions in today’s pool', function () {
     );
   });
 
-  it('as many signatures as scripts may check', async () => {
+  it('with as many signatures as scripts may check', async () => {
     const checks = Buffer.concat([
       pushed(PUBLIC_KEY),
       ...Array<Buffer>(CHECKS - 1).fill(Buffer.from('6ead', 'hex')), // 2DUP CHECKSIGVERIFY

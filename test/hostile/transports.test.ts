@@ -27,7 +27,7 @@ const WEB_SOCKET = {
 /** First byte of a frame: the last one of a text, its first one, and a following one; a ping. */
 const [TEXT, FIRST, NEXT, PING] = [0x81, 0x01, 0x00, 0x89];
 
-describe('hostile clients of every transport', function () {
+describe('hostile clients of every transport do not stop the others', function () {
   this.timeout(300_000);
   let trial: Trial;
 
@@ -43,7 +43,7 @@ describe('hostile clients of every transport', function () {
     'a body of the node’s own': request('POST', '/broadcast', { 'Content-Type': 'application/json' })
   };
 
-  it('connections that say nothing, or half of what they have to say', async () => {
+  it('with connections that say nothing, or half of what they have to say', async () => {
     await trial.judge([
       attack('silent connections', 200, () => Buffer.alloc(0)),
       attack('silent Electrum connections', 200, () => Buffer.alloc(0), 'electrum'),
@@ -53,7 +53,7 @@ describe('hostile clients of every transport', function () {
     ]);
   });
 
-  it('messages that do not end', async () => {
+  it('with messages that do not end', async () => {
     const part = Buffer.alloc(UNFINISHED, 'a');
     await trial.judge([
       ...Object.entries(bodies).map(([name, head]) => attack(name, 100, () => Buffer.concat([announced(head, UNFINISHED + 1), part]))),
@@ -67,7 +67,7 @@ describe('hostile clients of every transport', function () {
     ]);
   });
 
-  it('messages in pieces of a byte', async () => {
+  it('with messages in pieces of a byte', async () => {
     const chunks = Buffer.from('1\r\na\r\n'.repeat(PIECES));
     const frames = Buffer.concat([frame(FIRST, Buffer.from('a')), ...Array<Buffer>(PIECES).fill(frame(NEXT, Buffer.from('a')))]);
     await trial.judge([
@@ -80,7 +80,7 @@ describe('hostile clients of every transport', function () {
     ]);
   });
 
-  it('more messages than anybody needs', async () => {
+  it('with more messages than anybody needs', async () => {
     const ping = Buffer.from('{"id":1,"method":"server.ping"}\n');
     await trial.judge([
       attack('empty lines', 20, () => Buffer.alloc(UNFINISHED, '\n'), 'electrum'),
@@ -105,7 +105,7 @@ describe('hostile clients of every transport', function () {
     ]);
   });
 
-  it('replies that nobody reads', async () => {
+  it('with replies that nobody reads', async () => {
     const history = ({ electrumHash }: MeteredFacts): string =>
       `{"id":1,"method":"blockchain.scripthash.listunspent","params":["${electrumHash}"]}`;
     await trial.judge([
@@ -127,7 +127,7 @@ describe('hostile clients of every transport', function () {
     ]);
   });
 
-  it('connections that come and go', async () => {
+  it('with connections that come and go', async () => {
     const passing = (name: string, port: Port, first: () => Buffer): Attack => ({
       name,
       begin: async (facts) => {
