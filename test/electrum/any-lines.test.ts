@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
@@ -9,6 +7,7 @@ import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
 import { LineClient, type Reply } from '../support/line-client';
 import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
+import { heldBytes } from '../support/garbage';
 
 const LINES = 100_000;
 /** Lines that are generated together; memory is first measured after one batch. */
@@ -16,9 +15,6 @@ const BATCH = 5_000;
 const CLIENTS = 5;
 /** How much more memory may be held at the end than after a first batch. */
 const MOST_BYTES = 16_000_000;
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 const method = fc.oneof(
   {
@@ -132,15 +128,6 @@ describe('the Electrum protocol with arbitrary lines', function () {
     }
     await until(() => served.electrum.sessions === 0);
     served.log.lines.length = 0;
-  }
-
-  async function heldBytes(): Promise<number> {
-    for (let i = 0; i < 3; i++) {
-      await new Promise(setImmediate);
-      collect();
-    }
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
   }
 
   it(`answers ${count} of them with results and its own errors, and keeps no memory of them, TEST_SEED=${seed}`, async () => {

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -10,6 +8,7 @@ import { freePort, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { testScale } from '../support/scale';
 import { signed } from '../support/signed';
+import { heldBytes } from '../support/garbage';
 
 /** With TEST_SCALE=20 a thousand sessions with a hundred scripts each, of which a block touches five thousand. */
 const SESSIONS = 50 * testScale();
@@ -25,21 +24,9 @@ const UNREAD = 2_000;
 /** How much more memory may be held at the end than before. */
 const MOST_BYTES = 16_000_000;
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 const scriptOf = (session: number, i: number): Buffer =>
   Buffer.concat([Buffer.from([0x00, 20]), hash('sha256', `${session} ${i}`, 'buffer').subarray(0, 20)]);
 const nameOf = (script: Buffer): string => toDisplayHex(hash('sha256', script, 'buffer'));
-
-async function heldBytes(): Promise<number> {
-  for (let i = 0; i < 3; i++) {
-    await new Promise(setImmediate);
-    collect();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 describe('many clients that are subscribed to many scripts', function () {
   this.timeout(60_000 * testScale());

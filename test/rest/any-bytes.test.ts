@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { isFleetWanted } from '../support/fleet';
-import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
+import { ask, askInOneWrite, countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
 import { chainWithSpends } from '../support/regtest-chain';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
+import { heldBytes } from '../support/garbage';
 
 /**
  * A client that sends any bytes to an HTTP server: requests, pipelined, whole or incomplete, with all features of HTTP, changed bytes and
@@ -145,9 +144,6 @@ const MOST_BYTES = 16_000_000;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 describe('a node that is sent arbitrary bytes', function () {
   const seed = testSeed();
   const connections = CONNECTIONS * testScale();
@@ -187,14 +183,6 @@ describe('a node that is sent arbitrary bytes', function () {
 
   after(() => served.node.close());
 
-  const countConnections = (): Promise<number> =>
-    new Promise((resolve, reject) => {
-      served.rest.http.server.getConnections((error, count) => {
-        if (error === null) resolve(count);
-        else reject(error);
-      });
-    });
-
   async function visit({ writes, reads, stays, leaves }: Stranger): Promise<void> {
     const socket: Socket = connect(served.port, '127.0.0.1');
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -224,17 +212,8 @@ describe('a node that is sent arbitrary bytes', function () {
         })
       );
     }
-    await until(async () => (await countConnections()) === 0);
+    await until(async () => (await countConnections(served.rest.http.server)) === 0);
   }
-
-  const heldBytes = async (): Promise<number> => {
-    for (let i = 0; i < 3; i++) {
-      await turn();
-      collect();
-    }
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
 
   it(`answers as before after ${connections} connections, and keeps no memory of them, TEST_SEED=${seed}`, async () => {
     const asked = paths.filter((path) => path !== '/socket.io' && path !== '/');

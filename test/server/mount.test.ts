@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { Connections } from '../../lib/server/http/connections';
 import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/server/http/mount';
-import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
+import { ask, countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
 import type { AddressInfo, Socket } from 'node:net';
@@ -65,14 +65,6 @@ describe('the mount', () => {
   };
   const port = (): number => (server.address() as AddressInfo).port;
   const bodyOf = async (path: string): Promise<string> => (await ask(port(), { path })).body.toString();
-  const countConnections = (): Promise<number> =>
-    new Promise((resolve, reject) => {
-      server.getConnections((error, count) => {
-        if (error === null) resolve(count);
-        else reject(error);
-      });
-    });
-
   beforeEach(() => {
     server = createServer();
     connections = new Connections(server, 30_000, 1_000);
@@ -474,9 +466,9 @@ describe('the mount', () => {
           await until(() => held.length === 1);
           socket.resume();
           socket[leave]();
-          if (leave !== 'end' && i === 0) await until(async () => (await countConnections()) === 0);
+          if (leave !== 'end' && i === 0) await until(async () => (await countConnections(server)) === 0);
           held.pop()?.();
-          await until(async () => (await countConnections()) === 0);
+          await until(async () => (await countConnections(server)) === 0);
         }
       }
       expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);

@@ -8,7 +8,7 @@ import { readBody } from '../../lib/server/http/body';
 import { Responses } from '../../lib/server/http/responses';
 import { DEFAULT_LIMITS } from '../../lib/server/limits';
 import { serveRoutes } from '../support/endpoints';
-import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
+import { ask, countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
 import type { Socket } from 'node:net';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import type { Reply } from '../../lib/server/http/reply';
@@ -57,18 +57,10 @@ describe('replies that clients are slow to read', () => {
   const status = async (path: string): Promise<number> => (await ask(port, { path })).status;
   /** Resolves when the server has noticed the end of the connection. */
   const leave = async (socket: Socket): Promise<void> => {
-    const connections = await countConnections();
+    const connections = await countConnections(server);
     socket.destroy();
-    while ((await countConnections()) >= connections) await new Promise(setImmediate);
+    while ((await countConnections(server)) >= connections) await new Promise(setImmediate);
   };
-  const countConnections = (): Promise<number> =>
-    new Promise((resolve, reject) => {
-      server.getConnections((error, count) => {
-        if (error === null) resolve(count);
-        else reject(error);
-      });
-    });
-
   beforeEach(() => {
     made = released = 0;
     body = Buffer.alloc(LARGE, 0x20);

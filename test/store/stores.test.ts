@@ -1,7 +1,5 @@
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -11,10 +9,9 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
 import { until } from '../support/until';
+import { collectGarbage } from '../support/garbage';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 const WARM_UP_BATCHES = 2_000;
 const BATCHES = 6_000;
 

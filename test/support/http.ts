@@ -1,7 +1,8 @@
 // A client on a plain socket: the path goes out as it is, and the reply is read as it came.
 
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { settledAt } from './settled-ports';
 
 export interface RawRequest {
@@ -23,6 +24,11 @@ export interface RawReply {
 /** The value of the Authorization header for a name and a password, as `name:password`. */
 export function basicAuth(credentials: string): string {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/** How many connections a server has. */
+export function countConnections(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))();
 }
 
 /** One request on a new connection. */

@@ -3,8 +3,6 @@
 //
 //   metered-node.ts <settings as JSON>
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
@@ -13,6 +11,7 @@ import { freePort, mine } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
 import { signed } from './signed';
 import { until } from './until';
+import { collectGarbage } from './garbage';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** What clients may ask for, as texts. */
@@ -55,9 +54,6 @@ const VALUE = 10_000;
 const FEE = 1_000_000;
 const COINBASE = 5_000_000_000;
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 const say = (reply: MeteredReply): void => {
   process.send?.(reply);
 };
@@ -82,7 +78,7 @@ async function main(): Promise<void> {
 async function measured(meter: LoopMeter): Promise<Measured> {
   const heldMs = meter.take();
   await new Promise(setImmediate);
-  collect();
+  collectGarbage();
   meter.take();
   const { heapUsed, external } = process.memoryUsage();
   return { heldMs, bytes: heapUsed + external };

@@ -3,13 +3,9 @@
 //   unread-publisher.ts <port> <high-water mark> <messages> <bytes of each>
 
 import { setTimeout } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Subscriber } from 'zeromq';
 import { Sockets } from '../../lib/zmq/sockets';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+import { collectGarbage } from './garbage';
 
 /** A publisher does not say when it has a subscription. */
 const SUBSCRIBED_MS = 300;
@@ -38,7 +34,7 @@ async function main(): Promise<void> {
 }
 
 function held(): number {
-  collect();
+  collectGarbage();
   return process.memoryUsage().arrayBuffers;
 }
 

@@ -1,16 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { SubscribedScript, type StatusListener, type KnownStatus } from '../../../lib/answers/status/subscribed-script';
 import { testScale, testSeed } from '../../support/scale';
 import { unfailing } from '../../support/unfailing';
+import { collectGarbage } from '../../support/garbage';
 import type { RowTransaction } from '../../../lib/scripts/types';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 const seed = testSeed();
 const LISTENERS = 3;
@@ -90,7 +86,7 @@ describe('a script with subscribers', () => {
       return new WeakRef(leaving);
     })();
     await setImmediate();
-    collect();
+    collectGarbage();
     expect(left.deref()).to.equal(undefined);
     expect(subscribed.isLeft).to.equal(false);
   });
