@@ -8,7 +8,7 @@ import { txidsFrom } from '../lib/answers/scripts/txids';
 import { explorerInterface } from '../lib/explorer/explorer-interface';
 import { Feed } from '../lib/fleet/feed/feed';
 import { ChainIndexer } from '../lib/index/chain-index';
-import { MerchantService } from '../lib/merchant/merchant-service';
+import { MerchantService, type MerchantServiceParts } from '../lib/merchant/merchant-service';
 import { SharedFolderError } from '../lib/merchant/orders/storage';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
 import { Metrics } from '../lib/metrics/metrics';
@@ -17,7 +17,7 @@ import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
 import { RpcService } from '../lib/rpc/rpc-service';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
-import { HttpApp } from '../lib/server/app';
+import { HttpApp, type HttpInterface } from '../lib/server/app';
 import { RequestTimes } from '../lib/server/figures/request-times';
 import { healthInterface } from '../lib/server/health';
 import { UnixSocket, UnixSocketError } from '../lib/server/http/unix-socket';
@@ -95,8 +95,9 @@ export class Assembly {
   /** Only with `--rest-zmq-…`. */
   readonly #notifications: Notifications | undefined;
 
-  constructor({ host, node, options, store, scriptStore, places, version, logger, replaced = {} }: AssemblyParts) {
-    const { payments, addresses, limits, profile, rpcUser: user, rpcWhitelists: whitelists, undoDepth, scrubMs, notifiers } = options;
+  constructor(parts: AssemblyParts) {
+    const { host, node, options, store, scriptStore, places, version, logger, replaced = {} } = parts;
+    const { payments, addresses, profile, rpcUser: user, rpcWhitelists: whitelists, undoDepth, scrubMs, notifiers } = options;
     const failurePauseMs = replaced.failurePauseMs ?? (options.reader && READER_FAILURE_PAUSE_MS);
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
     this.node = node;
@@ -149,44 +150,8 @@ export class Assembly {
     }
     const others = this.wallets === undefined ? [] : [this.wallets.answers.scriptsGate];
     app.add(healthInterface({ serving, node, others, version }));
-    if (options.explorer) {
-      const { gate, responses } = serving;
-      const api = this.wallets && addresses && { path: addresses.path, gate: this.wallets.answers.scriptsGate };
-      const { network } = node;
-      const files = webFiles('rest-explorer');
-      app.add(
-        explorerInterface({
-          files,
-          responses,
-          node,
-          network,
-          index,
-          gate,
-          scripts,
-          addresses: this.addresses,
-          api,
-          needsKey: options.auth,
-          version
-        })
-      );
-    }
-    this.merchant =
-      payments &&
-      new MerchantService({
-        ...payments,
-        host,
-        node,
-        index,
-        ready$: serving.gate.ready$,
-        timeoutMs: limits.timeoutMs,
-        unfinished: serving.unfinished,
-        requireReady: () => {
-          serving.gate.requireReady();
-        },
-        version,
-        logger,
-        files: webFiles('rest-payments')
-      });
+    if (options.explorer) app.add(this.#explorer(parts, scripts));
+    this.merchant = payments && new MerchantService({ ...payments, ...merchantParts(parts, index, serving) });
     this.feed = options.feed && new Feed({ ...options.feed, node, logger, warnings: () => answers.warnings(), release: version });
     this.#notifications = notifiers.length > 0 ? new Notifications({ node, index, notifiers, logger }) : undefined;
     this.metrics =
@@ -200,24 +165,37 @@ export class Assembly {
         },
         logger
       });
-    const { webSockets } = this.wallets ?? {};
     const { server } = host;
     const { connections } = serving;
-    const unixSocket = addresses?.socket && new UnixSocket({ ...addresses.socket, prefix: addresses.path, server, connections });
-    this.#unixSocket = unixSocket;
-    this.#mount = new Mount({
-      server,
-      takes: app.takes,
-      handler: app.handle,
-      targetOf: unixSocket?.targetOf,
-      ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } }),
-      connections,
-      logger
+    this.#unixSocket = addresses?.socket && new UnixSocket({ ...addresses.socket, prefix: addresses.path, server, connections });
+    this.#mount = this.#mountOn(parts);
+    this.#rehearsal = this.#rehearse(parts);
+  }
+
+  #explorer({ node, options, version }: AssemblyParts, scripts: ScriptIndexer | undefined): HttpInterface {
+    const { index, wallets, addresses } = this;
+    const { gate, responses } = this.serving;
+    const api = wallets && options.addresses && { path: options.addresses.path, gate: wallets.answers.scriptsGate };
+    const files = webFiles('rest-explorer');
+    const parts = { files, responses, node, network: node.network, index, gate, scripts, addresses, api };
+    return explorerInterface({ ...parts, needsKey: options.auth, version });
+  }
+
+  #mountOn({ host: { server }, logger }: AssemblyParts): Mount {
+    const { takes, handle: handler } = this.#app;
+    const { webSockets } = this.wallets ?? {};
+    return new Mount({
+      ...{ server, takes, handler, targetOf: this.#unixSocket?.targetOf, connections: this.serving.connections, logger },
+      ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } })
     });
-    const { gate, reader, own } = serving;
-    const wallets = this.wallets &&
-      addresses && { scripts: this.wallets.scripts, path: addresses.path, accept: this.wallets.electrum.accept };
-    this.#rehearsal = new Rehearsal({ node, gate, reader, http: { server: host.server, own, needsKey: options.auth }, wallets, logger });
+  }
+
+  #rehearse({ host: { server }, node, options, logger }: AssemblyParts): Rehearsal {
+    const { gate, reader, own } = this.serving;
+    const { scripts, electrum } = this.wallets ?? {};
+    const { path } = options.addresses ?? {};
+    const wallets = scripts && electrum && path !== undefined ? { scripts, path, accept: electrum.accept } : undefined;
+    return new Rehearsal({ node, gate, reader, http: { server, own, needsKey: options.auth }, wallets, logger });
   }
 
   /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */
@@ -301,6 +279,18 @@ export class Assembly {
     await this.#notifications?.close();
     this.node.close();
   }
+}
+
+function merchantParts(
+  { host, node, options, version, logger }: AssemblyParts,
+  index: ChainIndexer,
+  { gate, unfinished }: Serving
+): Omit<MerchantServiceParts, 'folder' | 'publicUrl' | 'notifyOrigins'> {
+  const requireReady = (): void => {
+    gate.requireReady();
+  };
+  const { timeoutMs } = options.limits;
+  return { host, node, index, ready$: gate.ready$, timeoutMs, unfinished, requireReady, version, logger, files: webFiles('rest-payments') };
 }
 
 /** The pages that an option needs. @throws OptionError when they were not built */
