@@ -17,7 +17,7 @@ import { showCatchUp } from './progress';
 import { readLogLevel } from './log-level';
 import { closeOnSignals, readAgainOnHangUp } from './signals';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
-import type { ScriptAccess } from '../lib/electrum/script-access';
+import type { ScriptAccess } from '../lib/answers/script-access';
 import type { HostNode, HostNodeLogger } from '../lib/node/host';
 import type { BlockPoint, HttpHost, NodeSource } from '../lib/node/types';
 
@@ -155,6 +155,6 @@ export function packageVersion(): string {
 export { HistoryTooLongError, ScriptsUnavailableError } from '../lib/scripts/errors';
 export { IndexUnavailableError, NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
-export type { ScriptAccess, ScriptStats, ScriptTransaction, UnspentOutput } from '../lib/electrum/script-access';
+export type { ScriptAccess, ScriptStats, ScriptTransaction, UnspentOutput } from '../lib/answers/script-access';
 export type { ScriptTotals } from '../lib/scripts/types';
 export type { BlockPoint } from '../lib/node/types';

@@ -10,7 +10,7 @@ import { acceptedPrefixes, scriptOfAddress } from '../lib/bitcoin/address';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable, timedMethods } from '../lib/electrum/method-table';
 import { ClientSubscriptions, type NotifiedClient } from '../lib/electrum/notify/client-subscriptions';
-import { ScriptAccess } from '../lib/electrum/script-access';
+import { ScriptAccess } from '../lib/answers/script-access';
 import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';
 import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';

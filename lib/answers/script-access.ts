@@ -1,15 +1,15 @@
 // Access to scripts for other plugins of the node, without a connection.
 
 import { Observable } from 'rxjs';
-import { onceLive } from '../answers/scripts/once-live';
+import { onceLive } from './scripts/once-live';
 import { scriptHashOf } from '../bitcoin/hash';
 import { TXID_LENGTH } from '../scripts/records/block-txids';
 import { heightIn } from '../scripts/records/positions';
 import { NO_CLIENT } from '../turns/client';
-import type { ScriptAnswers } from '../answers/answers';
-import type { ScriptHistory } from '../answers/status/history';
-import type { StatusNotifier } from '../answers/status/status-notifier';
-import type { StatusListener } from '../answers/status/subscribed-script';
+import type { ScriptAnswers } from './answers';
+import type { ScriptHistory } from './status/history';
+import type { StatusNotifier } from './status/status-notifier';
+import type { StatusListener } from './status/subscribed-script';
 import type { ScriptReader, ScriptsState, ScriptTotals } from '../scripts/types';
 
 /** A transaction that pays to a script or spends from it. */
