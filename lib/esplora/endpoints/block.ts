@@ -9,11 +9,11 @@ import { BLOCK_HASH, COUNT, FLAG, HEIGHT, HEX, TXID } from '../../describe/value
 import { ESPLORA_BLOCK } from '../../views/esplora/block';
 import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { JsonWriter } from '../../views/json-writer';
-import { refuse, writeBlock } from '../blocks';
-import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
+import { blockEndpoint, refuse, requireBlock, writeBlock, type BlockAnswer } from '../blocks';
+import { indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
 import { HASH_IN_PATH, NOT_HEX, TXID_TEXT, UNKNOWN_BLOCK } from '../operations';
 import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { HeaderRecord } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 import type { EsploraReply } from '../reply';
@@ -28,9 +28,6 @@ const TXIDS_PER_SLICE = 512;
 
 /** `"`, 64 digits, `",` */
 const TXID_TEXT_LENGTH = 67;
-
-/** Makes a reply about a block. */
-type BlockAnswer = (block: HeaderRecord, snapshot: ScriptSnapshot, request: EsploraRequest) => Promise<EsploraReply> | EsploraReply;
 
 export function blockRoutes(context: EsploraContext): Route[] {
   const ofBlock = (answer: BlockAnswer): Endpoint => blockEndpoint(context, answer);
@@ -124,27 +121,6 @@ export function blockRoutes(context: EsploraContext): Route[] {
       }
     }
   ];
-}
-
-/** Replies are immutable and hold as long as the block is in the chain, unless the answer says otherwise. */
-function blockEndpoint({ scripts, bases }: EsploraContext, answer: BlockAnswer): Endpoint {
-  return async (request) => {
-    const hash = readHash(request.parameter('hash'));
-    return scripts.read(async (snapshot) => {
-      const block = requireBlock(hash, snapshot.index);
-      const basis = bases.at(snapshot).ofBlock(block.height);
-      const reply = await answer(block, snapshot, request);
-      return { basis, isImmutable: true, ...reply };
-    });
-  };
-}
-
-/** @throws HttpError 404 unless the block is in the active chain */
-function requireBlock(hash: Buffer, index: IndexSnapshot): HeaderRecord {
-  const height = index.heightOf(hash);
-  const header = height === undefined ? undefined : index.headerAt(height);
-  if (header === undefined) throw blockNotFound();
-  return header;
 }
 
 async function blockReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {

@@ -6,13 +6,15 @@ import { COUNT, HEIGHT, SATOSHIS } from '../../describe/values';
 import { runInSlices } from '../../turns/slices';
 import { EXTENDED_BLOCK, STRIPPED_TRANSACTION } from '../../views/esplora/extended-block';
 import { strippedTransaction } from '../../views/esplora/listed-transaction';
-import { extendedBlock, refuse } from '../blocks';
+import { blockEndpoint, extendedBlock, refuse } from '../blocks';
 import { blockNotFound } from '../errors';
 import { HASH_IN_PATH, UNKNOWN_BLOCK } from '../operations';
-import { findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, replyFrom } from '../reply';
+import { findNumber, jsonReply, joinedReply, readNumber, replyAt, replyFrom } from '../reply';
 import type { FiguredTransaction } from '../../answers/blocks/block-figures';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { HeaderRecord } from '../../index/types';
+import type { Client } from '../../turns/client';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { EsploraReply } from '../reply';
 
 /** Blocks in one reply. */
 const PAGE_SIZE = 15;
@@ -48,7 +50,7 @@ export function blockRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/v1/block/:hash',
-      endpoint: blockEndpoint(context),
+      endpoint: blockEndpoint(context, (block, _, request) => blockReply(block, request, context)),
       isHeavy: true,
       operation: {
         ...{ id: 'getExtendedBlock', summary: 'A block of the active chain, with what it pays.', parameters: [HASH_IN_PATH] },
@@ -58,7 +60,7 @@ export function blockRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/v1/block/:hash/summary',
-      endpoint: summaryEndpoint(context),
+      endpoint: blockEndpoint(context, (block, _, request) => summaryReply(block, request, context)),
       isHeavy: true,
       operation: {
         ...{ id: 'getBlockSummary', summary: 'The transactions of a block in a few figures.', parameters: [HASH_IN_PATH] },
@@ -102,27 +104,12 @@ function blocksEndpoint(context: EsploraContext): Endpoint {
   };
 }
 
-function blockEndpoint(context: EsploraContext): Endpoint {
-  return async (request) => {
-    const hash = readHash(request.parameter('hash'));
-    return context.scripts.read(async (snapshot) => {
-      const block = requireBlock(hash, snapshot.index);
-      const basis = context.bases.at(snapshot).ofBlock(block.height);
-      return { ...jsonReply((await extendedBlock(block, request, context)).text), basis, isImmutable: true };
-    });
-  };
-}
+const blockReply = async (block: HeaderRecord, client: Client, context: EsploraContext): Promise<EsploraReply> =>
+  jsonReply((await extendedBlock(block, client, context)).text);
 
-function summaryEndpoint(context: EsploraContext): Endpoint {
-  return async (request) => {
-    const hash = readHash(request.parameter('hash'));
-    return context.scripts.read(async (snapshot) => {
-      const block = requireBlock(hash, snapshot.index);
-      const basis = context.bases.at(snapshot).ofBlock(block.height);
-      const figures = (await context.extended.figuresOf(block, request)) ?? (await refuse(block, context));
-      return { ...jsonReply(await runInSlices(summaryText(figures.transactions), request)), basis, isImmutable: true };
-    });
-  };
+async function summaryReply(block: HeaderRecord, client: Client, context: EsploraContext): Promise<EsploraReply> {
+  const figures = (await context.extended.figuresOf(block, client)) ?? (await refuse(block, context));
+  return jsonReply(await runInSlices(summaryText(figures.transactions), client));
 }
 
 function* summaryText(transactions: readonly FiguredTransaction[]): Generator<void, string> {
@@ -156,12 +143,4 @@ function rewardEndpoint(context: EsploraContext): Endpoint {
       return replyAt(jsonReply(JSON.stringify({ startBlock, endBlock: tip.height, totalReward, totalFee, totalTx })), tip, undefined);
     });
   };
-}
-
-/** @throws HttpError 404 unless the block is in the active chain */
-function requireBlock(hash: Buffer, index: IndexSnapshot): HeaderRecord {
-  const height = index.heightOf(hash);
-  const header = height === undefined ? undefined : index.headerAt(height);
-  if (header === undefined) throw blockNotFound();
-  return header;
 }
