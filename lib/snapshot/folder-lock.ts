@@ -5,7 +5,8 @@ import { DiskStore } from '../store/disk-store';
 import { StoreError } from '../store/errors';
 import { SnapshotError } from './errors';
 
-const LOCK_NAME = 'lock';
+/** Of what the lock leaves in the folder. */
+export const LOCK_NAME = 'lock';
 
 /** Runs `use`, which may delete the folder, while nobody else does. @throws SnapshotError with the sentence if somebody does */
 export async function withFolderLock<T>(folder: string, sentence: string, use: () => Promise<T>): Promise<T> {

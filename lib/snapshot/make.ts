@@ -1,7 +1,7 @@
 // Makes a snapshot of the indexes of a process that may be running, which notices nothing.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
 import { ClosedIndex } from '../index/read/closed-index';
@@ -10,11 +10,13 @@ import { TxidTable } from '../scripts/txids/txid-table';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
 import { fileHash } from './file-hash';
+import { LOCK_NAME, withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
 import {
   MANIFEST_NAME,
   manifestText,
   SIGNATURE_NAME,
+  STORE_NAMES,
   type SignedSnapshot,
   type SnapshotFile,
   type SnapshotManifest,
@@ -34,7 +36,7 @@ export interface MakeOptions extends SnapshotWork {
 }
 
 /**
- * Makes a snapshot in a new or empty folder, all or nothing.
+ * Makes a snapshot in a new or empty folder, all or nothing. A call is refused while another one makes it in the same place.
  * @throws SnapshotError, the reason of an abort, errors of the system
  */
 export async function makeSnapshot(to: string, { places, network, keyFile, ...work }: MakeOptions): Promise<SignedSnapshot> {
@@ -42,27 +44,50 @@ export async function makeSnapshot(to: string, { places, network, keyFile, ...wo
   if (!existsSync(places.index)) throw new SnapshotError(`there is no index in ${places.index}`);
   const key = await SigningKey.at(keyFile);
   const unfinished = `${to}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true, mode: 0o700 });
-  try {
-    // First the index by script: it follows the other one, and would have to be undone if it were ahead.
-    const scripts = existsSync(places.scripts)
-      ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })
-      : undefined;
-    if (scripts === undefined) await rm(join(unfinished, 'scripts'), { recursive: true, force: true });
-    const { genesisHash, index } = await copyStore(places.index, join(unfinished, 'index'), { ...work, inspect: indexState });
-    const files = [...(await filesOf(unfinished, 'index', work)), ...(scripts ? await filesOf(unfinished, 'scripts', work) : [])];
-    const manifest: SnapshotManifest = { network, genesisHash, index, scripts, files };
-    const text = manifestText(manifest);
-    await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
-    await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
-    await rm(to, { recursive: true, force: true });
-    await rename(unfinished, to);
-    return { manifest, signer: key.trusted };
-  } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
-    throw error;
-  }
+  await requireOwn(unfinished);
+  await chmod(unfinished, 0o700);
+  return await withFolderLock(unfinished, `another process is making a snapshot in ${to}`, async () => {
+    try {
+      return await makeIn(unfinished, to, { places, network, key, ...work });
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw error;
+    }
+  });
+}
+
+/** Makes it in one folder, where an earlier call may have left something, and moves it to another one. */
+async function makeIn(
+  unfinished: string,
+  to: string,
+  { places, network, key, ...work }: Omit<MakeOptions, 'keyFile'> & { readonly key: SigningKey }
+): Promise<SignedSnapshot> {
+  // Another call may have ended meanwhile.
+  await requireEmpty(to);
+  for (const name of STORE_NAMES) await rm(join(unfinished, name), { recursive: true, force: true });
+  // First the index by script: it follows the other one, and would have to be undone if it were ahead.
+  const scripts = existsSync(places.scripts)
+    ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })
+    : undefined;
+  if (scripts === undefined) await rm(join(unfinished, 'scripts'), { recursive: true, force: true });
+  const { genesisHash, index } = await copyStore(places.index, join(unfinished, 'index'), { ...work, inspect: indexState });
+  const files = [...(await filesOf(unfinished, 'index', work)), ...(scripts ? await filesOf(unfinished, 'scripts', work) : [])];
+  const manifest: SnapshotManifest = { network, genesisHash, index, scripts, files };
+  const text = manifestText(manifest);
+  await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
+  await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
+  await rm(join(unfinished, LOCK_NAME), { recursive: true });
+  await rm(to, { recursive: true, force: true });
+  await rename(unfinished, to);
+  return { manifest, signer: key.trusted };
+}
+
+/** What was not made here is not deleted. */
+async function requireOwn(unfinished: string): Promise<void> {
+  const own: readonly string[] = [...STORE_NAMES, MANIFEST_NAME, SIGNATURE_NAME, LOCK_NAME];
+  const foreign = (await readdir(unfinished)).find((name) => !own.includes(name));
+  if (foreign !== undefined) throw new SnapshotError(`${unfinished} is needed meanwhile, and has something else in it: ${foreign}`);
 }
 
 async function requireEmpty(folder: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
+import { withFolderLock } from '../../lib/snapshot/folder-lock';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { newFolder } from '../support/folders';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
@@ -63,6 +64,29 @@ describe('making and verifying a snapshot', function () {
   it('leaves a folder alone that has something in it', async () => {
     expect((await snapshot('make', made.folder, ...onRegtest(made.prefix))).err).to.equal(`${made.folder} is not empty\n`);
     expect((await snapshot('verify', made.folder)).status).to.equal(0);
+  });
+
+  it('is refused while another process makes one in the same place, or has something else where it is made', async () => {
+    const folder = join(await newFolder(), 'one');
+    const unfinished = `${folder}.unfinished`;
+    await mkdir(unfinished);
+    await withFolderLock(unfinished, 'locked', async () => {
+      const { err } = await snapshot('make', folder, ...onRegtest(made.prefix));
+      expect(err).to.equal(`another process is making a snapshot in ${folder}\n`);
+    });
+    await writeFile(join(unfinished, 'notes'), 'mine');
+    const { err } = await snapshot('make', folder, ...onRegtest(made.prefix));
+    expect(err).to.equal(`${unfinished} is needed meanwhile, and has something else in it: notes\n`);
+    expect(await readFile(join(unfinished, 'notes'), 'utf8')).to.equal('mine');
+  });
+
+  it('begins anew where an earlier call has ended half way', async () => {
+    const folder = join(await newFolder(), 'one');
+    await mkdir(join(`${folder}.unfinished`, 'index'), { recursive: true });
+    await writeFile(join(`${folder}.unfinished`, 'index/000009.ldb'), 'half');
+    expect((await snapshot('make', folder, ...onRegtest(made.prefix))).status).to.equal(0);
+    expect((await snapshot('verify', folder)).status).to.equal(0);
+    expect(existsSync(`${folder}.unfinished`)).to.equal(false);
   });
 
   it('makes nothing where there is no index, and of a damaged one', async () => {
