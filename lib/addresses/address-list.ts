@@ -203,7 +203,7 @@ export class AddressList extends FollowLoop {
   /** Blocks from a height up, a batch of them. @throws ChainMovedError if there are none */
   async #nextBlocks(from: number, target: number, before: Buffer | undefined): Promise<readonly RawBlock[]> {
     const { node, index } = this.#parts;
-    const blocks = await consecutiveBlocks(from, target, before, async (height) => {
+    const blocks = await consecutiveBlocks(from, target, before, this.signal, async (height) => {
       const hash = index.latest.read((main) => main.headerAt(height)?.hash);
       const raw = hash && (await node.rawBlock(hash));
       if (hash === undefined || raw !== undefined) return hash && raw && { point: { hash, height }, raw };

@@ -16,12 +16,13 @@ export interface RawBlock {
 
 /**
  * Blocks of the heights from `from` to `target` that follow one another, as many as fit into a batch; fewer, or none, if `fetch` lacks one,
- * or the chain moves meanwhile. `before`: hash of the block below the first; undefined: it is not known.
+ * or the chain moves meanwhile, or after the signal. `before`: hash of the block below the first; undefined: it is not known.
  */
 export async function consecutiveBlocks<Block extends RawBlock>(
   from: number,
   target: number,
   before: Buffer | undefined,
+  signal: AbortSignal,
   fetch: (height: number) => Promise<Block | undefined>
 ): Promise<Block[]> {
   const blocks: Block[] = [];
@@ -32,7 +33,7 @@ export async function consecutiveBlocks<Block extends RawBlock>(
     last = block.point.hash;
     bytes += block.raw.length;
     blocks.push(block);
-    if (bytes >= BATCH_BYTES) break;
+    if (bytes >= BATCH_BYTES || signal.aborted) break;
   }
   return blocks;
 }

@@ -250,6 +250,22 @@ describe('a reader', function () {
     expect(asked('pool')).to.equal(2);
   });
 
+  it('reads on behind a record that says what is not true of its term', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    await log.writeBeat();
+    await until(() => reader.source.position.now.sequence === log.last);
+    await log.beginTerm(1);
+    for (let i = 0; i < 2; i++) await log.writeBeat();
+    // As a leader that was fenced.
+    await log.beginTerm();
+    log.keepBeating();
+    await until(() => asked('pool') === 3 && reader.source.position.now.sequence === log.last);
+    await until(() => !reader.source.resetting && reader.source.fleet.why === undefined);
+    expect(asked('pool')).to.equal(3);
+  });
+
   it('goes on with the next term', async () => {
     await log.writeStart(LENGTH - 2);
     const reader = await open();

@@ -35,6 +35,8 @@ const SILENCE_MS = 5_000;
 
 const PAGE_BYTES = 2_000_000;
 
+const MOST_OUT_OF_PLACE = 1_000;
+
 export interface LogFollowerParts {
   /** Connects, and finds the log. */
   readonly openLog: () => Promise<FleetLog>;
@@ -58,6 +60,10 @@ export class LogFollower extends Loop {
   #position: LogPosition | undefined;
   /** Of the term that wrote that record. */
   #termId: Buffer | undefined;
+  /** Sequences of records of a term that had no place there. */
+  readonly #outOfPlace = new Set<number>();
+  /** The log that was read last. */
+  #incarnation: string | undefined;
   /** Sequence of the record that is being taken in. */
   #taking = 0;
   /** The log's last record when it was opened: what came before is the past. */
@@ -147,6 +153,8 @@ export class LogFollower extends Loop {
     const { incarnation, first, last } = log;
     const { file } = this.#parts;
     this.#pastUpTo = last;
+    if (incarnation !== this.#incarnation) this.#outOfPlace.clear();
+    this.#incarnation = incarnation;
     const isSame = this.#position?.incarnation === incarnation && this.#position.sequence >= first - 1 && this.#position.sequence <= last;
     if (!isSame) {
       if (this.#position !== undefined) this.#untrueUpTo = 0;
@@ -156,10 +164,11 @@ export class LogFollower extends Loop {
     let next = (this.#position as LogPosition).sequence + 1;
     try {
       for await (const logged of log.read(next, { silenceMs: SILENCE_MS, signal: this.signal })) {
-        this.#requireNext(logged);
-        await this.#applyLocked(logged);
-        this.#term = logged.record.term;
-        this.#read++;
+        if (this.#isNext(logged)) {
+          await this.#applyLocked(logged);
+          this.#term = logged.record.term;
+          this.#read++;
+        }
         this.#arrive({ incarnation, sequence: logged.sequence });
         next = logged.sequence + 1;
       }
@@ -175,16 +184,22 @@ export class LogFollower extends Loop {
 
   /**
    * Servers that are killed, or lose their data, may lose records that were read: the log then goes on with those of another term in their
-   * places. A server that was away may also have records that the others have replaced.
+   * places. A server that was away may also have records that the others have replaced. False: the record has come there before, and what it
+   * says of its term is not true; the leader was fenced by it, and goes on after it.
    * @throws LogGapError
    */
-  #requireNext({ sequence, record: { termId, termStart } }: LoggedRecord): void {
-    if (termId.length > 0 && this.#termId?.equals(termId) === false && termStart !== sequence) {
+  #isNext({ sequence, record: { termId, termStart } }: LoggedRecord): boolean {
+    const isKnown = this.#termId?.equals(termId) === true;
+    if (!isKnown && this.#termId !== undefined && termId.length > 0 && termStart !== sequence) {
+      if (this.#outOfPlace.has(sequence)) return false;
+      if (this.#outOfPlace.size >= MOST_OUT_OF_PLACE) this.#outOfPlace.clear();
+      this.#outOfPlace.add(sequence);
       this.#untrueUpTo = 0;
       throw new LogGapError(`records of the log from ${termStart} on were replaced after they had been read, up to ${sequence - 1}`);
     }
     // The record's bytes are not kept for it.
-    if (this.#termId?.equals(termId) !== true) this.#termId = Buffer.from(termId);
+    if (!isKnown) this.#termId = Buffer.from(termId);
+    return true;
   }
 
   #arrive(position: LogPosition): void {

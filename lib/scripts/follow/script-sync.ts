@@ -247,7 +247,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
   /** The blocks of the main index from a height up, a batch of them; fewer, or none, if the main index moves meanwhile. */
   #nextBlocks(from: number, target: number): Promise<ScriptBlock[]> {
     const { writer, index } = this.#parts;
-    return consecutiveBlocks(from, target, writer.tip?.hash, async (height) => {
+    return consecutiveBlocks(from, target, writer.tip?.hash, this.signal, async (height) => {
       const hash = index.latest.read((main) => main.headerAt(height)?.hash);
       return hash && (await this.#read({ hash, height }));
     });
