@@ -101,8 +101,7 @@ interface Kind {
 }
 
 describe('hostile values in every message are answered, and harm nothing', function () {
-  // Two minutes beside two other files on two cores, five when the machine has other work as well.
-  this.timeout(600_000);
+  this.timeout(300_000);
   let plain: ServedNode;
   let trial: Trial;
 

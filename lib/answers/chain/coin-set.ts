@@ -1,5 +1,5 @@
 // What all coins of the chain add up to. That takes minutes on the main network: threads and slices do it, for one client after the other, and
-// clients that ask for the same share it.
+// clients that ask for the same share it. What was found last is kept: a block's hash says which coins there are.
 
 import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
@@ -21,6 +21,7 @@ export class CoinSet {
   readonly #reader: IndexReader;
   readonly #txidsOf: TxidsOf | undefined;
   readonly #making = new MadeOnce<CoinSetSums>();
+  readonly #found = new Map<CoinSetHash, CoinSetSums>();
   /** Settles when the work that was begun last has ended. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -45,6 +46,8 @@ export class CoinSet {
   }
 
   #sumsAt(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+    const found = this.#found.get(hash);
+    if (found?.tip.hash.equals(snapshot.tip.hash) === true) return Promise.resolve(found);
     return this.#making.get(`${hash}${keyOf(snapshot.tip.hash)}`, client, (everybody) =>
       snapshot.during(this.#inTurn(hash, snapshot, everybody))
     );
@@ -52,7 +55,10 @@ export class CoinSet {
 
   #inTurn(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
     const made = this.#last.then(() => this.#make(hash, snapshot, client));
-    this.#last = made.catch(() => undefined);
+    this.#last = made.then(
+      (sums) => this.#found.set(hash, sums),
+      () => undefined
+    );
     return made;
   }
 

@@ -41,6 +41,24 @@ describe('what all coins add up to', () => {
     expect({ muhash, coins }).to.deep.equal({ muhash: calm.muhash, coins: calm.coins });
   });
 
+  it('is read once for each block', async () => {
+    let asked = 0;
+    const counted = new CoinSet(all.index.reader, (block) => {
+      asked++;
+      return txidsOf(block);
+    });
+    const first = await counted.sums('muhash', client);
+    const blocks = asked;
+    expect(blocks).to.be.above(0);
+    expect(await counted.sums('muhash', client)).to.deep.equal(first);
+    expect(asked).to.equal(blocks);
+    await walk.step({ do: 'mine' });
+    await all.settle();
+    const next = await counted.sums('muhash', client);
+    expect(toDisplayHex(next.tip.hash)).to.equal(tipHash());
+    expect([next.muhash?.equals(first.muhash ?? Buffer.alloc(0)), asked > blocks]).to.deep.equal([false, true]);
+  });
+
   it('cannot be hashed without txids', async () => {
     const error: unknown = await new CoinSet(all.index.reader, undefined).sums('muhash', client).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(TxidsMissingError);
