@@ -80,7 +80,8 @@ function standingIn(
     const block = coin && snapshot.headerAt(coin.height);
     if (block !== undefined) return confirmedIn(block);
   }
-  if (pool.transaction(txid) !== undefined) return { state: 'pool' };
+  const waiting = pool.transaction(txid);
+  if (waiting !== undefined) return { state: 'pool', bytes: waiting };
   const inputs = outpoints.map((outpoint) => inputIn(snapshot, pool, outpoint));
   if (inputs.includes('spent')) return { state: 'conflicted' };
   for (const outpoint of outpoints) {

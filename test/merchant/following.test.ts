@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MerchantService } from '../../lib/merchant/merchant-service';
-import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
+import { checkPaymentRequest, decodePaymentRequest, encodePayment, type PayableRequest } from '../../lib/payments';
 import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { Connections } from '../../lib/server/http/connections';
@@ -320,6 +321,21 @@ describe('a merchant that follows the chain', function () {
   });
 
   describe('with money that came without an accepted Payment', () => {
+    it('acknowledges it only with the witness that the pool has', async () => {
+      const { id, request } = await created();
+      const transaction = wallet.pays(0, request);
+      await served.node.mempool.addTX(transaction);
+      const { merchantData = Buffer.alloc(0) } = request;
+      const altered = encodePayment({ merchantData, transactions: [withAWitness(transaction.toRaw())], refundTo: [] });
+      expect(await pay(id, altered)).to.deep.equal([
+        400,
+        `The node has transaction ${toDisplayHex(transaction.hash())} with another witness. Send it as it was broadcast.\r\n`
+      ]);
+      expect(await stateOf(id)).to.include({ state: 'open' });
+      expect(await pay(id, paymentOf(request, [transaction]))).to.deep.equal([200, '']);
+      expect(await stateOf(id)).to.include({ state: 'unconfirmed' });
+    });
+
     it('shows it, in the pool and confirmed', async () => {
       const { id } = await created();
       await served.node.mempool.addTX(wallet.sends(0, SCRIPT, 100_000));
@@ -364,3 +380,9 @@ describe('a merchant that follows the chain', function () {
     });
   });
 });
+
+/** A transaction with one input and no witness, with one that nobody has signed. Its txid stays the same. */
+function withAWitness(raw: Buffer): Buffer {
+  const [marker, witness] = [Buffer.from('0001', 'hex'), Buffer.from('010101', 'hex')];
+  return Buffer.concat([raw.subarray(0, 4), marker, raw.subarray(4, -4), witness, raw.subarray(-4)]);
+}

@@ -22,7 +22,8 @@ export interface TracedTransaction {
 /** The standing of a transaction. */
 export type Standing =
   | { readonly state: 'confirmed'; readonly block: ConfirmingBlock; readonly confirmations: number }
-  | { readonly state: 'pool' }
+  /** `bytes`: serialized as the pool has it, with its witness. */
+  | { readonly state: 'pool'; readonly bytes: Buffer }
   /** Neither chain nor pool has it, and it may still come: nothing in the chain contradicts it. */
   | { readonly state: 'absent' }
   /** A transaction of the pool has spent one of its coins, and none in the chain has. `by`: its txid, in wire order. */

@@ -294,6 +294,7 @@ export class Merchant {
   ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.#chain);
+    checkWitnesses(parts);
     const unknown = parts.filter(({ standing }) => ['absent', 'replaced', 'conflicted'].includes(requireKnown(standing).state));
     const begun = withPayment(stored, payment);
     await this.#save(begun);
@@ -487,6 +488,18 @@ export class Merchant {
 function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
   const textOf = (hashes: readonly Buffer[]): string => hashes.map(displayTxid).sort().join();
   return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
+}
+
+/**
+ * The txid does not cover the witness (BIP141), so whoever sees a transaction can send it with a witness that is not valid. What is
+ * acknowledged is broadcast again when pool and chain have lost it.
+ * @throws PaymentError `refused`
+ */
+function checkWitnesses(parts: TracedPayment['parts']): void {
+  const altered = parts.find(({ transaction, standing }) => standing.state === 'pool' && !standing.bytes.equals(transaction.bytes));
+  if (altered === undefined) return;
+  const txid = displayTxid(altered.transaction.txid);
+  throw new PaymentError('refused', `The node has transaction ${txid} with another witness. Send it as it was broadcast.`);
 }
 
 /** Whether a transaction is to be broadcast, or announced again. */

@@ -40,6 +40,8 @@ export const BLOCK: ConfirmingBlock = { height: 100, hash: Buffer.alloc(32, 0xbb
 class ListedChain implements MerchantChain {
   readonly network = 'test';
   readonly broadcasts: Buffer[][] = [];
+  /** What was broadcast, by txid in hex. */
+  readonly #bytes = new Map<string, Buffer>();
   /** Confirmations by txid in hex. */
   readonly known = new Map<string, number>();
   /** Txids in hex of transactions of which the chain has another that spends the same coin. */
@@ -53,6 +55,7 @@ class ListedChain implements MerchantChain {
     this.broadcasts.push([...transactions]);
     for (const bytes of transactions) {
       const txid = parseTransaction(bytes).txid.toString('hex');
+      this.#bytes.set(txid, bytes);
       this.known.set(txid, this.known.get(txid) ?? 0);
     }
     return Promise.resolve();
@@ -62,7 +65,8 @@ class ListedChain implements MerchantChain {
     const id = txid.toString('hex');
     const confirmations = this.known.get(id);
     if (confirmations !== undefined && confirmations > 0) return Promise.resolve({ state: 'confirmed', block: BLOCK, confirmations });
-    if (confirmations === 0) return Promise.resolve({ state: 'pool' });
+    const bytes = this.#bytes.get(id);
+    if (confirmations === 0 && bytes !== undefined) return Promise.resolve({ state: 'pool', bytes });
     if (this.conflicted.has(id)) return Promise.resolve({ state: 'conflicted' });
     if (this.ignorance === undefined) return Promise.resolve({ state: 'absent' });
     return Promise.resolve(seenIn ? { state: 'confirmed', block: seenIn, confirmations: 7 } : { state: 'unknown', reason: this.ignorance });
