@@ -20,6 +20,9 @@ Buffer.from(DIGIT_PAIRS.buffer).set(
 /** From this number of bytes up, copying prepared digits is quicker than making them. */
 const WORTH_COPYING = 12;
 
+/** Bytes whose digits are prepared between two yields. */
+const PREPARED_AT_ONCE = 0x1_0000;
+
 /** Allocates at least `length` bytes, which are not zeroed. */
 export type Allocate = (length: number) => Buffer;
 
@@ -101,9 +104,9 @@ export class TextWriter {
 
   /**
    * For bytes of which many parts will be written as hex: puts the digits of all of them at the end of the buffer. Until the next
-   * call, `hex` copies the digits of a part from there. The bytes must not change.
+   * call, `hex` copies the digits of a part from there. The bytes must not change. Yields within many bytes; nothing may be written meanwhile.
    */
-  prepareHex(bytes: Buffer, start: number, end: number): void {
+  *prepareHex(bytes: Buffer, start: number, end: number): Generator<void, void> {
     const length = (end - start) * 2;
     this.#limit = this.#buffer.length;
     this.#prepared = undefined;
@@ -112,7 +115,10 @@ export class TextWriter {
     const buffer = this.#buffer;
     const limit = (buffer.length - length) & ~1;
     const units = (this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1));
-    for (let at = limit >> 1, i = start; i < end; i++) units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
+    for (let from = start; from < end; from += PREPARED_AT_ONCE) {
+      if (from > start) yield;
+      writeDigitPairs(units, (limit >> 1) + from - start, bytes, from, Math.min(end, from + PREPARED_AT_ONCE));
+    }
     this.#limit = limit;
     this.#prepared = bytes;
     this.#preparedStart = start;
@@ -222,4 +228,9 @@ export class TextWriter {
     this.#limit = grown.length - prepared.length;
     prepared.copy(grown, this.#limit);
   }
+}
+
+/** A separate function, since within a generator the loop takes several times as long. */
+function writeDigitPairs(units: Uint16Array, at: number, bytes: Buffer, start: number, end: number): void {
+  for (let i = start; i < end; i++) units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
 }

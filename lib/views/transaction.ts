@@ -105,7 +105,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
   const { fields, spent } = form;
   // Prepared once: every script and witness item is also part of the hex at the end.
-  writer.prepareHex(bytes, offset, offset + length);
+  yield* writer.prepareHex(bytes, offset, offset + length);
   writer.hashField('{"txid":', transaction.txid);
   writer.hashField(',"hash":', transaction.wtxid);
   writer.integerField(',"version":', shownVersion(transaction, form));

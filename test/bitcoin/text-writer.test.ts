@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
+import { runAtOnce } from '../../lib/turns/slices';
 
 /** The text that `write` writes to a writer that has to grow. */
 const text = (write: (writer: TextWriter) => void): string => {
@@ -80,7 +81,7 @@ describe('TextWriter', () => {
           const bytes = Buffer.from(data);
           const write = (writer: TextWriter, prepared: boolean): void => {
             for (const { before, start, length: count } of parts) {
-              if (prepared) writer.prepareHex(bytes, from, from + length);
+              if (prepared) runAtOnce(writer.prepareHex(bytes, from, from + length));
               writer.ascii(' '.repeat(before));
               writer.hex(bytes, start, start + count);
               writer.hex(bytes.subarray(start), 0, count);

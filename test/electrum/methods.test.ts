@@ -134,6 +134,17 @@ describe('methods of the Electrum protocol', () => {
     );
   });
 
+  it('give the bytes of long transactions', async () => {
+    const outputs = Array.from({ length: 2_500 }, () => [ring.getAddress(), 1_000] as const);
+    const long = signed(ring, [fresh()], [...outputs, [ring.getAddress(), COINBASE_SATS - 2_500 * 1_000 - 10 * FEE_SATS]]);
+    expect(long.toRaw().length).to.be.above(0x1_0000);
+    expect(await result('blockchain.transaction.broadcast', [hexOf(long)])).to.equal(txidOf(long));
+    expect(await result('blockchain.transaction.get', [txidOf(long)])).to.equal(hexOf(long));
+    expect(await result('blockchain.transaction.get', [txidOf(long), true])).to.include({ hex: hexOf(long) });
+    await mine(served.node, 1);
+    await served.settle();
+  });
+
   it('know the first use of a script', async () => {
     const [{ tx_hash } = expect.fail('a transaction')] = (await result('blockchain.scripthash.get_history', [script])) as {
       tx_hash: string;

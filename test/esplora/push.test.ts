@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
@@ -43,6 +44,30 @@ const heightsOf = (told: unknown): number[] => (told as ToldBlock[]).map(({ heig
 /** A spelling of hexadecimal letters: which of them are capitals. */
 const spelled = (letters: string, bits: number): string =>
   letters.replace(/./g, (letter, i: number) => ((bits >> i) & 1 ? letter.toUpperCase() : letter));
+
+/** A question that is answered when a test lets it. */
+class Held<Asked extends readonly unknown[], Answer> {
+  #goOn: () => void = () => undefined;
+  #ask: () => void = () => undefined;
+  readonly #held = new Promise<void>((resolve) => (this.#goOn = resolve));
+  /** Settles when somebody has asked. */
+  readonly asked = new Promise<void>((resolve) => (this.#ask = resolve));
+  #answer: Promise<Answer> | undefined;
+
+  constructor(readonly real: (...asked: Asked) => Promise<Answer>) {}
+
+  readonly ask = (...asked: Asked): Promise<Answer> => {
+    this.#ask();
+    return (this.#answer ??= this.#held.then(() => this.real(...asked)));
+  };
+
+  /** Resolves after those who asked have the answer. */
+  async goOn(): Promise<void> {
+    this.#goOn();
+    await this.#answer;
+    await setImmediate();
+  }
+}
 
 describe('mempool’s WebSocket', () => {
   let served: ServedNode;
@@ -310,6 +335,41 @@ describe('mempool’s WebSocket', () => {
     expect(served.wallets.push.tracked).to.equal(0);
   });
 
+  describe('while the JSON of a transaction is being made', () => {
+    /** Tracks a transaction. A block confirms it before its JSON is there, and the round ends after that. */
+    const confirmedMeanwhile = async (own: PushClient, request: (txid: string) => object): Promise<string> => {
+      const { transactions, projections } = served.answers;
+      const txid = await faucet.pays(new KeyWallet().address, PAID);
+      const json = new Held(transactions.unconfirmed.bind(transactions));
+      const project = projections.get.bind(projections);
+      const blocks = new Held(async () => project());
+      transactions.unconfirmed = json.ask;
+      own.send(request(txid));
+      await json.asked;
+      projections.get = blocks.ask;
+      await mine(served.node, 1);
+      await blocks.asked;
+      transactions.unconfirmed = json.real;
+      await json.goOn();
+      projections.get = project;
+      await blocks.goOn();
+      return txid;
+    };
+
+    it('its confirmation is kept until after the answer', async () => {
+      const own = await client();
+      const txid = await confirmedMeanwhile(own, (asked) => ({ 'track-tx': asked }));
+      expect(await own.next('tx')).to.include({ txid });
+      expect(await own.next('txConfirmed')).to.equal(txid);
+    });
+
+    it('its confirmation is what is told of it among many', async () => {
+      const own = await client();
+      const txid = await confirmedMeanwhile(own, (asked) => ({ 'track-txs': [asked] }));
+      expect(await own.next('tracked-txs')).to.deep.nested.include({ [`${txid}.confirmed`]: true });
+    });
+  });
+
   it('tells that a transaction is confirmed that the pool never had', async () => {
     const { node } = served;
     const wallet = new KeyWallet();
@@ -429,6 +489,11 @@ describe('mempool’s WebSocket', () => {
     expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
     expect(await one.ask({ 'track-scriptpubkeys': ['5102'] })).to.deep.equal([]);
     expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([]);
+    // None of the transactions is tracked then.
+    expect(await one.ask({ 'track-txs': ['ab'.repeat(32), 'cd'.repeat(32)] })).to.deep.equal([{ 'track-txs-error': fault }]);
+    expect(own.wallets.push.tracked).to.equal(3);
+    expect(await one.ask({ 'track-scriptpubkeys': [] })).to.deep.equal([]);
+    expect(await one.ask({ 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);
     await own.node.close();
   });
 
@@ -457,7 +522,18 @@ describe('mempool’s WebSocket', () => {
     expect(own.told.length).to.be.lessThan(10_000);
   });
 
-  it('tolerates connections that break at any moment', async () => {
+  it('tells the place of a transaction again that is tracked by itself again', async () => {
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await own.ask({ 'track-txs': [txid] });
+    const track = async (): Promise<unknown> => (await own.ask({ 'track-tx': txid }))[0]?.['txPosition'];
+    const place = await track();
+    expect(place).to.include({ txid });
+    await own.ask({ 'track-tx': 'stop' });
+    expect(await track()).to.deep.equal(place);
+  });
+
+  it('tolerates connections that break at any moment, and forgets them', async () => {
     const { address } = new KeyWallet();
     for (let i = 0; i < 20; i++) {
       const own = await PushClient.connect(served.port);
@@ -469,6 +545,9 @@ describe('mempool’s WebSocket', () => {
     half.write('GET /api/v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
     await once(half, 'connect');
     half.destroy();
+    await until(() => served.wallets.sessions.count === 0);
+    expect(served.wallets.push.tracked).to.equal(0);
+    expect(await (await client()).ask({ action: 'init' })).to.have.length(1);
   });
 
   it('is refused with 503 while nothing can be answered, and with 403 to pages of other origins', async () => {

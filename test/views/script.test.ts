@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { isUnspendable, OPCODE_NAMES, writeScriptSigAsm } from '../../lib/bitcoin/script';
+import { runAtOnce } from '../../lib/turns/slices';
 import { JsonWriter } from '../../lib/views/json-writer';
 import { writeScriptPubKey } from '../../lib/views/script';
 import { coreStyles } from '../support/chain-a';
@@ -45,7 +46,7 @@ describe('a script among other bytes', () => {
         const all = Buffer.concat([before, alone, after]);
         const [start, end] = [before.length, before.length + alone.length];
         const inside = written((writer) => {
-          if (prepared) writer.prepareHex(all, 0, all.length);
+          if (prepared) runAtOnce(writer.prepareHex(all, 0, all.length));
           writeScriptPubKey(writer, all, start, end, inStyle);
           writeScriptSigAsm(writer, OPCODE_NAMES, all, start, end);
         });

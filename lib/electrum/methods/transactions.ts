@@ -13,6 +13,8 @@ import {
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HASH, HEIGHT, HEX, SATOSHIS, TEXT, TXID, VBYTES } from '../../describe/values';
+import { runInSlices } from '../../turns/slices';
+import { hexLine } from '../../views/hex';
 import { PROFILES } from '../../views/profile';
 import { PACKAGE, packageJson } from '../../views/sending';
 import { CODES, ElectrumError } from '../errors';
@@ -25,11 +27,16 @@ import type { ElectrumClient, Method, MethodContext } from '../method';
 /** As the call shows a transaction if it is asked for more than its bytes. */
 const AS_JSON = { verbosity: 1, isNamed: false };
 
+/** Bytes of a transaction from which on its hex is written in slices. */
+const LONG_BYTES = 0x1_0000;
+
 /** Transactions that can be tested together, as by Bitcoin Core. */
 const MOST_TESTED = 25;
 
 /** Transactions that are listed as the last ones. */
 const MOST_RECENT = 10;
+
+const QUOTE = Buffer.from('"');
 
 const FLAG_OR_NUMBER = { enum: [false, true, 0, 1], default: false } as const;
 
@@ -72,7 +79,7 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
         try {
           requireOrdinary(txid, context);
           const found = await findTransaction(txid, context, client);
-          return isVerbose ? Buffer.concat(await transactionJson(found, AS_JSON, modern, client)) : `"${found.raw.toString('hex')}"`;
+          return isVerbose ? Buffer.concat(await transactionJson(found, AS_JSON, modern, client)) : await hexText(found.raw, client);
         } catch (error) {
           // All Electrum servers show errors of their node in this form.
           throw error instanceof CallError ? ofDaemon(error) : error;
@@ -215,6 +222,12 @@ export function transactionMethods(context: MethodContext): Readonly<Record<stri
       }
     }
   };
+}
+
+async function hexText(raw: Buffer, client: ElectrumClient): Promise<string | Buffer> {
+  if (raw.length <= LONG_BYTES) return `"${raw.toString('hex')}"`;
+  const line = await runInSlices(hexLine(raw), client);
+  return Buffer.concat([QUOTE, line.subarray(0, -1), QUOTE]);
 }
 
 const ofDaemon = ({ code, message }: CallError): ElectrumError =>

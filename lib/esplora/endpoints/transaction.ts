@@ -3,12 +3,15 @@
 import { confirmationAt, positionOf } from '../../answers/transactions/transactions';
 import { bytes, json, text } from '../../describe/open-api';
 import { HEX } from '../../describe/values';
+import { CONTENT_TYPES } from '../../server/http/reply';
+import { runInSlices } from '../../turns/slices';
 import { STATUS, writeStatus } from '../../views/esplora/status';
 import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
+import { hexLine } from '../../views/hex';
 import { JsonWriter } from '../../views/json-writer';
 import { transactionNotFound } from '../errors';
 import { NOT_HEX, TXID_IN_PATH, UNKNOWN_TRANSACTION } from '../operations';
-import { binaryReply, jsonReply, readHash, replyAt, textReply, unkept, type EsploraReply } from '../reply';
+import { binaryReply, jsonReply, readHash, replyAt, unkept, type EsploraReply } from '../reply';
 import type { Placed } from '../../answers/transactions/placed-transaction';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
@@ -27,10 +30,14 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
     pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
   };
-  const bytesIn = (reply: (raw: Buffer) => EsploraReply): Forms => ({
-    confirmed: async (placed, { index }, client) => reply((await transactions.at(placed, index, client)).raw),
-    pooled: ({ raw }) => Promise.resolve(reply(raw))
-  });
+  const asBytes: Forms = {
+    confirmed: async (placed, { index }, client) => binaryReply((await transactions.at(placed, index, client)).raw),
+    pooled: ({ raw }) => Promise.resolve(binaryReply(raw))
+  };
+  const asHex: Forms = {
+    confirmed: async (placed, { index }, client) => hexReply((await transactions.at(placed, index, client)).raw, client),
+    pooled: ({ raw }, client) => hexReply(raw, client)
+  };
   return [
     {
       method: 'GET',
@@ -56,10 +63,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/tx/:txid/hex',
-      endpoint: transactionEndpoint(
-        context,
-        bytesIn((raw) => textReply(raw.toString('hex')))
-      ),
+      endpoint: transactionEndpoint(context, asHex),
       operation: {
         id: 'getTransactionHex',
         summary: 'A transaction in hex.',
@@ -71,7 +75,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/tx/:txid/raw',
-      endpoint: transactionEndpoint(context, bytesIn(binaryReply)),
+      endpoint: transactionEndpoint(context, asBytes),
       operation: {
         id: 'getTransactionRaw',
         summary: 'The bytes of a transaction.',
@@ -100,6 +104,12 @@ function transactionEndpoint({ scripts, bases, pool, node }: EsploraContext, for
       return forms.pooled(pooled, request);
     });
   };
+}
+
+async function hexReply(raw: Buffer, client: EsploraRequest): Promise<EsploraReply> {
+  const line = await runInSlices(hexLine(raw), client);
+  // Without the line feed.
+  return { contentType: CONTENT_TYPES.hex, body: line.subarray(0, -1) };
 }
 
 /** An unknown transaction is reported as not confirmed. */

@@ -16,12 +16,14 @@ import type { EsploraReply } from '../reply';
 const DAY = 86_400;
 
 /** How far back an interval reaches, in days; any other text: to the beginning. */
-const INTERVALS: Readonly<Record<string, number>> = {
-  ...{ '24h': 1, '3d': 3, '1w': 7, '1m': 30, '3m': 90, '6m': 180 },
-  ...{ '1y': 365, '2y': 730, '3y': 1_095, '4y': 1_461 }
-};
+const INTERVALS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    ...{ '24h': 1, '3d': 3, '1w': 7, '1m': 30, '3m': 90, '6m': 180 },
+    ...{ '1y': 365, '2y': 730, '3y': 1_095, '4y': 1_461 }
+  })
+);
 
-const INTERVAL = inPath('interval', `${Object.keys(INTERVALS).join(', ')}; any other text: all.`, TEXT);
+const INTERVAL = inPath('interval', `${[...INTERVALS.keys()].join(', ')}; any other text: all.`, TEXT);
 
 type DifficultyContext = Pick<EsploraContext, 'node' | 'scripts'>;
 
@@ -30,7 +32,7 @@ export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] 
     (make: (since: number, index: IndexSnapshot, request: EsploraRequest) => Promise<unknown>) =>
     (request: EsploraRequest): Promise<EsploraReply> =>
       scripts.read(async ({ index }) => {
-        const days = INTERVALS[request.optional('interval') ?? ''];
+        const days = INTERVALS.get(request.optional('interval') ?? '');
         const since = days === undefined ? 0 : now() - days * DAY;
         return replyAt(jsonReply(JSON.stringify(await make(since, index, request))), index.tip, undefined);
       });

@@ -56,19 +56,17 @@ export class TrackedTransactions {
    * gets to know that, as from mempool's backend. Gives what the client gets.
    */
   async trackOne(txid: Buffer | null, watchesPool: boolean, read: Read): Promise<Field[]> {
-    const before = this.#single;
-    this.#single = undefined;
-    if (before !== undefined) this.#untrack(before);
+    this.#leaveSingle();
     if (txid === null) return [];
     this.#client.charge(TRACK_POINTS);
-    const update = await read((snapshot) => this.#updates.track(txid, this.#client, snapshot));
+    // Updates come from now on, also while the answer is being made.
     this.#single = txid;
+    const update = await read((snapshot) => this.#updates.track(txid, this.#client, snapshot));
     if (this.#client.isGone) this.clear();
     else if (update !== undefined) return [fieldOf(txid, update)];
     const replacement = watchesPool ? this.#updates.replacementOf(txid) : undefined;
     if (replacement === undefined) return [];
-    this.#single = undefined;
-    this.#untrack(txid);
+    this.#leaveSingle();
     return [['txReplaced', objectOf([['txid', hashText(replacement)]])]];
   }
 
@@ -76,17 +74,13 @@ export class TrackedTransactions {
   async trackMany(txids: readonly Buffer[] | null, read: Read): Promise<string | undefined> {
     const fault = faultOf(txids);
     const wanted = new Map((fault === undefined ? (txids ?? []) : []).map((txid) => [keyOf(txid), txid]));
-    for (const [key, txid] of this.#many) {
-      if (wanted.has(key)) continue;
-      this.#many.delete(key);
-      this.#memory.giveBack();
-      this.#untrack(txid);
-    }
+    this.#leaveMany(wanted);
     try {
       for (const [key, txid] of wanted) if (!this.#many.has(key) && !this.#client.isGone) await this.#addOne(key, txid, read);
     } catch (error) {
-      if (error instanceof TooManySubscriptionsError) return error.message;
-      throw error;
+      if (!(error instanceof TooManySubscriptionsError)) throw error;
+      this.#leaveMany(new Map());
+      return error.message;
     }
     return fault;
   }
@@ -114,7 +108,7 @@ export class TrackedTransactions {
       ['accelerationPositions', '[]'],
       ['cpfp', JSON.stringify(cpfpInfo(single, projection))]
     ]);
-    return this.#isNew(`single ${keyOf(single)}`, text.toString()) ? [['txPosition', text]] : [];
+    return this.#isNew(singleKey(single), text.toString()) ? [['txPosition', text]] : [];
   }
 
   /** What has gathered for the many since the last round. */
@@ -127,10 +121,28 @@ export class TrackedTransactions {
 
   /** Tracks nothing any more. The memory of the client is closed by others. */
   clear(): void {
-    const all = [...this.#many.values(), ...(this.#single === undefined ? [] : [this.#single])];
-    this.#single = undefined;
+    this.#leaveSingle();
+    const all = [...this.#many.values()];
     this.#many.clear();
     for (const txid of all) this.#untrack(txid);
+  }
+
+  #leaveSingle(): void {
+    const single = this.#single;
+    if (single === undefined) return;
+    this.#single = undefined;
+    this.#places.delete(singleKey(single));
+    this.#untrack(single);
+  }
+
+  /** All but the wanted ones. */
+  #leaveMany(wanted: ReadonlyMap<string, Buffer>): void {
+    for (const [key, txid] of this.#many) {
+      if (wanted.has(key)) continue;
+      this.#many.delete(key);
+      this.#memory.giveBack();
+      this.#untrack(txid);
+    }
   }
 
   async #addOne(key: string, txid: Buffer, read: Read): Promise<void> {
@@ -139,6 +151,8 @@ export class TrackedTransactions {
     this.#many.set(key, txid);
     const update = await read((snapshot) => this.#updates.track(txid, this.#client, snapshot));
     if (this.#client.isGone) this.clear();
+    // What came while the answer was being made is newer.
+    else if (this.#hasStanding(txid)) return;
     else if (update !== undefined) this.#note(txid, update);
     else {
       const replacement = this.#updates.replacementOf(txid);
@@ -152,6 +166,11 @@ export class TrackedTransactions {
     else if (update.type === 'pooled') facts.set('confirmed', 'false');
     else if (update.type === 'replaced') facts.set('replacedBy', hashText(update.txid));
     else facts.set('utxoSpent', update.text);
+  }
+
+  #hasStanding(txid: Buffer): boolean {
+    const facts = this.#facts.get(toDisplayHex(txid));
+    return facts?.has('confirmed') === true || facts?.has('replacedBy') === true;
   }
 
   #factsOf(txid: Buffer): Facts {
@@ -172,11 +191,13 @@ export class TrackedTransactions {
     const key = keyOf(txid);
     if (this.#many.has(key) || this.#single?.equals(txid) === true) return;
     this.#places.delete(key);
-    this.#places.delete(`single ${key}`);
     this.#facts.delete(toDisplayHex(txid));
     this.#updates.untrack(txid, this.#client);
   }
 }
+
+/** In the places that were told, of the transaction that is tracked by itself. */
+const singleKey = (txid: Buffer): string => `single ${keyOf(txid)}`;
 
 /** Reads the index by script, or throws if the client has gone. */
 type Read = <T>(use: (snapshot: ScriptSnapshot) => Promise<T>) => Promise<T>;

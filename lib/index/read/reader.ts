@@ -35,6 +35,9 @@ import type {
 /** Headers in a run when it is read from the store. */
 const STORED_AT_ONCE = 64;
 
+/** In an outpoint the index has 32 bits; some clients name greater ones. */
+const HIGHEST_OUTPUT_INDEX = 0xffff_ffff;
+
 /** Transactions whose coins are looked up at once, if they are in memory. */
 const FEW = 16;
 
@@ -230,6 +233,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   #storedCoin(txid: Buffer, index: number): Coin | undefined {
+    if (index > HIGHEST_OUTPUT_INDEX) return undefined;
     const position = positionOf(this.#records, this.#hasher, txid);
     if (this.#base !== undefined && (position === undefined || position.height <= this.#base.height)) {
       const key = baseCoinKey(txid, index);

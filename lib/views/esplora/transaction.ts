@@ -27,6 +27,9 @@ export interface EsploraTransactionForm {
 /** Inputs or outputs between two yields. */
 const SLICE = 64;
 
+/** A transaction of so many bytes may have them all in one script or item of a witness. */
+const LONG_BYTES = 0x1_0000;
+
 /** Bytes that are written around the scripts of an input or output; and for each byte of the transaction and the spent scripts. */
 const BYTES_AROUND = 520;
 const BYTES_PER_BYTE = 5;
@@ -112,9 +115,10 @@ export function* writeEsploraTransaction(
   transaction: ScannedTransaction,
   { spent, status, prefixes }: EsploraTransactionForm
 ): Generator<void, void> {
-  const { inputs, outputs, isCoinbase, bytes, hasWitness } = transaction;
+  const { inputs, outputs, isCoinbase, bytes, hasWitness, offset, length } = transaction;
   if (!isCoinbase && spent.length !== inputs.length)
     throw new RangeError(`expected ${inputs.length} spent outputs of the transaction, got ${spent.length}`);
+  if (length > LONG_BYTES) yield* writer.prepareHex(bytes, offset, offset + length);
   writer.hashField('{"txid":', transaction.txid);
   writer.integerField(',"version":', transaction.version >>> 0);
   writer.integerField(',"locktime":', transaction.locktime);
@@ -137,7 +141,7 @@ export function* writeEsploraTransaction(
     fee -= value;
     if (n % SLICE === SLICE - 1) yield;
   }
-  writer.integerField('],"size":', transaction.length);
+  writer.integerField('],"size":', length);
   writer.integerField(',"weight":', transaction.weight);
   writer.integerField(',"fee":', isCoinbase ? 0 : fee);
   writer.ascii(',"status":');

@@ -134,6 +134,17 @@ describe('writeEsploraTransaction', () => {
     expect([...steps]).to.have.length.above(2);
   });
 
+  it('yields within one long item of a witness, and writes it whole', () => {
+    const item = Buffer.alloc(1_000_000, 'witness');
+    const before = Buffer.from(`02000000000101${'11'.repeat(32)}0000000000ffffffff010000000000000000016a01fe40420f00`, 'hex');
+    const raw = Buffer.concat([before, item, Buffer.alloc(4)]);
+    const writer = new JsonWriter();
+    const spent: SpentOutput[] = [{ value: 1, script: Buffer.of(0x51) }];
+    const form = { spent, status: undefined, prefixes: coreRegtestPrefixes };
+    expect([...writeEsploraTransaction(writer, scanWholeTransaction(raw), form)]).to.have.length.above(10);
+    expect(JSON.parse(writer.toString())).to.have.nested.property('vin[0].witness[0]', item.toString('hex'));
+  });
+
   it('refuses to write without all spent outputs', () => {
     const transaction = madeTransaction([{ witness: ['51'] }, {}]);
     expect(() => textOf({ transaction, spent: [{ value: 1, script: Buffer.of(0x51) }], status: undefined })).to.throw(
