@@ -7,6 +7,7 @@ import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault } from '../../policy/package';
+import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
@@ -73,10 +74,8 @@ export class Sending {
     const wrong = packageFault(transactions);
     const trials = wrong === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : { results: [] };
     const said = saidOf(trials.results, mostRate);
-    return {
-      fault: wrong ?? trials.fault,
-      list: transactions.map((transaction, i) => ({ transaction, trial: this.#trial(transaction, said[i], mostRate) }))
-    };
+    const list = transactions.map(async (transaction, i) => ({ transaction, trial: await this.#trial(transaction, said[i], mostRate) }));
+    return { fault: wrong ?? trials.fault, list: await Promise.all(list) };
   }
 
   /**
@@ -112,7 +111,7 @@ export class Sending {
     };
   }
 
-  #trial(transaction: ScannedTransaction, result: TrialResult | undefined, mostRate: number): Trial {
+  async #trial(transaction: ScannedTransaction, result: TrialResult | undefined, mostRate: number): Promise<Trial> {
     if (result === undefined) return { type: 'unsaid' };
     if (result.type === 'missing') return { type: 'refused', reason: 'missing-inputs', details: undefined };
     const isTooMuch = result.type === 'taken' ? paysTooMuch(result, mostRate) : result.reason === FEE_TOO_HIGH;
@@ -120,7 +119,7 @@ export class Sending {
     if (result.type === 'taken') return { ...result, weight: transaction.weight };
     const { words } = result;
     if (words !== undefined) return { type: 'refused', reason: words.reason, details: words.message };
-    const fee = isTooLittleFee(result.reason) ? feeOf(transaction, this.#parts) : undefined;
+    const fee = isTooLittleFee(result.reason) ? await feeOf(transaction, this.#parts) : undefined;
     const minRate = this.#parts.node.pool.info().minRelayFeeRate;
     const [reason, details] = wordsOf(result.reason, fee, virtualSize(transaction), minRate);
     return { type: 'refused', reason, details: `${reason}${details}` };
@@ -183,14 +182,20 @@ const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight
 /** The fee in satoshis of `size` virtual bytes at `rate` satoshis per 1,000 virtual bytes. */
 const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
 
-/** Undefined when a spent output is neither in the index nor in the pool. */
-function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingParts): number | undefined {
-  return reader.read((snapshot) => {
+/**
+ * Undefined when a spent output is neither in the index nor in the pool, or nobody needs the fee: the pool takes no transaction of this weight.
+ * A transaction may spend thousands of outputs.
+ */
+async function feeOf({ weight, inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingParts): Promise<number | undefined> {
+  if (weight > LIMITS.mostWeight) return undefined;
+  return reader.read(async (snapshot) => {
+    const slice = new Slice();
     let fee = 0;
     for (const { txid, index } of inputs) {
       const coin = snapshot.coin(txid, index) ?? pool.coin(txid, index);
       if (coin === undefined) return undefined;
       fee += coin.value;
+      if (slice.isOver()) await nextTurn();
     }
     for (const { value } of outputs) fee -= value;
     return fee;
@@ -201,29 +206,50 @@ function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool }
 async function send(transaction: ScannedTransaction, mostRate: number, parts: SendingParts): Promise<void> {
   const { reader, node } = parts;
   const { txid, raw } = transaction;
-  if (reader.read((snapshot) => hasCoins(transaction, snapshot))) throw inUtxoSet();
-  const size = virtualSize(transaction);
-  const fee = node.pool.entry(txid) === undefined ? feeOf(transaction, parts) : undefined;
-  if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, size)) {
-    // Any other reason for refusal takes precedence over the fee.
-    const {
-      results: [result]
-    } = await node.tryTransactions([raw]);
-    if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result, fee, size, parts);
-    throw new CallError(CODES.transaction, TOO_MUCH_FEE);
-  }
+  if (await reader.read((snapshot) => hasCoins(transaction, snapshot))) throw inUtxoSet();
+  const isNew = node.pool.entry(txid) === undefined;
+  const fee = isNew ? await feeOf(transaction, parts) : undefined;
+  if (isNew && mostRate > 0) await checkRate(transaction, { fee, mostRate }, parts);
   try {
     await node.broadcast(raw);
   } catch (error) {
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
-    throw error instanceof TransactionRefusedError ? refusal({ reason: error.message, words: error.words }, fee, size, parts) : error;
+    if (!(error instanceof TransactionRefusedError)) throw error;
+    throw refusal({ reason: error.message, words: error.words }, fee, virtualSize(transaction), parts);
   }
 }
 
+interface LimitedFee {
+  /** Undefined: the node may know the outputs that are spent. A reader of a fleet may be behind it, as the index is for a moment. */
+  readonly fee: number | undefined;
+  readonly mostRate: number;
+}
+
+/** @throws CallError -25 when the fee rate is higher; any other reason for refusal takes precedence over that. */
+async function checkRate(transaction: ScannedTransaction, { fee, mostRate }: LimitedFee, parts: SendingParts): Promise<void> {
+  const size = virtualSize(transaction);
+  if (fee !== undefined && fee <= feeAt(mostRate, size)) return;
+  const {
+    results: [result]
+  } = await parts.node.tryTransactions([transaction.raw]);
+  if (fee === undefined) {
+    if (result?.type === 'taken' && paysTooMuch(result, mostRate)) throw tooMuchFee();
+    return;
+  }
+  if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result, fee, size, parts);
+  throw tooMuchFee();
+}
+
 /** Whether one of its outputs is a coin of the chain. */
-function hasCoins({ txid, outputs }: ScannedTransaction, snapshot: IndexSnapshot): boolean {
-  return mayBeInChain(txid, snapshot) && outputs.some((_, n) => snapshot.coin(txid, n) !== undefined);
+async function hasCoins({ txid, outputs }: ScannedTransaction, snapshot: IndexSnapshot): Promise<boolean> {
+  if (!mayBeInChain(txid, snapshot)) return false;
+  const slice = new Slice();
+  for (const n of outputs.keys()) {
+    if (snapshot.coin(txid, n) !== undefined) return true;
+    if (slice.isOver()) await nextTurn();
+  }
+  return false;
 }
 
 function mayBeInChain(txid: Buffer, snapshot: IndexSnapshot): boolean {
@@ -234,6 +260,8 @@ function mayBeInChain(txid: Buffer, snapshot: IndexSnapshot): boolean {
     throw error;
   }
 }
+
+const tooMuchFee = (): CallError => new CallError(CODES.transaction, TOO_MUCH_FEE);
 
 const inUtxoSet = (): CallError => new CallError(CODES.alreadyInUtxoSet, 'Transaction outputs already in utxo set');
 
@@ -251,7 +279,7 @@ function refusal({ reason, words }: Refusal, fee: number | undefined, size: numb
   // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
-  if (reason === FEE_TOO_HIGH) return new CallError(CODES.transaction, TOO_MUCH_FEE);
+  if (reason === FEE_TOO_HIGH) return tooMuchFee();
   if (words !== undefined) return new CallError(CODES.rejected, words.message);
   const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
   return new CallError(CODES.rejected, `${text}${details}`);
