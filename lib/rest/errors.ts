@@ -20,7 +20,8 @@ export const outpointsTwice = (): HttpError => new HttpError(400, 'Combination o
 export const tooManyOutpoints = (most: number, tried: number): HttpError =>
   new HttpError(400, `Error: max outpoints exceeded (max: ${most}, tried: ${tried})`);
 
-export const notFound = (hash: string): HttpError => new HttpError(404, `${hash} not found`);
+/** `cause`: for the log. */
+export const notFound = (hash: string, cause?: Error): HttpError => new HttpError(404, `${hash} not found`, [], { cause });
 
 export const unknownFilterType = (type: string): HttpError => new HttpError(400, `Unknown filtertype ${type}`);
 
@@ -45,8 +46,9 @@ export const sequenceInVerbose = (): HttpError =>
 /** `expected`: the form of the path. */
 export const badUri = (expected: string): HttpError => new HttpError(400, `Invalid URI format. Expected ${expected}`);
 
-/** The node has the block but cannot read it; the log says why. */
-export const unreadableBlock = (hash: string, cause: Error): HttpError => new HttpError(500, `I/O error reading ${hash}`, [], { cause });
+/** The node has the block but cannot read it; the log says why. `status`: the profile's. */
+export const unreadableBlock = (hash: string, status: 404 | 500, cause: Error): HttpError =>
+  new HttpError(status, status === 404 ? `${hash} not found` : `I/O error reading ${hash}`, [], { cause });
 
 export const missingPartParameter = (name: 'offset' | 'size'): HttpError => new HttpError(400, `Block part ${name} missing or invalid`);
 

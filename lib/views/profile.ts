@@ -69,6 +69,8 @@ export interface ProfileReplies {
   readonly cacheControl: boolean;
   /** The coinbase of the genesis block, whose output cannot be spent, is found as a transaction. */
   readonly genesisCoinbase: boolean;
+  /** The status for a block that is lost or damaged on the node's disk. */
+  readonly unreadableBlockStatus: 404 | 500;
 }
 
 /** Defaults of options. */
@@ -102,7 +104,7 @@ export const PROFILES = {
       noHeaderCount: 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.',
       headerCountOutOfRange: (text) => `Header count out of range: ${text}`
     },
-    replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false, genesisCoinbase: true },
+    replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false, genesisCoinbase: true, unreadableBlockStatus: 404 },
     limits: { threads: 4, workQueue: 16 },
     rpc: false
   },
@@ -127,7 +129,7 @@ export const PROFILES = {
       noHeaderCount: 'Invalid URI format. Expected /rest/headers/<hash>.<ext>?count=<count>',
       headerCountOutOfRange: (text, most) => `Header count is invalid or out of acceptable range (1-${most}): ${text}`
     },
-    replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true, genesisCoinbase: false },
+    replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true, genesisCoinbase: false, unreadableBlockStatus: 500 },
     limits: { threads: 16, workQueue: 64 },
     rpc: true
   }

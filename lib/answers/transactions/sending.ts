@@ -186,7 +186,10 @@ const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 
  * Undefined when a spent output is neither in the index nor in the pool, or nobody needs the fee: the pool takes no transaction of this weight.
  * A transaction may spend thousands of outputs.
  */
-async function feeOf({ weight, inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingParts): Promise<number | undefined> {
+async function feeOf(
+  { weight, inputs, outputs }: ScannedTransaction,
+  { reader, node: { pool } }: SendingParts
+): Promise<number | undefined> {
   if (weight > LIMITS.mostWeight) return undefined;
   return reader.read(async (snapshot) => {
     const slice = new Slice();

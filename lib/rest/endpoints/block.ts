@@ -6,7 +6,7 @@ import { blockSchema, blockSummarySchema } from '../../views/block';
 import { formatNotFound } from '../errors';
 import { ALL_FORMATS, parseHash, splitSuffix } from '../format';
 import { inFormats, OF_BLOCK, UNKNOWN_BLOCK } from '../operations';
-import { otherBlock, refuseBlock } from './known-block';
+import { orUnreadable, otherBlock, refuseBlock } from './known-block';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint } from '../endpoint';
 import type { PlacedOperation } from '../../describe/open-api';
@@ -20,7 +20,7 @@ export function blockEndpoint(answers: Answers, form: 'json' | 'summary'): Endpo
     const block = findActiveBlock(hash, answers) ?? (await otherBlock(hash, parameter, answers));
     const isActive = block.tip !== undefined;
     if (format === 'hex' || format === 'json') {
-      const made = await blockForms.text(block, format === 'hex' ? 'hex' : form, request);
+      const made = await orUnreadable(blockForms.text(block, format === 'hex' ? 'hex' : form, request), parameter, answers);
       if (made === undefined) return refuseBlock(block, parameter, answers);
       const { text, release, isLacking } = made;
       // A node that prunes may throw the block away at any time.
@@ -28,7 +28,7 @@ export function blockEndpoint(answers: Answers, form: 'json' | 'summary'): Endpo
       // Bytes and hex never change; JSON changes with the block's place in the chain.
       return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format === 'hex', tip, release };
     }
-    const body = await blockForms.bytes(block, request);
+    const body = await orUnreadable(blockForms.bytes(block, request), parameter, answers);
     if (body === undefined) return refuseBlock(block, parameter, answers);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     return { contentType: CONTENT_TYPES.bin, body, isImmutable: isActive };

@@ -2,11 +2,10 @@
 
 import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
 import { inQuery, type OperationParameter } from '../../describe/open-api';
-import { UnreadableBlockError } from '../../node/errors';
-import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
+import { badPart, formatNotFound, missingPartParameter, noJson } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { inFormats, OF_BLOCK, UNKNOWN_BLOCK } from '../operations';
-import { otherBlock, refuseBlock } from './known-block';
+import { orUnreadable, otherBlock, refuseBlock } from './known-block';
 import type { Answers } from '../../answers/answers';
 import type { Endpoint, RestRequest } from '../endpoint';
 import type { PlacedOperation } from '../../describe/open-api';
@@ -49,9 +48,7 @@ export function blockPartEndpoint(context: Answers): Endpoint {
     const { parameter, format } = splitSuffix(request.pathOnly);
     const hash = parseHash(parameter);
     const block = findActiveBlock(hash, context) ?? (await otherBlock(hash, parameter, context));
-    const part = await read(block, parameter, wanted, request).catch((error: unknown) => {
-      throw error instanceof UnreadableBlockError ? unreadableBlock(parameter, error) : error;
-    });
+    const part = await orUnreadable(read(block, parameter, wanted, request), parameter, context);
     if (part === undefined) return refuseBlock(block, parameter, context);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const { contentType, body } = await replyIn(format, { binary: () => part, json: () => part }, ALL_FORMATS, request);

@@ -5,6 +5,7 @@ import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { described } from '../../describe/schema';
 import { BLOCK_HASH } from '../../describe/values';
+import { UnreadableBlockError } from '../../node/errors';
 import { transactionJson, transactionSchema } from '../../views/transaction';
 import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
@@ -36,13 +37,18 @@ export function transactionEndpoint(context: Answers): Endpoint {
     const txid = parseHash(parameter);
     const { tip, found } = reader.read((snapshot) => ({ tip: snapshot.tip, found: find(txid, snapshot) }));
     if (found?.block.height === 0 && !genesisCoinbase) throw notFound(parameter);
-    const confirmed = found && (await found.read(request));
+    let lost: UnreadableBlockError | undefined;
+    const confirmed = await found?.read(request).catch((error: unknown) => {
+      if (!(error instanceof UnreadableBlockError)) throw error;
+      lost = error;
+      return undefined;
+    });
     if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
     // Read in the same tick as the index, unless that had it: a transaction that is being confirmed is in at least one of the two.
     const pooled = confirmed === undefined ? node.pool.transaction(txid) : undefined;
     const transaction = confirmed ?? (pooled && scanWholeTransaction(pooled));
-    if (transaction === undefined) throw notFound(parameter);
-    const blockHash = confirmed && found.block.hash;
+    if (transaction === undefined) throw notFound(parameter, lost);
+    const blockHash = confirmed && found?.block.hash;
     const forms = {
       binary: () => (witness ? transaction.raw : transaction.stripped),
       json: () => transactionJson(transaction, { prefixes, fields, blockHash })
