@@ -178,7 +178,7 @@ export interface PoolInfo {
   /** Memory in bytes, as the node counts it. */
   readonly usage: number;
   readonly maxUsage: number;
-  /** Satoshis per 1,000 virtual bytes. */
+  /** What the pool asks for now, not less than what it always asks for. Satoshis per 1,000 virtual bytes, as the next one. */
   readonly minFeeRate: number;
   readonly minRelayFeeRate: number;
   /** Whether a better transaction takes the place of those that it conflicts with. */

@@ -31,15 +31,15 @@ export class RollingFloor {
     this.#at = now;
   }
 
-  /** `fullness`: how much of its memory the pool uses, from 0 to 1. `now`: Unix seconds. */
+  /** A whole number: what is asked for is what is shown. `fullness`: how much of its memory the pool uses, from 0 to 1. `now`: Unix seconds. */
   rate(fullness: number, now: number): number {
-    if (!this.#mayFall || this.#rate === 0) return this.#rate;
+    if (!this.#mayFall || this.#rate === 0) return Math.round(this.#rate);
     if (now > this.#at + STEP_SECONDS) {
       const halfLife = HALF_LIFE_SECONDS / (fullness < 0.25 ? 4 : fullness < 0.5 ? 2 : 1);
       this.#rate /= 2 ** ((now - this.#at) / halfLife);
       this.#at = now;
       if (this.#rate < this.#incrementalRate / 2) this.#rate = 0;
     }
-    return this.#rate === 0 ? 0 : Math.max(this.#rate, this.#incrementalRate);
+    return this.#rate === 0 ? 0 : Math.max(Math.round(this.#rate), this.#incrementalRate);
   }
 }

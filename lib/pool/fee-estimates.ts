@@ -10,7 +10,7 @@ const VBYTES_PER_RATE = 1_000;
 
 /** The numbers of blocks for which there are estimates. */
 const SHORT_TARGETS = Array.from({ length: 25 }, (_, i) => i + 1);
-/** These targets always have an estimate: for so long a wait the relay fee will do. */
+/** These targets always have an estimate: for so long a wait the least that the pool takes will do. */
 const LONG_TARGETS = [144, 504, 1_008];
 
 export interface FeeTarget {
@@ -21,7 +21,7 @@ export interface FeeTarget {
 }
 
 /**
- * Estimates in ascending order of blocks, without targets that have none. No rate is below that of a longer wait, or below the relay fee.
+ * Estimates in ascending order of blocks, without targets that have none. No rate is below that of a longer wait, or below what the pool asks for.
  * On regtest there are none, as in Bitcoin Core before it has seen transactions confirm.
  */
 export function feeEstimates(
@@ -29,14 +29,14 @@ export function feeEstimates(
   { vsize, histogram }: Pick<PoolSummary, 'vsize' | 'histogram'>
 ): FeeTarget[] {
   if (node.network.chain === 'regtest') return [];
-  const relayRate = node.pool.info().minRelayFeeRate / VBYTES_PER_RATE;
+  const leastRate = node.pool.info().minFeeRate / VBYTES_PER_RATE;
   const rateOf = (blocks: number): number | undefined => {
     const estimate = node.estimateFee(blocks);
     if (estimate !== undefined) return estimate.rate / VBYTES_PER_RATE;
-    return vsize > BLOCK_VSIZE || LONG_TARGETS.includes(blocks) ? (rateAt(histogram, blocks * BLOCK_VSIZE) ?? relayRate) : undefined;
+    return vsize > BLOCK_VSIZE || LONG_TARGETS.includes(blocks) ? (rateAt(histogram, blocks * BLOCK_VSIZE) ?? leastRate) : undefined;
   };
   const targets: FeeTarget[] = [];
-  let least = relayRate;
+  let least = leastRate;
   for (const blocks of [...SHORT_TARGETS, ...LONG_TARGETS].reverse()) {
     const rate = rateOf(blocks);
     if (rate === undefined) continue;

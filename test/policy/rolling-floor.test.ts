@@ -51,6 +51,13 @@ describe('what a pool that was full asks for', () => {
     expect(floor.rate(1, START + 13 * HOUR)).to.equal(0);
   });
 
+  it('is always a whole number, as it is shown', () => {
+    floor.evicted(7_000);
+    floor.blockCame(START);
+    for (let at = START; at < START + HOUR; at += 60) expect(floor.rate(1, at) % 1).to.equal(0);
+    expect(floor.rate(1, START + HOUR)).to.be.closeTo(7_100 / 2 ** (1 / 12), 0.5);
+  });
+
   it('waits for another block after something was dropped again', () => {
     floor.evicted(900);
     floor.blockCame(START);

@@ -5,6 +5,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { feeEstimates, type FeeTarget } from '../../lib/pool/fee-estimates';
 import { nodeWith } from '../support/changed-node';
 import { openRegtestNode } from '../support/regtest-node';
+import type { PoolInfo, PoolSource } from '../../lib/node/types';
 import type { FeeBin } from '../../lib/pool/summary';
 import type { TestFullNode } from '../support/bcoin';
 
@@ -22,9 +23,11 @@ describe('fee estimates', () => {
   after(() => host.close());
 
   /** Estimates as on the main network. `rates`: the node's estimates by blocks, in satoshis per 1,000 virtual bytes. */
-  function estimates(histogram: readonly FeeBin[], rates: Readonly<Record<number, number>> = {}): FeeTarget[] {
+  function estimates(histogram: readonly FeeBin[], rates: Readonly<Record<number, number>> = {}, minFeeRate?: number): FeeTarget[] {
+    const info = (): PoolInfo => ({ ...regtest.pool.info(), ...(minFeeRate !== undefined && { minFeeRate }) });
     const node = nodeWith(regtest, {
       network: { ...regtest.network, chain: 'main' },
+      pool: Object.assign(Object.create(regtest.pool) as PoolSource, { info }),
       estimateFee: (blocks) => {
         const within = Object.keys(rates)
           .map(Number)
@@ -51,6 +54,10 @@ describe('fee estimates', () => {
     expect(shown(estimates([]))).to.equal(`144: ${RELAY_RATE}, 504: ${RELAY_RATE}, 1008: ${RELAY_RATE}`);
     // A pool of one block may not have been filled yet.
     expect(shown(estimates(pool(50, 40)))).to.equal(`144: ${RELAY_RATE}, 504: ${RELAY_RATE}, 1008: ${RELAY_RATE}`);
+  });
+
+  it('are not below what a full pool asks for', () => {
+    expect(shown(estimates(pool(50, 40, 30), { 6: 2_000 }, 7_200))).to.equal(`${upTo(1, 25, 7.2)}, 144: 7.2, 504: 7.2, 1008: 7.2`);
   });
 
   it('are the fee rate at the target’s depth in a pool of more than a block', () => {

@@ -142,7 +142,7 @@ export class PooledEntries {
       const size = mempool.getSize();
       if (size <= maxSize && before - size >= maxSize * ROOM) return;
       await this.#evict(new Set(nodes));
-      this.#rollingFloor.evicted((fee * VBYTES_PER_RATE * WEIGHT_PER_VBYTE) / weight);
+      this.#rollingFloor.evicted(Math.floor((fee * VBYTES_PER_RATE * WEIGHT_PER_VBYTE) / weight));
     }
   }
 

@@ -37,8 +37,8 @@ export const feeCalls = {
       const target = Math.max(LEAST_BLOCKS, Math.min(asked, node.mostFeeBlocks));
       const estimate = node.estimateFee(target);
       const writer = new JsonWriter();
-      // A transaction below the relay fee would not reach a miner.
-      if (estimate !== undefined) writer.amountField('{"feerate":', Math.max(estimate.rate, node.pool.info().minRelayFeeRate));
+      // A transaction that pays less than pools ask for would not reach a miner.
+      if (estimate !== undefined) writer.amountField('{"feerate":', Math.max(estimate.rate, node.pool.info().minFeeRate));
       else writer.ascii('{"errors":["Insufficient data or no feerate found"]');
       writer.integerField(',"blocks":', estimate?.blocks ?? 0);
       writer.ascii('}');
