@@ -149,5 +149,8 @@ export function compareDisplayed(a: Buffer, b: Buffer): number {
 /** A hash as the key of a map or cache. */
 export const keyOf = (hash: Buffer): string => hash.toString('latin1');
 
+/** The hash of such a key. */
+export const hashOfKey = (key: string): Buffer => Buffer.from(key, 'latin1');
+
 /** The hash by which an index finds what has to do with a locking script: its SHA-256, not reversed. */
 export const scriptHashOf = (script: Buffer): Buffer => sha256(script);

@@ -122,7 +122,7 @@ const body: fc.Arbitrary<RecordBody> = fc.oneof(
     height: u32,
     isUnbroadcast: fc.boolean()
   }),
-  fc.record({ type: fc.constant('clear' as const), kept: fc.array(hash, { maxLength: 4 }) }),
+  fc.record({ type: fc.constant('clear' as const), kept: fc.array(hash, { maxLength: 4 }), part: fc.nat(), hasMore: fc.boolean() }),
   beat
 );
 

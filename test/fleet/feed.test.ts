@@ -212,6 +212,25 @@ describe('a feeding node', function () {
     expect(node.log.lines.join('\n')).to.include('set max_payload to 8MB');
   });
 
+  it('keeps a pool whose txids do not fit into one record', async () => {
+    const { url, smallBus } = await openSmall();
+    const node = await openNode();
+    const faucet = await Faucet.on(node.node, 100);
+    for (let i = 0; i < 100; i++) await faucet.pays(ADDRESS, 10_000);
+    await node.lead({}, url);
+    const last = await node.feed.settled();
+    const log = await FleetLog.open(smallBus, SUBJECTS, node.source.network.genesisHash);
+    const folded = new FoldedLog();
+    let clears = 0;
+    for await (const { record, sequence } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
+      folded.apply(record.body, sequence);
+      if (record.body.type === 'clear') clears++;
+      if (sequence >= last) break;
+    }
+    await folded.expectEqual(node.source);
+    expect(clears).to.be.greaterThan(1);
+  });
+
   it('sends its pool in pages that the servers take', async () => {
     const { url, smallBus } = await openSmall();
     const node = await openNode();

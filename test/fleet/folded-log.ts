@@ -26,6 +26,8 @@ export class FoldedLog {
   readonly blocks = new Map<string, FoldedBlock>();
   /** Transactions of blocks that were disconnected, and that were not in the pool then. */
   readonly #left = new Set<string>();
+  /** Of the records of a clearing. */
+  #kept: string[][] = [];
   #parts: { readonly first: number; readonly parts: BlockPart[] } = { first: 0, parts: [] };
 
   apply(body: RecordBody, sequence: number): void {
@@ -61,7 +63,11 @@ export class FoldedLog {
         this.#change(body);
         break;
       case 'clear': {
-        const kept = new Set(body.kept.map(keyOf));
+        if (body.part === 0) this.#kept = [];
+        expect(body.part).to.equal(this.#kept.length);
+        this.#kept.push(body.kept.map(keyOf));
+        if (body.hasMore) break;
+        const kept = new Set(this.#kept.flat());
         for (const key of this.pool.keys()) if (!kept.has(key)) this.pool.delete(key);
         break;
       }

@@ -8,7 +8,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { bcoin, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { signed } from '../support/signed';
-import type { PoolAdd } from '../../lib/fleet/messages/records';
+import { WHOLE_CLEAR, type PoolAdd } from '../../lib/fleet/messages/records';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent, PoolSource } from '../../lib/node/types';
 
@@ -116,10 +116,28 @@ describe('the pool of a reader', () => {
     replica.apply({ type: 'remove', txid: first.hash(), replacement: better.hash() });
     expect(replica.txids()).to.deep.equal([better.hash()]);
     expect(replica.spender(coinbases[0]?.hash() as Buffer, 0)).to.deep.equal({ txid: better.hash(), input: 0 });
-    replica.apply({ type: 'clear', kept: [] });
+    replica.apply(WHOLE_CLEAR);
     expect(replica.isSpent(coinbases[0]?.hash() as Buffer, 0)).to.equal(false);
     expect(replica.info()).to.deep.include({ size: 0, bytes: 0, totalFee: 0, unbroadcast: 0 });
     expect(told.at(-1)).to.equal('clear');
+  });
+
+  it('drops what a clearing does not keep once its last record has come, and tells nothing of the others', async () => {
+    const [first, second, third] = await Promise.all(coinbases.slice(0, 3).map((coinbase) => broadcast(coinbase)));
+    const hashOf = (spend: HostTransaction | undefined): Buffer => spend?.hash() ?? expect.fail('a transaction');
+    const [one, two, three] = [first, second, third].map(hashOf) as [Buffer, Buffer, Buffer];
+    told = [];
+    // Only the end of one: it belongs to what was before this pool.
+    replica.apply({ type: 'clear', kept: [two], part: 1, hasMore: false });
+    replica.apply({ type: 'clear', kept: [one], part: 0, hasMore: true });
+    replica.apply({ type: 'clear', kept: [one], part: 0, hasMore: true });
+    expect([replica.txids(), told]).to.deep.equal([[one, two, three], []]);
+    replica.apply({ type: 'clear', kept: [three], part: 1, hasMore: false });
+    expect(replica.txids()).to.deep.equal([one, three]);
+    expect(told).to.deep.equal([`remove ${two.toString('hex')}`]);
+    const { revision } = replica;
+    replica.apply({ type: 'clear', kept: [one, three, Buffer.alloc(32)], part: 0, hasMore: false });
+    expect([replica.revision, told.length]).to.deep.equal([revision, 1]);
   });
 
   it('refuses a transaction without its coins, and bytes that are none', async () => {

@@ -5,6 +5,7 @@
 // loop. Listeners that know another status than the one that is found are notified of it.
 
 import { setImmediate } from 'node:timers/promises';
+import { hashOfKey } from '../../bitcoin/hash';
 import { isOfChain, touchedIn, type Change } from '../updates/changes';
 import { notify } from '../updates/listener';
 import { Pending } from '../updates/pending';
@@ -185,7 +186,7 @@ export class StatusNotifier implements Notifier {
     if (status === undefined || this.#pending.has(subscribed)) return undefined;
     // A block changes heights in the pool at once, but the pool says so only when it drops the block's transactions.
     const isMoving = Math.max(pass, this.#lastCollected) <= this.#lastMove;
-    if (isMoving && this.#parts.pool.totals(Buffer.from(key, 'latin1')).transactions > 0) return undefined;
+    if (isMoving && this.#parts.pool.totals(hashOfKey(key)).transactions > 0) return undefined;
     return { status, pass };
   }
 
@@ -264,7 +265,7 @@ export class StatusNotifier implements Notifier {
 
   /** To be called in the turn of the pass. */
   #historyOf({ key }: SubscribedScript, snapshot: ScriptSnapshot): ScriptHistory {
-    return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
+    return this.#parts.histories.at(hashOfKey(key), snapshot);
   }
 
   #statusOf(subscribed: SubscribedScript, { history, newRows }: Collected, pass: number, most: number): Status | Promise<Status> {

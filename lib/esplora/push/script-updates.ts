@@ -7,7 +7,7 @@ import { placeIfKnown } from '../../answers/transactions/transactions';
 import { touchedIn, type Change } from '../../answers/updates/changes';
 import { notify, type Listener } from '../../answers/updates/listener';
 import { Pending } from '../../answers/updates/pending';
-import { keyOf } from '../../bitcoin/hash';
+import { hashOfKey, keyOf } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
@@ -171,7 +171,7 @@ export class ScriptUpdates implements Notifier {
   }
 
   #pooledAt(key: string, snapshot: ScriptSnapshot): PooledScript {
-    return this.#parts.context.pooled.at(Buffer.from(key, 'latin1'), snapshot);
+    return this.#parts.context.pooled.at(hashOfKey(key), snapshot);
   }
 
   async #compare(tracked: TrackedScript, { before, pooled }: Collected, snapshot: ScriptSnapshot): Promise<void> {

@@ -1,11 +1,11 @@
 // The pool's part of the log, while this node leads: what has been written of each transaction, changes as they happen, and the difference
 // between the log's pool and the node's. An entry is read when it is written, not in its event: some of its fields are set afterwards.
 
-import { HASH_LENGTH, keyOf } from '../../bitcoin/hash';
+import { HASH_LENGTH, hashOfKey, keyOf } from '../../bitcoin/hash';
 import { messageOf } from '../../turns/error-text';
 import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types';
-import type { LogPosition, PoolAdd } from '../messages/records';
+import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { PoolPage } from '../messages/questions';
 import type { Outbox } from './outbox';
 
@@ -65,7 +65,8 @@ export class PoolFeed {
   /** Writes that all others have left the pool, whoever wrote that they are there. */
   async removeOthers(txids: readonly Buffer[]): Promise<void> {
     const there = new Set(txids.map(keyOf));
-    for (const [key, { txid }] of this.#written) if (!there.has(key)) await this.removed({ type: 'remove', txid });
+    const others = [...this.#written.keys(), ...this.#kept].filter((key) => !there.has(key));
+    for (const key of others) await this.removed({ type: 'remove', txid: hashOfKey(key) });
     if (!this.#isKnown) await this.#begin(txids);
     await this.#compare();
   }
@@ -94,7 +95,7 @@ export class PoolFeed {
   async cleared(): Promise<void> {
     this.#written.clear();
     this.#kept.clear();
-    await this.#outbox.add({ type: 'clear', kept: [] });
+    await this.#outbox.add(WHOLE_CLEAR);
   }
 
   /** Writes what has changed without an event: fees, marks, heights. */
@@ -140,10 +141,9 @@ export class PoolFeed {
   /** What an earlier leader wrote stays where this node has the transaction as well, until it has written it anew. */
   async #begin(txids: readonly Buffer[]): Promise<void> {
     const most = Math.min(MOST_KEPT, Math.floor((this.#outbox.mostBytes - CLEAR_BYTES) / HASH_LENGTH));
-    // Those that do not fit are added again where a reader had them.
-    const kept = txids.slice(0, most);
-    await this.#outbox.add({ type: 'clear', kept });
-    for (const key of kept.map(keyOf)) if (!this.#written.has(key)) this.#kept.add(key);
+    for (let part = 0, at = 0; part === 0 || at < txids.length; part++, at += most)
+      await this.#outbox.add({ type: 'clear', kept: txids.slice(at, at + most), part, hasMore: at + most < txids.length });
+    for (const key of txids.map(keyOf)) if (!this.#written.has(key)) this.#kept.add(key);
     this.#isKnown = true;
   }
 

@@ -111,6 +111,7 @@ export class Term {
       while (!signal.aborted) {
         if (!this.#isAligned || this.#queue.hasOverflowed) {
           await this.#align();
+          if (!this.#isAligned) continue;
           leads();
         }
         await this.#turn();

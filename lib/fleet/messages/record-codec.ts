@@ -77,7 +77,7 @@ interface Fields {
   };
   readonly poolRemove?: { readonly txid: Buffer; readonly replacement: Buffer };
   readonly poolChange?: { readonly txid: Buffer; readonly modifiedFee: Wide; readonly height: number; readonly unbroadcast: boolean };
-  readonly poolClear?: { readonly kept: Buffer };
+  readonly poolClear?: { readonly kept: Buffer; readonly part: number; readonly more: boolean };
   readonly beat?: object;
 }
 
@@ -108,7 +108,7 @@ function fieldsOf(body: RecordBody): Readonly<Record<string, object>> {
     case 'change':
       return { poolChange: { ...body, unbroadcast: body.isUnbroadcast } };
     case 'clear':
-      return { poolClear: { kept: Buffer.concat(body.kept) } };
+      return { poolClear: { kept: Buffer.concat(body.kept), part: body.part, more: body.hasMore } };
     case 'beat':
       return { beat: BEAT.toFields(body) };
   }
@@ -186,7 +186,7 @@ function bodyOf(fields: Fields): RecordBody {
       isUnbroadcast: unbroadcast
     };
   }
-  if (poolClear) return { type: 'clear', kept: hashesOf(poolClear.kept) };
+  if (poolClear) return { type: 'clear', kept: hashesOf(poolClear.kept), part: poolClear.part, hasMore: poolClear.more };
   if (beat) return beatOf(beat);
   throw new NewerMessageError('Record: of a kind that this release of bcoin-rest does not know');
 }

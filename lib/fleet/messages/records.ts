@@ -113,12 +113,19 @@ export interface PoolChange {
   readonly isUnbroadcast: boolean;
 }
 
-/** All transactions have left the pool but those that are kept. */
+/** All transactions have left the pool but those that are kept, by this record and those before it that belong to it. */
 export interface PoolClear {
   readonly type: 'clear';
   /** Txids. Not all of them need to be in the reader's pool: those that it lacks are added by later records. */
   readonly kept: readonly Buffer[];
+  /** From 0. */
+  readonly part: number;
+  /** Whether the next record has further ones; until the last one nothing has left. */
+  readonly hasMore: boolean;
 }
+
+/** Nothing is kept. */
+export const WHOLE_CLEAR: PoolClear = { type: 'clear', kept: [], part: 0, hasMore: false };
 
 /** What the leading node says of itself, once a second and after changes. */
 export interface Beat {

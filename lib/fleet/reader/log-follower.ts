@@ -14,7 +14,7 @@ import { NoNodeError } from '../../node/errors';
 import { UntrueRecordError } from './errors';
 import type { IndexLogger } from '../../follow/logger';
 import type { FleetLog, LoggedRecord } from '../log/log-reader';
-import type { Connect, LogPosition, PoolRecord } from '../messages/records';
+import { WHOLE_CLEAR, type Connect, type LogPosition, type PoolRecord } from '../messages/records';
 import type { Beats } from './beats';
 import type { BlockStore } from './block-store';
 import type { StoredBlock } from './stored-block';
@@ -216,7 +216,7 @@ export class LogFollower extends Loop {
     // The blocks since the last time: the index will want them.
     if (kept?.incarnation === log.incarnation && kept.sequence >= log.first - 1 && kept.sequence < word.sequence)
       await this.#recall(log, kept.sequence + 1, word.sequence);
-    pool.apply({ type: 'clear', kept: [] });
+    pool.apply(WHOLE_CLEAR);
     for (let [after, more] = [0, true]; more;) {
       const page = await nodes.askOnlyLeader('pool', { after, mostBytes: PAGE_BYTES });
       if (page.at.incarnation !== log.incarnation || page.at.sequence < word.sequence)

@@ -22,6 +22,9 @@ const NO_BEAT: BeatPool = {
   bytes: 0
 };
 
+/** Transactions that a clearing may keep. No pool has as many. */
+const MOST_KEPT = 1_000_000;
+
 interface Spender {
   readonly txid: Buffer;
   readonly input: number;
@@ -36,6 +39,8 @@ export class PoolReplica implements PoolSource {
   readonly #entries = new Map<string, ReplicaEntry>();
   /** By outpoint. */
   readonly #spenders = new Map<string, Spender>();
+  /** What a clearing whose records are still coming keeps. */
+  #keeping: { readonly keys: Set<string>; parts: number } | undefined;
   #figures = NO_BEAT;
   #revision = 0;
   #bytes = 0;
@@ -188,9 +193,21 @@ export class PoolReplica implements PoolSource {
     this.#changed();
   }
 
-  #clear({ kept }: PoolClear): void {
-    const keys = new Set(kept.map(keyOf));
-    for (const [key, entry] of this.#entries) if (!keys.has(key)) this.#forget(key, entry);
+  /** Without its first records, a clearing says nothing: this pool came from a node that has written it. */
+  #clear({ kept, part, hasMore }: PoolClear): void {
+    const keeping = part === 0 ? { keys: new Set<string>(), parts: 0 } : this.#keeping;
+    const follows = keeping?.parts === part && keeping.keys.size + kept.length <= MOST_KEPT;
+    this.#keeping = follows && hasMore ? keeping : undefined;
+    if (!follows) return;
+    for (const txid of kept) keeping.keys.add(keyOf(txid));
+    keeping.parts++;
+    if (hasMore) return;
+    if (keeping.keys.size > 0) {
+      // Whoever listens to the pool has nothing to do for those that stay.
+      for (const key of [...this.#entries.keys()]) if (!keeping.keys.has(key)) this.#drop(key);
+      return;
+    }
+    for (const [key, entry] of this.#entries) this.#forget(key, entry);
     this.#changed();
     this.#events.next({ type: 'clear' });
   }
