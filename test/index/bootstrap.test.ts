@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
 import { headerKey, TIP_KEY } from '../../lib/index/records/chain';
 import { NotYetKnownError } from '../../lib/index/errors';
+import { NoNodeError, UnreadableBlockError } from '../../lib/node/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -292,6 +294,37 @@ describe('an index that starts from the coins of the node', () => {
     await reopened();
     await expectRight(store, real);
   });
+
+  const [torn, away] = [new UnreadableBlockError(Buffer.alloc(32, 7), new Error('torn')), new NoNodeError('no node answers: timeout')];
+  for (const [what, call, error] of [
+    ['an earlier block is torn', 'rawBlock', torn],
+    ['no node gives it an earlier block', 'rawBlock', away],
+    ['no node says what an earlier block spends', 'spentCoins', away]
+  ] as const)
+    it(`answers although ${what}, and goes on with the backfill after a later block`, async () => {
+      const { height } = node.tip();
+      // The last four blocks spend something.
+      const faulty = height - 3;
+      let fails = true;
+      const given = async <T>(hash: Buffer, read: (hash: Buffer) => Promise<T>): Promise<T> => {
+        if (fails && ((await real.entry(hash))?.height ?? 0) <= faulty) throw error;
+        return read(hash);
+      };
+      const phases: string[] = [];
+      index = newIndex({ node: nodeWith(real, { pruned: true, [call]: (hash: Buffer) => given<unknown>(hash, (of) => real[call](of)) }) });
+      index.state$.subscribe(({ phase }) => phases.push(phase));
+      await opened();
+      const words = `Transactions are known from block ${faulty + 1} up for now: ${error.message}.`;
+      while (!said(words)) await new Promise(setImmediate);
+      await mine(host, 1);
+      await firstValueFrom(index.tip$.pipe(filter((tip) => tip.height === height + 1)));
+      expect(baseOf(store)).to.include({ positionsFrom: faulty + 1, ended: false });
+      fails = false;
+      await mine(host, 1);
+      await expectRight(store, real);
+      expect(phases).to.not.include('failed');
+      expect(log.lines.filter((line) => line.includes(words))).to.have.length(1);
+    });
 
   it('starts the copy over when it was interrupted', async () => {
     // Three writes prepare the store; then come the base, headers, coins and the tip.

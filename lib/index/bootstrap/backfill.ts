@@ -6,6 +6,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { DamagedIndexError } from '../../follow/errors';
 import { Descent } from '../../follow/prefetch';
 import { LOG_MS, Throttle } from '../../follow/throttle';
+import { NoNodeError } from '../../node/errors';
 import { backfillText } from '../progress/text';
 import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
 import { spentBaseCoins, spentBaseKey } from '../records/base-coin';
@@ -16,9 +17,11 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
+import type { SpentNodeCoin } from '../../node/types';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';
+import { orUnread } from './unread';
 import type { BootstrapParts } from './copy-coins';
 
 /** How long a step adds blocks. A new block of the chain may have to wait for the step, and then for its write. */
@@ -32,21 +35,28 @@ type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'
 export class Backfill {
   readonly #parts: BackfillParts;
   readonly #throttle = new Throttle(LOG_MS);
-  readonly #blocks: Descent<BlockRows>;
+  readonly #blocks: Descent<BlockRows | Error>;
+  /** Why the last step had to stop, once it was logged. */
+  #fault: string | undefined;
 
   constructor(parts: BackfillParts) {
     this.#parts = parts;
     this.#throttle.restart();
     const { node, writer } = parts;
-    this.#blocks = new Descent(async (height) => {
-      const raw = await node.rawBlock(writer.headerAt(height).hash);
-      return raw && (await writer.rowsOf(raw, height));
-    });
+    this.#blocks = new Descent((height) =>
+      orUnread(
+        (async () => {
+          const raw = await node.rawBlock(writer.headerAt(height).hash);
+          return raw && (await writer.rowsOf(raw, height));
+        })()
+      )
+    );
   }
 
   /** To be called when the index is rebuilt: blocks that are being fetched were for the old index. */
   reset(): void {
     this.#blocks.reset();
+    this.#fault = undefined;
   }
 
   /** Backfills some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
@@ -57,24 +67,33 @@ export class Backfill {
     const batch = new BackfillBatch(base, this.#parts);
     const until = performance.now() + STEP_MS;
     let missing = false;
+    let fault: Error | undefined;
     while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
       const rows = await this.#blocks.at(batch.base.positionsFrom - 1);
       missing = rows === undefined;
+      const added = rows === undefined || rows instanceof Error ? rows : await orNoNode(batch.add(rows));
+      if (added instanceof Error) fault = added;
       // A block that cannot be in one batch with the others is left to the next step.
-      if (rows === undefined || !(await batch.add(rows))) break;
+      if (rows === undefined || rows instanceof Error || added !== true) break;
       this.#blocks.take();
       writer.rowMaker.release(rows);
     }
+    if (fault !== undefined) this.#blocks.reset();
     // A node that does not prune lacks the block only because its chain is being reset: an event will say so.
     const reached: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
     if (batch.blocks > 0 || reached.ended) await writer.writeBackfill(batch.writes(), reached);
-    this.#log(reached);
-    return isBackfilling(reached) && !missing;
+    this.#log(reached, fault);
+    return isBackfilling(reached) && !missing && fault === undefined;
   }
 
-  #log(base: Base): void {
+  /** `fault`: logged once, as it is met again after each block. */
+  #log(base: Base, fault: Error | undefined): void {
     const { logger } = this.#parts;
-    if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
+    const before = this.#fault;
+    this.#fault = fault?.message;
+    if (fault !== undefined) {
+      if (fault.message !== before) logger.warning(`Transactions are known from block ${base.positionsFrom} up for now: ${fault.message}.`);
+    } else if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
     else if (!isBackfilling(base)) logger.info('All transactions are known.');
     else if (this.#throttle.isDue())
       logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
@@ -163,18 +182,25 @@ class BackfillBatch {
 
   /** The writes of the undo record; none if the block is too deep, the node lacks the coins, or the block above cannot be undone. */
   async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
-    const { writer, node, store } = this.#parts;
+    const { writer, store } = this.#parts;
     const tipHeight = writer.tip?.height ?? 0;
     if (height === 0 || height <= tipHeight - writer.undoDepth) return [];
     const hasUndoAbove = this.blocks > 0 ? this.#lowestUndo === height + 1 : store.get(undoKey(height + 1)) !== undefined;
     if (tipHeight !== height && !hasUndoAbove) return [];
     const count = inputs.length / OUTPOINT_WORDS;
-    const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
+    const coins = count === 0 ? [] : await this.#spentCoins(Buffer.from(hash));
     if (coins?.length !== count) return [];
     const spent = spentBaseCoins(inputs, coins, height);
     const undo = putRecord(undoKey(height), encodeUndo(hash, hashes, undefined, NO_COINS));
     this.#lowestUndo = height;
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
+  }
+
+  /** @throws NoNodeError */
+  async #spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
+    const coins = await orUnread(this.#parts.node.spentCoins(hash));
+    if (coins instanceof NoNodeError) throw coins;
+    return coins instanceof Error ? undefined : coins;
   }
 
   /** The position of a later coinbase with this txid (write/replaced.ts). */
@@ -196,4 +222,11 @@ class BackfillBatch {
     }
     return [];
   }
+}
+
+async function orNoNode<T>(work: Promise<T>): Promise<T | NoNodeError> {
+  return work.catch((error: unknown) => {
+    if (error instanceof NoNodeError) return error;
+    throw error;
+  });
 }

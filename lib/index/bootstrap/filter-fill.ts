@@ -4,15 +4,14 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
-import { MalformedBytesError } from '../../bitcoin/reader';
 import { Descent } from '../../follow/prefetch';
-import { UnreadableBlockError } from '../../node/errors';
 import { LOG_MS, Throttle } from '../../follow/throttle';
 import { backfillText } from '../progress/text';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
 import { damaged } from '../records/layout';
 import { filterOverNodeCoins } from '../write/block-filter';
+import { ifReadable } from './unread';
 import type { BlockPoint } from '../../node/types';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
@@ -148,15 +147,5 @@ export class FilterFill {
       ? 'the node has thrown the earlier blocks away'
       : `the node cannot read block ${height - 1}, or the coins that it spent`;
     logger.info(`Blocks have filters from ${height} up: ${why}.`);
-  }
-}
-
-/** The result of reading from the node; undefined: the node lacks the data, or has it damaged. */
-async function ifReadable<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof UnreadableBlockError || error instanceof MalformedBytesError) return undefined;
-    throw error;
   }
 }
