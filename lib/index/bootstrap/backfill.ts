@@ -93,7 +93,8 @@ export class Backfill {
     this.#fault = fault?.message;
     if (fault !== undefined) {
       if (fault.message !== before) logger.warning(`Transactions are known from block ${base.positionsFrom} up for now: ${fault.message}.`);
-    } else if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
+    } else if (base.ended)
+      logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
     else if (!isBackfilling(base)) logger.info('All transactions are known.');
     else if (this.#throttle.isDue())
       logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
