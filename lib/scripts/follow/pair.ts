@@ -50,6 +50,11 @@ export class PairReader implements ScriptReader {
     this.#pairs.renew();
   }
 
+  /** To be called when the main index shows another block: the next one may be written before anybody asks, and readers wait for it with this pair. */
+  keepUp(): void {
+    if (this.#isOpen) this.read(() => undefined);
+  }
+
   /** Refuses readers until `renew` is called. */
   close(): void {
     this.#isOpen = false;

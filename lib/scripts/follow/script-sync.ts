@@ -10,6 +10,7 @@ import { DamagedIndexError } from '../../follow/errors';
 import { damageFoundBy, FollowLoop } from '../../follow/follow-loop';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
+import { ScriptsUnavailableError } from '../errors';
 import { DamagedPageError } from '../../store/pages';
 import { runAhead } from '../../turns/slices';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
@@ -66,9 +67,19 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
       else this.wake();
     });
     // For a block in lockstep, `tip$` emits after `follow` was called.
-    this.#subscription.add(index.tip$.subscribe(this.wake));
+    this.#subscription.add(index.tip$.subscribe(this.#shown));
     this.run();
   }
+
+  readonly #shown = (): void => {
+    try {
+      this.#parts.reader.keepUp();
+    } catch (error) {
+      // Damage was reported by the reader itself.
+      if (!(error instanceof IndexUnavailableError || error instanceof ScriptsUnavailableError)) throw error;
+    }
+    this.wake();
+  };
 
   async follow(move: IndexMove): Promise<void> {
     if (this.#live) await this.beside(this.#followMove(move));
