@@ -1,6 +1,7 @@
 // Builds the parts of the service from options and stores. Opens them in order, and closes them in reverse order.
 
 import { EMPTY } from 'rxjs';
+import { isOfSystem } from '../lib/turns/system-errors';
 import { AddressList } from '../lib/addresses/address-list';
 import { STATE_KEYS as ADDRESS_STATE_KEYS } from '../lib/addresses/records';
 import { answersOf, scriptAnswersOf } from '../lib/answers/answers';
@@ -223,7 +224,7 @@ export class Assembly {
     } catch (error) {
       if (error instanceof SharedFolderError)
         throw new OptionError(`--rest-payments must be a folder of its own: ${error.message}`, { cause: error });
-      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      if (!isOfSystem(error)) throw error;
       throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
     }
   }
@@ -243,7 +244,7 @@ export class Assembly {
     try {
       await this.metrics?.open();
     } catch (error) {
-      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      if (!isOfSystem(error)) throw error;
       throw new OptionError(`--rest-metrics cannot be listened on: ${error.message}`, { cause: error });
     }
   }

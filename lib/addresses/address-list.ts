@@ -2,6 +2,7 @@
 // a reorganization leaves those of undone blocks, which are found although nothing pays to them. So adding a block twice does no harm, and
 // the list needs no undo records. It follows the main index a moment later; nothing waits for it.
 
+import { NO_HASH } from '../bitcoin/hash';
 import { consecutiveBlocks, type RawBlock } from '../follow/consecutive';
 import { DamagedIndexError } from '../follow/errors';
 import { damageFoundBy, FAILURE_PAUSE_MS, FollowLoop } from '../follow/follow-loop';
@@ -241,6 +242,3 @@ export class AddressList extends FollowLoop {
     }
   }
 }
-
-/** Of no block. */
-const NO_HASH = Buffer.alloc(32);

@@ -1,5 +1,6 @@
 // What interfaces answer from, each made once.
 
+import { GatedReader } from '../server/work/gated-reader';
 import { BlockForms } from './blocks/block-forms';
 import { ExtendedBlocks } from './blocks/extended-blocks';
 import { BlockFilters } from './blocks/filters';
@@ -21,7 +22,7 @@ import { PoolProjections } from './pool/projections';
 import { PoolTexts } from './pool/texts';
 import { Bases } from './scripts/bases';
 import { ChainCoins } from './scripts/coins';
-import { GatedScripts, ScriptsGate, type ScriptsStatus } from './scripts/gate';
+import { ScriptsGate, type ScriptsStatus } from './scripts/gate';
 import { PooledScripts } from './scripts/pooled-script';
 import { ChainTotals } from './scripts/totals';
 import { ScriptHistories } from './status/history';
@@ -168,7 +169,7 @@ export interface AnsweringScripts extends ScriptsStatus {
 export function scriptAnswersOf(answers: Answers, gate: Gate, scripts: AnsweringScripts, pool: ScriptPool): ScriptAnswers {
   const { node, blocks, cache } = answers;
   const scriptsGate = new ScriptsGate(gate, scripts);
-  const reader = new GatedScripts(scripts.reader, scriptsGate);
+  const reader = new GatedReader(scripts.reader, scriptsGate);
   const pooled = new PooledScripts(pool);
   const bases = new Bases({ scripts: reader, pool });
   const totals = new ChainTotals(cache);

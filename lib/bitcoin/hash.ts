@@ -6,6 +6,9 @@ import { hash } from 'node:crypto';
 /** Bytes of SHA-256: of block hashes, txids and nodes of Merkle trees. */
 export const HASH_LENGTH = 32;
 
+/** The parent of the genesis block, and what stands for a hash where there is none. Not to be written to. */
+export const NO_HASH = Buffer.alloc(HASH_LENGTH);
+
 /** Values of hex digits by their character codes; -1: not a digit. */
 const DIGITS = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
@@ -149,7 +152,10 @@ export function compareDisplayed(a: Buffer, b: Buffer): number {
 /** A hash as the key of a map or cache. */
 export const keyOf = (hash: Buffer): string => hash.toString('latin1');
 
-/** The hash of such a key. */
+/** An outpoint as the key of a map or cache. */
+export const keyOfOutpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
+
+/** The hash whose key this is. */
 export const hashOfKey = (key: string): Buffer => Buffer.from(key, 'latin1');
 
 /** The hash by which an index finds what has to do with a locking script: its SHA-256, not reversed. */

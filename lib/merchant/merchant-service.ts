@@ -1,5 +1,6 @@
 // A merchant on the HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
+import { serverUrl } from '../server/ports/server-url';
 import { ChainFollower, type ChainFollowerParts, type FollowerLogger } from './chain-follower';
 import { merchantInterface } from './merchant-interface';
 import { NodeChain } from './node-chain';
@@ -10,7 +11,6 @@ import { SigningFiles } from './signing-files';
 import { OutboxStore } from './webhooks/outbox';
 import { SECRET_FILE, readSecret } from './webhooks/secret-file';
 import { Webhooks, type WebhookPatience } from './webhooks/webhooks';
-import type { AddressInfo } from 'node:net';
 import type { Observable } from 'rxjs';
 import type { HttpHost, NodeSource } from '../node/types';
 import type { HttpInterface } from '../server/app';
@@ -94,7 +94,7 @@ export class MerchantService {
     const merchant: Merchant = new Merchant(new NodeChain(node, index.reader), store, {
       // A getter, since the server has no address before it listens.
       get baseUrl() {
-        return `${publicUrl ?? addressOf(host)}/pay`;
+        return `${publicUrl ?? serverUrl(host)}/pay`;
       },
       identity: () => signing.identity(),
       clock,
@@ -141,10 +141,4 @@ function succeeds(check: () => void): boolean {
   } catch {
     return false;
   }
-}
-
-function addressOf({ server }: HttpHost): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  const scheme = 'setSecureContext' in server ? 'https' : 'http';
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

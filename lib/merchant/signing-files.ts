@@ -3,6 +3,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile } from '../turns/system-errors';
 import { PaymentError, messageOf } from '../payments/error';
 import { checkCertificates, checkIdentity, readCertificates, readPrivateKey, type Identity } from '../payments/identity';
 
@@ -105,7 +106,7 @@ async function ifThere<Found>(found: Promise<Found>): Promise<Found | undefined>
   try {
     return await found;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (isMissingFile(error)) return undefined;
     throw error;
   }
 }

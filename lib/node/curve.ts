@@ -1,6 +1,7 @@
 // The arithmetic for taproot: bcoin's own library where it is compiled (bcoin 2.x after `npm rebuild`), WebAssembly elsewhere.
 
 import { createRequire } from 'node:module';
+import { systemCodeOf } from '../turns/system-errors';
 import { loadWasmCurve, type Curve } from '../taproot/curve';
 
 /** bcrypto's module for BIP340. */
@@ -38,7 +39,7 @@ function loadSchnorr(neighbour: string): HostSchnorr | undefined {
   try {
     return createRequire(neighbour)('./schnorr') as HostSchnorr;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
+    if (systemCodeOf(error) === 'MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // Whether transactions form a package (policy/packages.cpp of Bitcoin Core).
 
-import { keyOf } from '../bitcoin/hash';
+import { keyOf, keyOfOutpoint } from '../bitcoin/hash';
 import { LIMITS } from './limits';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 
@@ -17,7 +17,7 @@ export function packageFault(transactions: readonly ScannedTransaction[]): strin
   }
   const spent = new Set<string>();
   for (const { inputs } of transactions) {
-    const outpoints = inputs.map(({ txid, index }) => `${keyOf(txid)}${index}`);
+    const outpoints = inputs.map(({ txid, index }) => keyOfOutpoint(txid, index));
     if (outpoints.some((outpoint) => spent.has(outpoint))) return 'conflict-in-package';
     for (const outpoint of outpoints) spent.add(outpoint);
   }

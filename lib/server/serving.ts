@@ -11,10 +11,11 @@ import { Connections } from './http/connections';
 import { EntityTags } from './http/entity-tags';
 import { Responses } from './http/responses';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
-import { Gate, GatedReader, type Warmup } from './work/gate';
+import { Gate, type Warmup } from './work/gate';
+import { GatedReader } from './work/gated-reader';
 import { WorkQueue } from './work/work-queue';
 import type { Socket } from 'node:net';
-import type { ChainIndex } from '../index/types';
+import type { ChainIndex, IndexSnapshot } from '../index/types';
 import type { HttpHost, NodeSource } from '../node/types';
 import type { ServerLogger } from './logger';
 
@@ -69,7 +70,7 @@ export class Serving implements HttpServing {
   readonly logger: ServerLogger;
   readonly gate: Gate;
   /** The index; answers only while the gate is open. */
-  readonly reader: GatedReader;
+  readonly reader: GatedReader<IndexSnapshot>;
   readonly queue: WorkQueue;
   readonly cache: AnswerCache;
   readonly replies: ReplyCache;

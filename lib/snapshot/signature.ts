@@ -2,6 +2,7 @@
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isMissingFile } from '../turns/system-errors';
 import { writePrivate } from '../store/private-file';
 import { SnapshotError } from './errors';
 
@@ -24,7 +25,7 @@ export class SigningKey {
   /** The key in a file (PEM), which is made, readable by its owner only, if it does not exist. @throws SnapshotError, errors of the system */
   static async at(path: string): Promise<SigningKey> {
     const pem = await readFile(path).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (!isMissingFile(error)) throw error;
       return undefined;
     });
     if (pem !== undefined) return new SigningKey(keyIn(pem, path));

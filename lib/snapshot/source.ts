@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isMissingFile } from '../turns/system-errors';
 import { messageOf } from '../turns/error-text';
 import { SnapshotError } from './errors';
 
@@ -44,7 +45,7 @@ class FolderSource implements SnapshotSource {
       yield* createReadStream(join(this.#folder, name), { start: offset, highWaterMark: READ_BYTES, signal }) as AsyncIterable<Buffer>;
     } catch (error) {
       signal.throwIfAborted();
-      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? noFile(name, this.#folder) : error;
+      throw isMissingFile(error) ? noFile(name, this.#folder) : error;
     }
   }
 }

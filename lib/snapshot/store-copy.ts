@@ -6,6 +6,7 @@
 import { constants, copyFile as copyBytes, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { isMissingFile } from '../turns/system-errors';
 import { isDamage } from '../follow/errors';
 import { DiskStore } from '../store/disk-store';
 import { currentManifest, fileName } from '../store/leveldb-files/check';
@@ -38,7 +39,7 @@ export async function copyStore<T>(from: string, to: string, { inspect, onProgre
       await store.open(onProgress);
       return await inspect(store);
     } catch (error) {
-      if (!isDamage(error) && !isMissing(error)) throw error;
+      if (!isDamage(error) && !isMissingFile(error)) throw error;
       damage = error;
     } finally {
       await store.close();
@@ -92,11 +93,11 @@ async function linkTable(from: string, to: string): Promise<void> {
   try {
     await link(from, to).catch((error: unknown) => {
       // Another file system, or one without links.
-      if (isMissing(error)) throw error;
+      if (isMissingFile(error)) throw error;
       return copyFile(from, to);
     });
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isMissingFile(error)) throw error;
   }
 }
 
@@ -104,5 +105,3 @@ async function linkTable(from: string, to: string): Promise<void> {
 const copyFile = (from: string, to: string): Promise<void> => copyBytes(from, to, constants.COPYFILE_FICLONE);
 
 const byNumber = (a: string, b: string): number => parseInt(a, 10) - parseInt(b, 10);
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -5,6 +5,7 @@ import { close, constants, fdatasync, fstatSync, fsync, ftruncate, open, openSyn
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { isMissingFile, systemCodeOf } from '../turns/system-errors';
 import { notOpen } from './level-store';
 import { PageCache } from './page-cache';
 import { DamagedPageError, PAGE_LENGTH, type Pages, type TakePage } from './pages';
@@ -75,7 +76,7 @@ export class PageFile implements Pages {
     try {
       this.#file ??= openSync(this.#path, constants.O_RDWR);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (!isMissingFile(error)) throw error;
     }
   }
 
@@ -270,7 +271,7 @@ export class PageFile implements Pages {
   /** `page`: the first one that was to be read. */
   #failure(action: string, page: number | undefined, error: unknown): StoreError {
     // A bad sector.
-    if (page !== undefined && (error as NodeJS.ErrnoException).code === 'EIO') return this.#damaged(page, 'cannot be read', error);
+    if (page !== undefined && systemCodeOf(error) === 'EIO') return this.#damaged(page, 'cannot be read', error);
     return this.#failureOf(action, error);
   }
 

@@ -2,6 +2,7 @@
 // two groups in which Bitcoin Core 0.17 prints them. Once the next block is known, only `confirmations` of a header changes: texts of many
 // headers are cached without it, and get it when they are assembled.
 
+import { NO_HASH } from '../bitcoin/hash';
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
 import { difficultyOf, targetOf } from '../bitcoin/work';
 import { ARRAY_START, COMMA, OBJECT_END, doubleText, JsonWriter } from './json-writer';
@@ -55,8 +56,6 @@ const HEADER_BYTES_IN_JSON = 780;
 const BEFORE_CONFIRMATIONS = '{"hash":"'.length + 64 + '","confirmations":'.length;
 
 const MAX_DIGITS = 16;
-
-const NO_HASH = Buffer.alloc(32);
 
 /** Difficulty and target of bits, as texts. */
 export interface BitsTexts {

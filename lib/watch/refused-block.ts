@@ -2,6 +2,7 @@
 // looked at, and a node that prunes may no longer have it.
 
 import { readFile, rm } from 'node:fs/promises';
+import { isMissingFile } from '../turns/system-errors';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 import { writePrivate } from '../store/private-file';
@@ -28,7 +29,7 @@ export class RefusedBlockFile {
     try {
       return parsed(await readFile(this.#path, 'utf8'));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (isMissingFile(error)) return undefined;
       throw new RefusedBlockFileError(`${this.#path} cannot be read: ${messageOf(error)}`, { cause: error });
     }
   }

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { distinctUntilChanged, filter, firstValueFrom, map, timer } from 'rxjs';
+import { serverUrl } from '../../lib/server/ports/server-url';
 import { writeAddress, type AddressPrefixes } from '../../lib/bitcoin/address';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -12,9 +13,7 @@ import * as plugin from '../index';
 import { readOptions, type AddressOptions } from '../options';
 import { demonstrate, minerOf } from './demonstration';
 import { addFaucet } from './faucet';
-import type { AddressInfo } from 'node:net';
 import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
-import type { HttpHost } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
@@ -85,7 +84,7 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
       distinctUntilChanged()
     )
     .subscribe((status) => {
-      console.log(`Not in sync yet, ${restUrl(rest.http)} answers 503: ${status}`);
+      console.log(`Not in sync yet, ${serverUrl(rest.http)}/rest answers 503: ${status}`);
     });
   const ready = await firstValueFrom(rest.ready$.pipe(filter((isReady) => isReady)), { defaultValue: false });
   said.unsubscribe();
@@ -101,7 +100,7 @@ export async function greeting(
   { apiKey, isDemonstration }: Pick<StartSettings, 'apiKey' | 'isDemonstration'>,
   { addresses, explorer }: { readonly addresses?: WalletPlaces; readonly explorer: boolean }
 ): Promise<string> {
-  const base = restUrl(http);
+  const base = `${serverUrl(http)}/rest`;
   const root = base.replace(/\/rest$/, '');
   const { hash, height } = node.tip();
   const raw = await node.rawBlock(hash);
@@ -151,13 +150,6 @@ function addressIn(transactions: readonly ScannedTransaction[], prefixes: Addres
       if (type !== 'pubkey' && writeAddress(writer, bytes, scriptOffset, end, type, prefixes)) return writer.toString();
     }
   return undefined;
-}
-
-/** The server must be listening. */
-function restUrl({ server }: HttpHost): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  const scheme = 'setSecureContext' in server ? 'https' : 'http';
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }
 
 /** `chain`: Bitcoin Core's name of the network. */

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isMissingFile } from '../../lib/turns/system-errors';
 import { resetDemonstration } from './reset';
 import type { Bcoin, HostSettings } from '../bcoin';
 
@@ -94,7 +95,7 @@ async function apiKeyOf(config: HostSettings): Promise<ApiKey | undefined> {
   try {
     return { key: (await readFile(file, 'utf8')).trim(), file, isNew: false };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!isMissingFile(error)) throw error;
   }
   await mkdir(folder, { recursive: true });
   // Renamed at the end, so that an incomplete file never has the final name.

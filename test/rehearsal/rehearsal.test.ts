@@ -8,7 +8,7 @@ import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { methodTable } from '../../lib/electrum/method-table';
 import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
-import { GatedReader } from '../../lib/server/work/gate';
+import { GatedReader } from '../../lib/server/work/gated-reader';
 import { BUSY_SCRIPT, busyChain } from '../support/busy-chain';
 import { ask, basicAuth, type RawReply } from '../support/http';
 import { LineClient } from '../support/line-client';

@@ -5,10 +5,12 @@
 // pool; a block is disconnected. Outpoints that are touched are looked at by the next pass, with index and pool read in one turn.
 
 import { setImmediate } from 'node:timers/promises';
-import { keyOf } from '../../bitcoin/hash';
+import { keyOf, keyOfOutpoint } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { NO_CLIENT, type Client } from '../../turns/client';
+import { Leaving } from '../updates/leaving';
 import { notify, type Listener } from '../updates/listener';
+import { inGroups, NotifiedListeners } from '../updates/notifying';
 import { Pending } from '../updates/pending';
 import { isSameStatus, type FoundOutpoint, type Outpoint, type OutpointStatus, type OutpointStatuses } from './outpoint-status';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
@@ -18,12 +20,6 @@ import type { PooledOutpoint } from './outpoint-status';
 
 /** Outpoints in one pass: their parts of the pool are taken in one turn. */
 const MOST_IN_PASS = 512;
-/** Outpoints that are looked up at the same time. */
-const AT_ONCE = 8;
-/** Listeners that are notified in one turn: for each a write to its connection follows, of some 40 µs. */
-const NOTIFIED_IN_TURN = 32;
-/** Subscriptions that are ended in one turn: less than a millisecond. */
-const LEFT_IN_TURN = 512;
 
 export interface OutpointListener extends Listener {
   outpointChanged(outpoint: Outpoint, status: OutpointStatus): void;
@@ -54,8 +50,6 @@ class SubscribedOutpoint {
   ) {}
 }
 
-export const keyOfOutpoint = ({ txid, index }: Outpoint): string => `${keyOf(txid)}${index}`;
-
 export class OutpointNotifier implements Notifier {
   readonly #parts: OutpointNotifierParts;
   readonly #outpoints = new Map<string, SubscribedOutpoint>();
@@ -65,6 +59,9 @@ export class OutpointNotifier implements Notifier {
   /** Those of which a transaction is missing or in the pool. */
   readonly #unsettled = new Set<SubscribedOutpoint>();
   readonly #pending: Pending<SubscribedOutpoint>;
+  readonly #leaving = new Leaving<Outpoint, OutpointListener>((outpoint, listener) => {
+    this.delete(outpoint, listener);
+  });
   /** The hash of the tip at which changes were collected last. */
   #tip: Buffer | undefined;
   /** How many passes there were. Finding a status for a new listener counts as a pass. */
@@ -91,7 +88,7 @@ export class OutpointNotifier implements Notifier {
    */
   async add(outpoint: Outpoint, listener: OutpointListener, client: Client, worked: (rows: number) => void): Promise<OutpointStatus> {
     const { reader, statuses } = this.#parts;
-    const key = keyOfOutpoint(outpoint);
+    const key = keyOfOutpoint(outpoint.txid, outpoint.index);
     const subscribed = this.#outpoints.get(key) ?? this.#enter(key, outpoint);
     subscribed.answering++;
     try {
@@ -120,22 +117,15 @@ export class OutpointNotifier implements Notifier {
 
   /** Ends a subscription, if there is one. */
   delete(outpoint: Outpoint, listener: OutpointListener): void {
-    const subscribed = this.#outpoints.get(keyOfOutpoint(outpoint));
+    const subscribed = this.#outpoints.get(keyOfOutpoint(outpoint.txid, outpoint.index));
     if (subscribed === undefined) return;
     subscribed.listeners.delete(listener);
     this.#leave(subscribed);
   }
 
-  /** Ends subscriptions a few in each turn, since a client may have tens of thousands. The listener must ignore what it is notified of meanwhile. */
+  /** Ends subscriptions a few in each turn. The listener must ignore what it is notified of meanwhile. */
   leave(outpoints: Iterable<Outpoint>, listener: OutpointListener): void {
-    const leaving = async (): Promise<void> => {
-      let count = 0;
-      for (const outpoint of outpoints) {
-        this.delete(outpoint, listener);
-        if (++count % LEFT_IN_TURN === 0) await setImmediate();
-      }
-    };
-    void leaving();
+    this.#leaving.add(outpoints, listener);
   }
 
   changed(change: Change): void {
@@ -145,7 +135,7 @@ export class OutpointNotifier implements Notifier {
         const { txid, transaction } = change.transaction;
         for (const subscribed of this.#ofTransactions.of(keyOf(txid))) this.#pending.add(subscribed);
         for (const input of transaction.inputs) {
-          const spent = this.#outpoints.get(keyOfOutpoint(input));
+          const spent = this.#outpoints.get(keyOfOutpoint(input.txid, input.index));
           if (spent !== undefined) this.#pending.add(spent);
         }
         return;
@@ -178,10 +168,9 @@ export class OutpointNotifier implements Notifier {
   }
 
   async #notifyAll(all: readonly (readonly [SubscribedOutpoint, PooledOutpoint])[], snapshot: ScriptSnapshot, pass: number): Promise<void> {
-    let count = 0;
-    for (let start = 0; start < all.length && this.#parts.passes.isOpen; start += AT_ONCE) {
-      if (start > 0) await setImmediate();
-      const some = all.slice(start, start + AT_ONCE).filter(([{ key }]) => this.#outpoints.has(key));
+    const notified = new NotifiedListeners();
+    for await (const group of inGroups(all, this.#parts.passes)) {
+      const some = group.filter(([{ key }]) => this.#outpoints.has(key));
       const found = await Promise.all(
         some.map(async ([subscribed, pooled]) => [subscribed, await this.#found(subscribed, pooled, snapshot)] as const)
       );
@@ -196,7 +185,7 @@ export class OutpointNotifier implements Notifier {
           notify(listener, (one) => {
             one.outpointChanged(subscribed.outpoint, status);
           });
-          if (++count % NOTIFIED_IN_TURN === 0) await setImmediate();
+          if (notified.fillTurn()) await setImmediate();
         }
       }
     }

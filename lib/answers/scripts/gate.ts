@@ -2,7 +2,7 @@
 
 import { stateText } from '../../scripts/progress';
 import { unavailable } from '../../server/errors';
-import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { ScriptsState } from '../../scripts/types';
 import type { Gate } from '../../server/work/gate';
 
 /** What the gate needs of the index by script. */
@@ -37,22 +37,5 @@ export class ScriptsGate {
   /** Why clients are not answered. */
   status(): string {
     return this.#gate.isReady ? stateText(this.#scripts.state) : this.#gate.status();
-  }
-}
-
-/** The index by script as endpoints read it: only while the gate is open. */
-export class GatedScripts implements ScriptReader {
-  readonly #reader: ScriptReader;
-  readonly #gate: Pick<ScriptsGate, 'requireOpen'>;
-
-  constructor(reader: ScriptReader, gate: Pick<ScriptsGate, 'requireOpen'>) {
-    this.#reader = reader;
-    this.#gate = gate;
-  }
-
-  /** @throws HttpError 503 while the gate is closed. */
-  read<T>(use: (snapshot: ScriptSnapshot) => T): T {
-    this.#gate.requireOpen();
-    return this.#reader.read(use);
   }
 }

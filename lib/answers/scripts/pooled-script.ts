@@ -1,7 +1,7 @@
 // A script's part of the pool, at the moment of a snapshot of the index. The pool may still have transactions that the block at the tip has
 // just confirmed, or have them again before the index undoes that block: in answers from both such transactions count as confirmed.
 
-import { keyOf, scriptHashOf } from '../../bitcoin/hash';
+import { keyOf, keyOfOutpoint, scriptHashOf } from '../../bitcoin/hash';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
@@ -136,8 +136,6 @@ const NO_OUTPUTS: PooledOutputs = {
 /** Of nearly all scripts. */
 const NO_PART = new PooledScript(Buffer.alloc(0), [], NO_OUTPUTS.totals, () => Promise.resolve(new Set()));
 
-const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
-
 const plus = ({ count, value }: Sum, more: number): Sum => ({ count: count + 1, value: value + more });
 
 function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buffer): Generator<void, PooledOutputs> {
@@ -157,12 +155,12 @@ function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buff
       const input = inputs[i];
       if (input === undefined || !isOurs(script)) continue;
       spent = plus(spent, value);
-      spends.add(outpoint(input.txid, input.index));
+      spends.add(keyOfOutpoint(input.txid, input.index));
     }
     for (const [index, { value, script }] of outputs.entries()) {
       if (!isOurs(script)) continue;
       funded = plus(funded, value);
-      made.set(outpoint(txid, index), { txid, index, value, status: undefined });
+      made.set(keyOfOutpoint(txid, index), { txid, index, value, status: undefined });
     }
     yield;
   }
@@ -171,6 +169,6 @@ function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buff
     totals: { transactions: transactions.length, funded, spent },
     coins: unspent,
     spentOfChain: spends.size - (made.size - unspent.length),
-    spends: (txid, index) => spends.has(outpoint(txid, index))
+    spends: (txid, index) => spends.has(keyOfOutpoint(txid, index))
   };
 }

@@ -7,7 +7,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { hashOfKey } from '../../bitcoin/hash';
 import { isOfChain, touchedIn, type Change } from '../updates/changes';
+import { Leaving } from '../updates/leaving';
 import { notify } from '../updates/listener';
+import { inGroups, NotifiedListeners } from '../updates/notifying';
 import { Pending } from '../updates/pending';
 import { Statuses, type NewRows, type Status } from './statuses';
 import { SubscribedScript, type KnownStatus, type StatusListener } from './subscribed-script';
@@ -19,12 +21,6 @@ import type { ScriptHistories, ScriptHistory } from './history';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn. */
 const MOST_IN_PASS = 512;
-/** Scripts that are read at the same time. */
-const AT_ONCE = 8;
-/** Listeners that are notified in one turn: for each a write to its connection follows, of some 40 µs. */
-const NOTIFIED_IN_TURN = 32;
-/** Subscriptions that are ended in one turn: less than a millisecond. */
-const LEFT_IN_TURN = 512;
 
 export interface StatusNotifierParts {
   readonly passes: SettledPasses;
@@ -63,8 +59,9 @@ export class StatusNotifier implements Notifier {
   readonly #answers = new Map<SubscribedScript, Answer>();
   /** The script whose listeners are being notified, and those whose turn is to come: not of those who leave or get an answer meanwhile. */
   #notifying: { readonly subscribed: SubscribedScript; readonly due: Set<StatusListener> } | undefined;
-  /** Subscriptions that are to be ended. */
-  readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
+  readonly #leaving = new Leaving<string, StatusListener>((script, listener) => {
+    this.delete(script, listener);
+  });
   /** How many passes there were. Finding a status for new subscribers counts as a pass. */
   #passCount = 0;
   /** How many there were when the chain moved last, and when changes were collected last. */
@@ -146,24 +143,9 @@ export class StatusNotifier implements Notifier {
     this.#leave(subscribed);
   }
 
-  /**
-   * Ends subscriptions a few in each turn, since a client may have tens of thousands, and thousands of clients may leave at once. The
-   * listener must ignore what it is notified of meanwhile.
-   */
+  /** Ends subscriptions a few in each turn. The listener must ignore what it is notified of meanwhile. */
   leave(scripts: Iterable<string>, listener: StatusListener): void {
-    if (this.#leaving.push({ scripts, listener }) === 1) void this.#letLeave();
-  }
-
-  /** Never rejects. */
-  async #letLeave(): Promise<void> {
-    let count = 0;
-    for (let next = this.#leaving[0]; next !== undefined; next = this.#leaving[0]) {
-      for (const script of next.scripts) {
-        this.delete(script, next.listener);
-        if (++count % LEFT_IN_TURN === 0) await setImmediate();
-      }
-      this.#leaving.shift();
-    }
+    this.#leaving.add(scripts, listener);
   }
 
   #enter(script: string): SubscribedScript {
@@ -242,10 +224,8 @@ export class StatusNotifier implements Notifier {
   }
 
   async #notifyAll(all: readonly (readonly [SubscribedScript, Collected])[], pass: number): Promise<void> {
-    let count = 0;
-    for (let start = 0; start < all.length && this.#parts.passes.isOpen; start += AT_ONCE) {
-      if (start > 0) await setImmediate();
-      const some = all.slice(start, start + AT_ONCE);
+    const notified = new NotifiedListeners();
+    for await (const some of inGroups(all, this.#parts.passes)) {
       const found = await Promise.all(
         some.map(async ([subscribed, collected]) => [subscribed, await this.#statusOf(subscribed, collected, pass, Infinity)] as const)
       );
@@ -256,7 +236,7 @@ export class StatusNotifier implements Notifier {
           notify(listener, (one) => {
             one.changed({ script: subscribed.key, status });
           });
-          if (++count % NOTIFIED_IN_TURN === 0) await setImmediate();
+          if (notified.fillTurn()) await setImmediate();
         }
         this.#notifying = undefined;
       }

@@ -4,7 +4,7 @@
 // output's script: the index by script names the most likely ones, which are read until one spends it. In a long history this takes long,
 // so it is bounded, and what was found is cached: it holds as long as the block of the spend is in the chain.
 
-import { keyOf, scriptHashOf } from '../../bitcoin/hash';
+import { keyOf, keyOfOutpoint, scriptHashOf } from '../../bitcoin/hash';
 import { isUnspendable } from '../../bitcoin/script';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { MadeOnce } from '../../server/cache/made-once';
@@ -107,7 +107,7 @@ export class Spends {
     const placed = { txid, position };
     const known = this.#known(placed, index, snapshot.index);
     if (known !== undefined) return { spend: known };
-    const { spends, effort } = await this.#shared(keyOfOutput(txid, index), snapshot, client, async (everybody) => {
+    const { spends, effort } = await this.#shared(keyOfOutpoint(txid, index), snapshot, client, async (everybody) => {
       const { outputs } = await this.#parts.transactions.at(placed, snapshot.index, everybody);
       const script = outputs[index]?.script;
       return this.#search(placed, new Map(script && [[index, script]]), snapshot, everybody);
@@ -231,7 +231,7 @@ export class Spends {
 
   /** @throws HistoryTooLongError if the spend is known to be too far away */
   #known({ txid, position }: Placed, index: number, snapshot: IndexSnapshot): EsploraSpend | undefined {
-    const cached = this.#cached.get(keyOfOutput(txid, index));
+    const cached = this.#cached.get(keyOfOutpoint(txid, index));
     if (cached?.height !== position.height || cached.block.height > snapshot.tip.height) return undefined;
     const status = confirmationAt(cached.block.height, snapshot);
     if (keyOf(status.hash) !== cached.block.key) return undefined;
@@ -240,7 +240,7 @@ export class Spends {
   }
 
   #cache({ txid, position }: Placed, index: number, spend: EsploraSpend & { readonly status: Confirmation }, rows: number): void {
-    const key = keyOfOutput(txid, index);
+    const key = keyOfOutpoint(txid, index);
     const spender = { txid: keyOf(spend.txid), input: spend.input };
     const entry = cacheEntry(position, spend.status, spender);
     if (rows > MANY_ROWS) this.#cached.set(key, entry);
@@ -248,7 +248,7 @@ export class Spends {
   }
 
   #keepTooFar({ txid, position }: Placed, index: number, tip: BlockPoint): void {
-    this.#cached.set(keyOfOutput(txid, index), cacheEntry(position, tip, undefined));
+    this.#cached.set(keyOfOutpoint(txid, index), cacheEntry(position, tip, undefined));
   }
 }
 
@@ -292,8 +292,6 @@ class Effort implements Cost {
 
 const tooFar = ({ mostRows, mostReads }: SpendLimits): Error =>
   new HistoryTooLongError(`more than ${mostRows} transactions of scripts, or ${mostReads} spends, are between outputs and their spends`);
-
-const keyOfOutput = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
 
 const cacheEntry = ({ height }: Position, block: BlockPoint, spender: CachedSpend['spender']): CachedSpend => ({
   height,

@@ -1,6 +1,6 @@
 // Single facts for which Fulcrum has methods of its own (docs/wallets.md): a wallet that knows them asks for less.
 
-import { scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
+import { NO_HASH, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
 import { described, named, nullable, object } from '../../describe/schema';
 import { ASKED_HASH, BLOCK_HASH, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TXID } from '../../describe/values';
 import { badRequest, readCount, readFlag, readScriptHash, readTxid } from './arguments';
@@ -129,8 +129,6 @@ export function lookupMethods({ scripts, histories, node: { pool } }: MethodCont
     }
   };
 }
-
-const NO_HASH = Buffer.alloc(32);
 
 /** The block that has a transaction. The index has only short hashes of txids: the transaction at the position may be another one. */
 function blockOf(txid: Buffer, snapshot: ScriptSnapshot): HeaderRecord | undefined {

@@ -1,10 +1,10 @@
 // The subscriptions of one client, and its notifications.
 
-import { toDisplayHex } from '../../bitcoin/hash';
+import { keyOfOutpoint, toDisplayHex } from '../../bitcoin/hash';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import { CODES, ElectrumError } from '../errors';
 import { outpointText } from '../outpoint-text';
-import { keyOfOutpoint, type OutpointListener, type OutpointNotifier } from '../../answers/outpoints/outpoint-notifier';
+import type { OutpointListener, OutpointNotifier } from '../../answers/outpoints/outpoint-notifier';
 import type { Outpoint, OutpointStatus } from '../../answers/outpoints/outpoint-status';
 import type { StatusNotifier } from '../../answers/status/status-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
@@ -136,7 +136,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   async addOutpoint(outpoint: Outpoint, client: Client, worked: (rows: number) => void): Promise<string> {
-    const key = keyOfOutpoint(outpoint);
+    const key = keyOfOutpoint(outpoint.txid, outpoint.index);
     const isNew = !this.#outpoints.has(key);
     if (isNew) this.#take();
     this.#outpoints.set(key, outpoint);
@@ -157,7 +157,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   removeOutpoint(outpoint: Outpoint): boolean {
-    const key = keyOfOutpoint(outpoint);
+    const key = keyOfOutpoint(outpoint.txid, outpoint.index);
     this.#notifiers.outpoints.delete(outpoint, this);
     this.#client.withdraw(key);
     const isThere = this.#outpoints.delete(key);
@@ -181,7 +181,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   outpointChanged(outpoint: Outpoint, status: OutpointStatus): void {
-    const key = keyOfOutpoint(outpoint);
+    const key = keyOfOutpoint(outpoint.txid, outpoint.index);
     this.#afterAnswer(key, () => {
       if (!this.#outpoints.has(key)) return;
       const params = `["${toDisplayHex(outpoint.txid)}",${outpoint.index},${outpointText(status)}]`;

@@ -2,7 +2,7 @@
 // between two records sees the pool as it is after the block.
 
 import { Subject, type Observable } from 'rxjs';
-import { HASH_LENGTH, keyOf } from '../../bitcoin/hash';
+import { HASH_LENGTH, keyOf, keyOfOutpoint } from '../../bitcoin/hash';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { UntrueRecordError } from './errors';
 import { ReplicaEntry } from './pool-entry';
@@ -79,11 +79,11 @@ export class PoolReplica implements PoolSource {
   }
 
   isSpent(txid: Buffer, index: number): boolean {
-    return this.#spenders.has(outpointKey(txid, index));
+    return this.#spenders.has(keyOfOutpoint(txid, index));
   }
 
   spender(txid: Buffer, index: number): Spender | undefined {
-    return this.#spenders.get(outpointKey(txid, index));
+    return this.#spenders.get(keyOfOutpoint(txid, index));
   }
 
   txids(): Buffer[] {
@@ -170,7 +170,7 @@ export class PoolReplica implements PoolSource {
     this.#entries.set(key, entry);
     this.#count(entry, 1);
     for (const [input, { txid, index }] of entry.inputs.entries())
-      this.#spenders.set(outpointKey(txid, index), { txid: entry.txid, input });
+      this.#spenders.set(keyOfOutpoint(txid, index), { txid: entry.txid, input });
     this.#changed();
     if (!isSame) this.#events.next({ type: 'add', txid: entry.txid, raw: entry.raw, coins: entry.coins });
   }
@@ -235,7 +235,7 @@ export class PoolReplica implements PoolSource {
     this.#entries.delete(key);
     this.#count(entry, -1);
     for (const { txid, index } of entry.inputs) {
-      const outpoint = outpointKey(txid, index);
+      const outpoint = keyOfOutpoint(txid, index);
       // Another transaction may have taken its place already.
       if (this.#spenders.get(outpoint)?.txid.equals(entry.txid) === true) this.#spenders.delete(outpoint);
     }
@@ -252,8 +252,6 @@ export class PoolReplica implements PoolSource {
     this.#fingerprint = undefined;
   }
 }
-
-const outpointKey = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
 
 function fingerprintOf(entries: Iterable<ReplicaEntry>): number {
   const fingerprint = new FeeFingerprint();

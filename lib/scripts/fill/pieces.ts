@@ -5,6 +5,7 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { isMissingFile } from '../../turns/system-errors';
 import { DamagedIndexError } from '../../follow/errors';
 
 const HEAD_LENGTH = 8;
@@ -131,7 +132,7 @@ function openForReading({ path }: PieceFile): number {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!isMissingFile(error)) throw error;
     throw new DamagedIndexError(`${path} is missing`);
   }
 }

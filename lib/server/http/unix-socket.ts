@@ -6,6 +6,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect, createServer, type Server as SocketServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { isMissingFile, systemCodeOf } from '../../turns/system-errors';
 import { messageOf } from '../../turns/error-text';
 import { connectionEvent, type Connections } from './connections';
 import { isUnder } from './mount';
@@ -105,7 +106,7 @@ async function removeStale(path: string): Promise<void> {
   try {
     isSocket = (await lstat(path)).isSocket();
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' && existsSync(dirname(path))) return;
+    if (isMissingFile(error) && existsSync(dirname(path))) return;
     throw new UnixSocketError(`${path} cannot be made: ${messageOf(error)}`, { cause: error });
   }
   if (!isSocket) throw new UnixSocketError(`${path} is there already, and is no socket`);
@@ -114,13 +115,11 @@ async function removeStale(path: string): Promise<void> {
     await once(trial, 'connect');
   } catch (error) {
     // Nobody listens, or it has just gone.
-    if (codeOf(error) === 'ECONNREFUSED') await unlink(path);
-    else if (codeOf(error) !== 'ENOENT') throw new UnixSocketError(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
+    if (systemCodeOf(error) === 'ECONNREFUSED') await unlink(path);
+    else if (!isMissingFile(error)) throw new UnixSocketError(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
     return;
   } finally {
     trial.destroy();
   }
   throw new UnixSocketError(`${path} is in use: another process listens on it`);
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);

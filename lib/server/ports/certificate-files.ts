@@ -5,6 +5,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { isMissingFile } from '../../turns/system-errors';
 import { writePrivate } from '../../store/private-file';
 import { messageOf } from '../../turns/error-text';
 import { makeOwnCertificate, type PemPair } from './own-certificate';
@@ -140,7 +141,7 @@ async function look({ certificate, key }: CertificatePaths): Promise<string> {
 }
 
 function ifMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  if (!isMissingFile(error)) throw error;
 }
 
 /** SHA-256 of the certificate, as wallets and `openssl x509 -fingerprint -sha256` show it. */

@@ -4,7 +4,7 @@
 import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, type Subscription } from 'rxjs';
 import { copyingText, indexingText, percent } from '../../index/progress/text';
 import { unavailable } from '../errors';
-import type { ChainIndex, IndexReader, IndexSnapshot, IndexState } from '../../index/types';
+import type { ChainIndex, IndexState } from '../../index/types';
 import type { NodeProgress, NodeSource } from '../../node/types';
 
 /** When the gate opens. `synced`: node and index are up to date. `indexed`: the index is at the node's tip. */
@@ -89,23 +89,6 @@ export class Gate {
   status(): string {
     if (this.isRehearsing) return 'warming up';
     return this.#node.fleet?.why ?? gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
-  }
-}
-
-/** The index as endpoints read it: only while the gate is open, because the index may be rebuilt while an endpoint waits. */
-export class GatedReader implements IndexReader {
-  readonly #reader: IndexReader;
-  readonly #gate: Pick<Gate, 'requireOpen'>;
-
-  constructor(reader: IndexReader, gate: Pick<Gate, 'requireOpen'>) {
-    this.#reader = reader;
-    this.#gate = gate;
-  }
-
-  /** @throws HttpError 503 while the gate is closed. */
-  read<T>(use: (snapshot: IndexSnapshot) => T): T {
-    this.#gate.requireOpen();
-    return this.#reader.read(use);
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile, systemCodeOf } from '../../turns/system-errors';
 import { findLostWrites } from './log';
 import { readManifest, type Manifest, type Table } from './manifest';
 import { LevelFormatError } from './cursor';
@@ -103,8 +104,7 @@ export function damageOf(name: string, error: unknown): string {
 
 /** A bad sector, or a file that was deleted during the check. */
 function isUnreadable(error: unknown): error is Error {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'EIO' || code === 'ENOENT';
+  return systemCodeOf(error) === 'EIO' || isMissingFile(error);
 }
 
 export function bytesOf(tables: Iterable<Table>): number {

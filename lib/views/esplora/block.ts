@@ -1,5 +1,6 @@
 // A block, as Esplora shows it.
 
+import { NO_HASH } from '../../bitcoin/hash';
 import { OBJECT_END, type JsonWriter } from '../json-writer';
 
 import { bitsOf, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../../bitcoin/header';
@@ -21,8 +22,6 @@ export interface EsploraBlock {
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
 }
-
-const NO_HASH = Buffer.alloc(32);
 
 /** Writes `{id, height, version, timestamp, tx_count, size, weight, merkle_root, previousblockhash, mediantime, nonce, bits, difficulty}`. */
 export function writeEsploraBlock(writer: JsonWriter, block: EsploraBlock): void {

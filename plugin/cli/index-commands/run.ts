@@ -6,11 +6,13 @@ import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
 import { RefusedBlockFileError } from '../../../lib/watch/refused-block';
-import { detailsOf, messageOf } from '../../../lib/turns/error-text';
+import { messageOf } from '../../../lib/turns/error-text';
 import { OptionError } from '../../options';
 import { ProgressDisplay } from '../../progress';
 import { rebuild, status, verify, type Command } from './commands';
-import { ImpossibleError, UsageError } from './errors';
+import { interruptibly, InterruptedError } from '../interruptible';
+import { sayFailure, UsageError, type CommandIo } from '../maintenance';
+import { ImpossibleError } from './errors';
 import { coinsToHash } from './main-index';
 import { EXIT, type ExitCode, type Report } from './report';
 import { scriptIndex } from './script-index';
@@ -36,10 +38,6 @@ interface IndexOptions extends NodeOptions {
 
 /** bcoin's names for its networks. */
 const NETWORKS = ['main', 'testnet', 'regtest', 'simnet'];
-
-class InterruptedError extends Error {
-  override readonly name = 'InterruptedError';
-}
 
 const EXPECTED = [
   UsageError,
@@ -88,13 +86,6 @@ Exit codes:
   130  interrupted; the index is usable, and the node continues from there
 `;
 
-export interface CommandIo {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Where progress is shown; by default standard error. */
-  readonly progress?: NodeJS.WriteStream;
-}
-
 /** @param args the arguments after `index`. @returns the exit code. */
 export async function runIndexCommand(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name = '', ...rest] = args;
@@ -106,9 +97,8 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
     io.out(`${isJson ? JSON.stringify(json) : text}\n`);
     return exit;
   } catch (error) {
-    const message = textOf(error);
-    if (isJson) io.out(`${JSON.stringify({ error: message })}\n`);
-    else io.err(`${message}${error instanceof UsageError ? `\n\n${INDEX_USAGE}` : '\n'}`);
+    const isExpected = EXPECTED.some((expected) => error instanceof expected);
+    sayFailure(error, { isExpected, isJson, usage: INDEX_USAGE }, io);
     if (error instanceof UsageError || error instanceof OptionError) return EXIT.usage;
     if (error instanceof InterruptedError) return EXIT.interrupted;
     return isDamage(error) ? EXIT.different : EXIT.impossible;
@@ -154,25 +144,13 @@ function parseOptions(args: readonly string[]): IndexOptions {
   return options;
 }
 
-async function runInterruptibly(command: Command, options: NodeOptions, progress: NodeJS.WriteStream): Promise<Report> {
-  const interrupt = new AbortController();
-  const onSignal = (): void => {
-    interrupt.abort(new InterruptedError('interrupted'));
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  try {
+function runInterruptibly(command: Command, options: NodeOptions, progress: NodeJS.WriteStream): Promise<Report> {
+  return interruptibly(async (signal) => {
     const stopped = await openStoppedNode(options);
     try {
-      return await command({ stopped, display: new ProgressDisplay(progress), signal: interrupt.signal });
+      return await command({ stopped, display: new ProgressDisplay(progress), signal });
     } finally {
       await stopped.close();
     }
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  }
-}
-
-/** Unexpected errors are shown with their stack. */
-function textOf(error: unknown): string {
-  return EXPECTED.some((expected) => error instanceof expected) ? messageOf(error) : detailsOf(error);
+  });
 }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isOfSystem } from '../../../lib/turns/system-errors';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NETWORKS, type NetworkName } from '../../../lib/fleet/reader/networks';
 import { SnapshotError } from '../../../lib/snapshot/errors';
@@ -13,9 +14,11 @@ import { isKeyText } from '../../../lib/snapshot/signature';
 import { sourceAt } from '../../../lib/snapshot/source';
 import { verifySnapshot } from '../../../lib/snapshot/verify';
 import { StoreError } from '../../../lib/store/errors';
-import { detailsOf, messageOf } from '../../../lib/turns/error-text';
+import { messageOf } from '../../../lib/turns/error-text';
 import { networkFolder, placesOf, type Places } from '../../places';
 import { ProgressDisplay } from '../../progress';
+import { interruptibly, InterruptedError } from '../interruptible';
+import { sayFailure, UsageError, type CommandIo } from '../maintenance';
 import type { SnapshotManifest } from '../../../lib/snapshot/manifest';
 import type { SnapshotWork } from '../../../lib/snapshot/work';
 
@@ -78,14 +81,6 @@ interface Command {
   readonly run: (call: Call) => Promise<Result>;
 }
 
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-class InterruptedError extends Error {
-  override readonly name = 'InterruptedError';
-}
-
 const COMMANDS: Readonly<Record<string, Command>> = {
   make: { takes: ['network', 'prefix', 'key'], run: make },
   fetch: { takes: ['network', 'prefix', 'trust'], run: fetch },
@@ -93,13 +88,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 export const SNAPSHOT_COMMANDS = Object.keys(COMMANDS);
-
-export interface CommandIo {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Where progress is shown; by default standard error. */
-  readonly progress?: NodeJS.WriteStream;
-}
 
 /** @param args the arguments after `snapshot`. @returns the exit code. */
 export async function runSnapshotCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -118,9 +106,7 @@ export async function runSnapshotCommand(args: readonly string[], io: CommandIo)
   } catch (error) {
     const isExpected =
       [SnapshotError, UsageError, InterruptedError, StoreError].some((expected) => error instanceof expected) || isOfSystem(error);
-    const message = isExpected ? messageOf(error) : detailsOf(error);
-    if (isJson) io.out(`${JSON.stringify({ error: message })}\n`);
-    else io.err(`${message}${error instanceof UsageError ? `\n\n${SNAPSHOT_USAGE}` : '\n'}`);
+    sayFailure(error, { isExpected, isJson, usage: SNAPSHOT_USAGE }, io);
     if (error instanceof UsageError) return EXIT.usage;
     return error instanceof InterruptedError ? EXIT.interrupted : EXIT.failed;
   }
@@ -190,25 +176,6 @@ function parse(args: readonly string[]): { readonly command: Command; readonly p
     throw new UsageError(`--network must be one of ${Object.keys(NETWORKS).join(', ')}, not '${network}'`);
   return { command, place, options };
 }
-
-async function interruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupt = new AbortController();
-  const onSignal = (): void => {
-    interrupt.abort(new InterruptedError('interrupted'));
-  };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  try {
-    return await run(interrupt.signal);
-  } catch (error) {
-    // What was interrupted may have thrown an error of its own.
-    interrupt.signal.throwIfAborted();
-    throw error;
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-  }
-}
-
-const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
 function contents({ network, index, scripts, files }: SnapshotManifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);

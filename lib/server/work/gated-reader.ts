@@ -1,0 +1,22 @@
+import type { Gate } from './gate';
+
+interface Reader<Snapshot> {
+  read<T>(use: (snapshot: Snapshot) => T): T;
+}
+
+/** An index as endpoints read it: only while the gate is open, because the index may be rebuilt while an endpoint waits. */
+export class GatedReader<Snapshot> implements Reader<Snapshot> {
+  readonly #reader: Reader<Snapshot>;
+  readonly #gate: Pick<Gate, 'requireOpen'>;
+
+  constructor(reader: Reader<Snapshot>, gate: Pick<Gate, 'requireOpen'>) {
+    this.#reader = reader;
+    this.#gate = gate;
+  }
+
+  /** @throws HttpError 503 while the gate is closed. */
+  read<T>(use: (snapshot: Snapshot) => T): T {
+    this.#gate.requireOpen();
+    return this.#reader.read(use);
+  }
+}
