@@ -37,6 +37,7 @@ export function keptHeights(height: number): number[] {
   return [...heights, 0];
 }
 
+/** The write that moves the list. `hashes`: at the heights of `keptHeights`, in that order, 32 bytes each in wire order. */
 export function putProgress({ height, hashes }: ListProgress, prefixes: AddressPrefixes): StorePut {
   const form = formOf(prefixes);
   const record = Buffer.alloc(form.length + 4);

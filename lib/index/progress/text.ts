@@ -37,6 +37,7 @@ export function backfillText({ height, from }: BackfillProgress): string {
   return `${percent(from + 1 - height, from + 1)} (height ${height})`;
 }
 
+/** `4.5 MB/s, 81234 coins/s`. */
 export function paceText({ bytesPerSecond, coinsPerSecond }: Pace): string {
   return `${speedText(bytesPerSecond)}, ${Math.round(coinsPerSecond)} coins/s`;
 }

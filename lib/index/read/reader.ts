@@ -90,6 +90,7 @@ export class SnapshotReader implements HoldableReader {
     this.#snapshots.drop();
   }
 
+  /** From now on reads throw IndexUnavailableError; snapshots that are held stay open. */
   close(): void {
     this.#closed = true;
     this.renew();

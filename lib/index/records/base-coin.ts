@@ -24,6 +24,7 @@ const HEIGHT_LENGTH = 4;
 /** Where the coin (coin-record.ts) begins in one entry of the record of spent coins. */
 export const BASE_COIN_AT = OUTPOINT_LENGTH + HEIGHT_LENGTH;
 
+/** `txid`: its first 32 bytes count, in wire order. The index is big endian, so that a transaction's coins ascend. */
 export function baseCoinKey(txid: Buffer, index: number): Buffer {
   const key = Buffer.allocUnsafe(KEY_LENGTH);
   key[0] = LETTER;
@@ -44,6 +45,7 @@ export function baseCoinTxid(key: Buffer): Buffer {
   return key.subarray(1, 33);
 }
 
+/** Which output of its transaction the coin under a key is. */
 export function baseCoinIndex(key: Buffer): number {
   return key.readUInt32BE(33);
 }

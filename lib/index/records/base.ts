@@ -35,6 +35,7 @@ export function isBackfilling(base: Base): boolean {
   return base.positionsFrom > 0 && !base.ended;
 }
 
+/** The write that says where the base is and how far below it positions are backfilled: 49 bytes, integers big endian. */
 export function putBase({ height, hash, positionsFrom, bytes, ended }: Base): StorePut {
   const record = Buffer.alloc(BASE_LENGTH);
   record.writeUInt32BE(height);

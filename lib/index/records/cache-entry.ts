@@ -41,10 +41,12 @@ export function packPosition(index: number, group: number): number {
   return (group << 16) | index;
 }
 
+/** Of the word at POSITION: the index in the block. */
 export function indexOf(position: number): number {
   return position & 0xffff;
 }
 
+/** Of the word at POSITION: the group of outputs. */
 export function groupOf(position: number): number {
   return position >>> 16;
 }

@@ -28,8 +28,10 @@ export interface StoredHeader extends HeaderRecord {
 
 export const headerKey = keyOfHeight('h');
 
+/** The key of a block's height. `hash`: 32 bytes in wire order. */
 export const blockHashKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('b'), hash]);
 
+/** The record under 'h', 168 bytes, without checksum. The height is not in it: it is in the key. */
 export function encodeHeader(header: StoredHeader): Buffer {
   const record = Buffer.allocUnsafe(HEADER_RECORD_LENGTH);
   header.hash.copy(record, 0);
@@ -69,6 +71,7 @@ export function headerAt(records: Records, height: number): StoredHeader {
   return decodeHeader(key, records.get(key));
 }
 
+/** The write that puts a block's height, 4 bytes, big endian, under its hash, 32 bytes in wire order. */
 export function putHeight(hash: Buffer, height: number): StorePut {
   const record = Buffer.allocUnsafe(4);
   record.writeUInt32BE(height);
@@ -84,6 +87,7 @@ export function heightOf(records: Records, hash: Buffer): number | undefined {
 
 export const TIP_KEY = Buffer.from('T');
 
+/** The write that moves the tip. What readers need of its block is in the same batch, or in an earlier one. */
 export function putTip({ height, hash }: BlockPoint): StorePut {
   const record = Buffer.alloc(36);
   record.writeUInt32BE(height);

@@ -29,6 +29,7 @@ export interface FilterSpan extends BlockPoint {
   readonly from: number;
 }
 
+/** The write that says which blocks have filters: height 4, hash 32, lowest height 4, integers big endian. */
 export function putFilterSpan({ height, hash, from }: FilterSpan): StorePut {
   const record = Buffer.alloc(FILTERS_LENGTH);
   record.writeUInt32BE(height);
@@ -51,6 +52,7 @@ export const filterEntryKey = keyOfHeight('g');
 /** All records of filters except the one under 'F'. */
 export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
 
+/** The key of the filter of a block that was disconnected. `hash`: of the block, 32 bytes in wire order; cut short, the start of a range. */
 export const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
 
 /** The record under 'g'. */

@@ -66,6 +66,7 @@ export function recordOf(key: Buffer, value: Buffer, expectedLength?: number): B
   return record;
 }
 
+/** The error for the record under a key, for the caller to throw. `expected`, `came`: words that end the message. */
 export function damaged(key: Buffer, expected: string, came: string): DamagedIndexError {
   return new DamagedIndexError(`the record under ${key.toString('hex')} is damaged: expected ${expected}, got ${came}`);
 }

@@ -66,14 +66,17 @@ export class RecordReader extends LevelReader {
     return this.bytes[this.skip(1)] as number; // skip() has checked the bounds
   }
 
+  /** 2 bytes, big endian, unsigned. */
   u16(): number {
     return this.take(2).readUInt16BE();
   }
 
+  /** 4 bytes, big endian, unsigned. */
   u32(): number {
     return this.take(4).readUInt32BE();
   }
 
+  /** A packed amount (above), in satoshis. */
   amount(): number {
     const first = this.byte();
     const rest = ((first >> 4) & 7) + (first < 0x80 ? 0 : this.integer() * 8);

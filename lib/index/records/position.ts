@@ -34,6 +34,7 @@ export function decodePosition(key: Buffer, value: Buffer): Position {
   return { height: record.readUInt32BE(), index: record.readUInt16BE(4) };
 }
 
+/** 6 bytes, big endian: height 4, index 2. @throws RangeError for an index from MAX_TRANSACTIONS up */
 export function encodePosition({ height, index }: Position): Buffer {
   const record = Buffer.allocUnsafe(POSITION_LENGTH);
   writePosition(record, 0, height, index);

@@ -22,6 +22,7 @@ export const SPENT_HASHES: StoreRange = { gte: KEY_START, lt: Buffer.from('j') }
 
 const spentHashKey = (block: Uint8Array): Buffer => Buffer.concat([KEY_START, block]);
 
+/** `block`: its hash, 32 bytes in wire order. `hash`: the 20 bytes that SpentHasher gives. */
 export function putSpentHash(block: Uint8Array, hash: Buffer): StorePut {
   return putRecord(spentHashKey(block), hash);
 }

@@ -32,6 +32,7 @@ export class RunningTotals {
     return this.#fundedCount - this.#spentCount;
   }
 
+  /** Values of 2^53 satoshis and above are rounded: `exact` refuses them. */
   totals(): ScriptTotals {
     return {
       transactions: this.transactions,

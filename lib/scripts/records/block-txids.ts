@@ -95,6 +95,7 @@ export function lastPageIn(store: Records): Buffer {
   return value === undefined ? Buffer.alloc(0) : recordOf(LAST_PAGE_KEY, value);
 }
 
+/** `blocks`: how many, from the genesis block up, have their txids on the disk itself. */
 export function putSynced(blocks: number): StorePut {
   const record = Buffer.allocUnsafe(4);
   record.writeUInt32BE(blocks);

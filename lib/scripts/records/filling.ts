@@ -23,6 +23,7 @@ const STEPS = ['partitioning', 'sorting'] as const;
 const LENGTHS_AT = 1 + 4 + 32 + 4;
 const LENGTH_BYTES = 6;
 
+/** The write that says how far the filling is; integers are big endian. */
 export function putFilling({ step, at, loaded, lengths }: FillingProgress): StorePut {
   const record = Buffer.alloc(LENGTHS_AT + lengths.length * LENGTH_BYTES);
   record.writeUInt8(STEPS.indexOf(step) + 1);

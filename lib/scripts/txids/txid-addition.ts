@@ -103,6 +103,7 @@ export class TxidAddition {
     return [...groups, putLastPage(this.#end.lastPage), ...(this.#isSynced ? [putSynced(this.#end.blocks)] : [])];
   }
 
+  /** To be called when its writes are in the store. */
   commit(): void {
     this.#onCommit(this);
   }

@@ -115,6 +115,7 @@ export function bytesOf(tables: Iterable<Table>): number {
 
 const overlaps = ({ smallest, largest }: Table, { gte, lt }: KeyRange): boolean => smallest.compare(lt) < 0 && largest.compare(gte) >= 0;
 
+/** As LevelDB names its files: `000005.ldb`. */
 export function fileName(number: number, kind: 'ldb' | 'log'): string {
   return `${String(number).padStart(6, '0')}.${kind}`;
 }
