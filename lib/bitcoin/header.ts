@@ -32,6 +32,7 @@ export function bitsOf(header: Buffer): number {
   return header.readUInt32LE(72);
 }
 
+/** 32 bits, unsigned. */
 export function nonceOf(header: Buffer): number {
   return header.readUInt32LE(76);
 }

@@ -29,6 +29,7 @@ export function* merkleTree(txids: Buffer | readonly Buffer[]): Generator<void, 
   return new MerkleTree(levels);
 }
 
+/** A tree with all of its hashes, 32 bytes each in wire order; `merkleTree` makes it. Hashes that it gives are views. */
 export class MerkleTree {
   /** The concatenated hashes of each level: first the txids, last the root alone. */
   readonly #levels: readonly Buffer[];
@@ -65,6 +66,7 @@ export class MerkleTree {
     return this.#width(0);
   }
 
+  /** Empty from `size` up. */
   txid(index: number): Buffer {
     return this.#hash(0, index);
   }

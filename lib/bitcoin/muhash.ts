@@ -14,6 +14,7 @@ const MODULUS = (1n << BigInt(NUMBER_BITS)) - BELOW_POWER;
 const ZEROS = Buffer.alloc(NUMBER_BYTES);
 const START = Buffer.alloc(16);
 
+/** A set to which elements are added, and its hash. An element that is added twice counts twice. */
 export class MuHash {
   #product = 1n;
 

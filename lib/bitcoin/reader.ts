@@ -42,10 +42,12 @@ export class ByteReader {
     return this.buffer.subarray(at, at + count);
   }
 
+  /** One byte, unsigned. */
   u8(): number {
     return this.buffer[this.skip(1)] as number; // skip() has checked the bounds
   }
 
+  /** 4 bytes, little endian, unsigned. */
   u32(): number {
     const { buffer } = this;
     const at = this.skip(4);

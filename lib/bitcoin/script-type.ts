@@ -61,6 +61,7 @@ function isPubkeyHash(bytes: Buffer, start: number, end: number): boolean {
   );
 }
 
+/** P2SH (BIP16, IsPayToScriptHash of Bitcoin Core): OP_HASH160, a push of 20 bytes, OP_EQUAL, from `start` to before `end`. */
 export function isScriptHash(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return end - start === 23 && bytes[start] === OP_HASH160 && bytes[start + 1] === 20 && bytes[start + 22] === OP_EQUAL;
 }

@@ -1,4 +1,5 @@
-// Whether an ECDSA signature is encoded as consensus demands: strict DER (BIP66), and one of the kinds of signature hashes behind it.
+// Whether an ECDSA signature is encoded as consensus demands, in strict DER (BIP66), and has one of the known kinds of signature hashes behind
+// it, which Bitcoin Core demands of what it relays (SCRIPT_VERIFY_STRICTENC) and of a PSBT.
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
@@ -10,6 +11,7 @@ const ANYONE_CAN_PAY = 0x80;
 const FIRST_KIND = 1;
 const LAST_KIND = 3;
 
+/** `signature`: with the byte for the kind of hash behind the DER (IsValidSignatureEncoding and IsDefinedHashtypeSignature of Bitcoin Core). */
 export function isSignatureEncoding(signature: Buffer): boolean {
   const { length } = signature;
   if (length < LEAST_LENGTH || length > MOST_LENGTH) return false;

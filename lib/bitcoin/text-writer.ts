@@ -29,6 +29,7 @@ export type Allocate = (length: number) => Buffer;
 /** Takes short texts from Node's shared pool, which costs less than a separate allocation. */
 export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
 
+/** A text that grows at its end, in a buffer that doubles when it is full. */
 export class TextWriter {
   #buffer: Buffer;
   /** The memory of `#buffer` as 16-bit units; made when digits are first prepared. */

@@ -150,10 +150,12 @@ export class ScannedTransaction {
     return this.hasWitness && this.witnessItems === 0;
   }
 
+  /** 32 bits, signed. */
   get version(): number {
     return this.bytes.readInt32LE(this.offset);
   }
 
+  /** 32 bits, unsigned: a height below 500,000,000, Unix seconds from there up. */
   get locktime(): number {
     return this.bytes.readUInt32LE(this.offset + this.length - LOCKTIME_LENGTH);
   }

@@ -29,12 +29,14 @@ export class StrictReader extends BufferReader {
     return this.stringVerify();
   }
 
+  /** @throws RangeError above 2^32 - 1 */
   override uint32(): number {
     const value = this.uint64();
     if (value.high !== 0) throw new RangeError('uint32 expected, a larger integer came');
     return value.low >>> 0;
   }
 
+  /** @throws RangeError above 2^64 - 1 */
   override uint64(): Long {
     const start = this.pos;
     const value = super.uint64();

@@ -50,5 +50,6 @@ export function spendsAllDust({ inputs }: Offered, parents: Iterable<DustyParent
   return true;
 }
 
+/** CheckEphemeralSpends of Bitcoin Core. */
 export const unspentDust = (child: Offered): PolicyRefusal =>
   new PolicyRefusal('policy', 'missing-ephemeral-spends', `${namesOf(child)} did not spend parent's ephemeral dust`);

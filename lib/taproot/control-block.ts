@@ -23,10 +23,12 @@ export class ControlBlock {
     return length >= KEY_END && length <= LONGEST && (length - KEY_END) % HASH_LENGTH === 0 ? new ControlBlock(bytes) : undefined;
   }
 
+  /** The first byte without its lowest bit, which is the parity of the output key (BIP341). */
   get leafVersion(): number {
     return (this.bytes[0] as number) & LEAF_VERSION_MASK; // it has a length
   }
 
+  /** The hash (BIP341, TapLeaf) of a script as a leaf of this version, 32 bytes. */
   leafHash(script: Buffer): Buffer {
     return tapLeaf(Buffer.of(this.leafVersion), serializedLength(script), script);
   }

@@ -2,6 +2,7 @@
 
 import { sha256 } from '../bitcoin/hash';
 
+/** The hash of the parts one after the other, 32 bytes. */
 export type TaggedHash = (...parts: readonly Buffer[]) => Buffer;
 
 function taggedHash(tag: string): TaggedHash {

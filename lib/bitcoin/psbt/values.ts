@@ -1,5 +1,5 @@
 // The values of fields: how each is read, and what Bitcoin Core refuses. A value is read from where it stands, and must end where its length
-// says.
+// says. Where the bytes end too early the reader throws MalformedBytesError, of which `psbtIn` makes a PsbtError.
 
 import { HASH_LENGTH } from '../hash';
 import { isPublicKey } from '../secp256k1';
@@ -65,6 +65,7 @@ export const requireFits = (length: number): void => {
   requireNoMore(length, MOST_STRIPPED_BYTES, 'bytes in a transaction');
 };
 
+/** A script. @throws PsbtError for more than 100,000 bytes */
 export function readScript(reader: ByteReader): Buffer {
   const script = readBytes(reader);
   requireNoMore(script.length, MOST_SCRIPT_BYTES, 'bytes in a script');
@@ -82,6 +83,7 @@ export function readUnsigned(reader: ByteReader): Buffer {
   });
 }
 
+/** An output of a transaction: 8 bytes of value and the script. @throws PsbtError */
 export const readOutput = (reader: ByteReader): Buffer =>
   readForm(reader, (inner) => {
     inner.skip(8);
@@ -89,6 +91,7 @@ export const readOutput = (reader: ByteReader): Buffer =>
     return undefined;
   });
 
+/** A witness: the number of its items, and the items. @throws PsbtError, also for more than 4,000,000 bytes */
 export const readWitness = (reader: ByteReader): Buffer =>
   readForm(reader, (inner, length) => {
     requireNoMore(length, MOST_WHOLE_BYTES, 'bytes in a witness');
@@ -96,6 +99,7 @@ export const readWitness = (reader: ByteReader): Buffer =>
     return undefined;
   });
 
+/** A compact size. @throws PsbtError */
 export const readCount = (reader: ByteReader): Buffer =>
   readForm(reader, (inner) => {
     inner.compactSize();
@@ -114,6 +118,7 @@ export function requirePublicKey(name: string, key: Buffer): void {
   if (!isPublicKey(key.subarray(1))) throw broken('Invalid pubkey');
 }
 
+/** An ECDSA signature and its kind of hash. @throws PsbtError unless it is encoded as BIP66 demands */
 export function readSignature(reader: ByteReader): Buffer {
   const signature = readBytes(reader);
   if (!isSignatureEncoding(signature)) throw broken('Signature is not a valid encoding');
@@ -126,6 +131,7 @@ export function readPath(reader: ByteReader, length = reader.compactSize()): Buf
   return reader.bytes(length);
 }
 
+/** `key`: its type, and an extended public key (BIP32), 78 bytes, which ends with the public key. @throws PsbtError */
 export function requireXpub(key: Buffer): void {
   requireKeyLength('Global XPUB', key, 1 + XPUB_LENGTH);
   if (!isPublicKey(key.subarray(1 + XPUB_KEY_AT))) throw broken('Invalid pubkey');
@@ -155,11 +161,13 @@ export function readSchnorr(reader: ByteReader, name: string): Buffer {
   return signature;
 }
 
+/** `key`: its type, and a control block (BIP341), 33 bytes and 32 for each level; only the length is checked. @throws PsbtError */
 export function requireControlBlock(key: Buffer): void {
   if (key.length < 34) throw broken('Input Taproot leaf script key is not at least 34 bytes');
   if ((key.length - 2) % 32 !== 0) throw broken("Input Taproot leaf script key's control block size is not valid");
 }
 
+/** A script and, as the last byte, its leaf version (BIP371). @throws PsbtError for no bytes */
 export function readLeaf(reader: ByteReader): Buffer {
   const script = readBytes(reader);
   if (script.length === 0) throw broken('Input Taproot leaf script must be at least 1 byte');
@@ -186,6 +194,7 @@ export function requireParticipant(key: Buffer, name: string): void {
   if (!isPublicKey(key.subarray(1, 1 + KEY_LENGTH))) throw broken('musig2 participant pubkey is invalid');
 }
 
+/** A public nonce of MuSig2 (BIP327): two points, which are not checked. @throws PsbtError unless it has 66 bytes */
 export function readNonce(reader: ByteReader): Buffer {
   const nonce = readBytes(reader);
   if (nonce.length !== NONCE_LENGTH) throw broken('Input musig2 pubnonce value is not 66 bytes');

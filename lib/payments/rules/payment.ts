@@ -50,6 +50,7 @@ export interface PayingOutput extends RequestedOutput {
   readonly index: number;
 }
 
+/** The outputs with a requested script, whatever their amount, in the order of the transactions. */
 export function payingOutputs(transactions: readonly Transaction[], requested: readonly RequestedOutput[]): PayingOutput[] {
   const scripts = new Set(requested.map(({ script }) => script.toString('hex')));
   return transactions.flatMap(({ txid, outputs }) =>

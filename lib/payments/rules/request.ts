@@ -69,6 +69,7 @@ export function isExpired(details: Pick<PaymentDetails, 'expires'>, time: Date):
   return details.expires !== undefined && unixSeconds(time) > details.expires;
 }
 
+/** Rounded down. */
 export function unixSeconds(time: Date): bigint {
   return BigInt(Math.floor(time.getTime() / 1_000));
 }

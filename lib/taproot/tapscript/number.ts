@@ -29,6 +29,7 @@ export function numberItem(value: number): Buffer {
   return Buffer.from(bytes);
 }
 
+/** 01, or no bytes. Shared by all stacks: not to be changed. */
 export const booleanItem = (value: boolean): Buffer => (value ? TRUE : FALSE);
 
 /** Zero of any length is false, and so is negative zero. */
