@@ -24,6 +24,7 @@ const PUBLISHED_MS = 2_000;
 
 const MOST_RATE = Number.MAX_SAFE_INTEGER;
 
+/** They throw FleetReplyError: `refused` for fields that are wrong, `not leading` for what only the node that leads knows. */
 export function answersOf({ node, term, rewind }: AnswerParts): Answers {
   const published = async (): Promise<{ readonly sequence?: number }> => {
     const sequence = await within(PUBLISHED_MS, term()?.reached(false));

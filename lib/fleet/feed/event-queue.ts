@@ -91,6 +91,7 @@ export class EventQueue {
     return taken;
   }
 
+  /** Puts a mark behind all events so far. It stays when events are forgotten. */
   mark(mark: Omit<Mark, 'type'>): void {
     this.#add({ type: 'mark', ...mark });
   }

@@ -10,11 +10,12 @@ const MOST_TRANSACTIONS = 25;
 const MOST_BLOCK_BYTES = 4_000_000;
 const MOST_METHOD_LENGTH = 100;
 
-/** @throws FleetReplyError, as all functions here */
+/** 32 bytes in wire order. @throws FleetReplyError `refused` */
 export function hashIn(fields: AskedFields, name = 'hash'): Buffer {
   return asHash(fields[name]);
 }
 
+/** A whole number from 0 to `most`. @throws FleetReplyError `refused` */
 export function numberIn(fields: AskedFields, name: string, most: number): number {
   const value = fields[name];
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > most)
@@ -22,7 +23,7 @@ export function numberIn(fields: AskedFields, name: string, most: number): numbe
   return value;
 }
 
-/** A part of a block: offset, length, and length of the block. */
+/** A part of a block: offset, length, and length of the block, in bytes. @throws FleetReplyError `refused` */
 export function partIn(fields: AskedFields): { readonly offset: number; readonly length: number; readonly blockLength: number } {
   const [offset, length, blockLength] = ['offset', 'length', 'blockLength'].map((name) => numberIn(fields, name, MOST_BLOCK_BYTES)) as [
     number,
@@ -33,24 +34,29 @@ export function partIn(fields: AskedFields): { readonly offset: number; readonly
   return { offset, length, blockLength };
 }
 
+/** At most MOST_LOCATOR hashes, 32 bytes each in wire order. @throws FleetReplyError `refused` */
 export function locatorIn({ locator }: AskedFields): readonly Buffer[] {
   if (!Array.isArray(locator) || locator.length > MOST_LOCATOR) throw wrong(`locator: at most ${MOST_LOCATOR} hashes`);
   return locator.map(asHash);
 }
 
+/** At most MOST_HEADERS. @throws FleetReplyError `refused` */
 export function headerCountIn(fields: AskedFields): number {
   return numberIn(fields, 'count', MOST_HEADERS);
 }
 
+/** At most 4,000,000 bytes; whether they are a transaction is not checked. @throws FleetReplyError `refused` */
 export function rawIn({ raw }: AskedFields): Buffer {
   return asTransaction(raw);
 }
 
+/** At most 25, each as from `rawIn`. @throws FleetReplyError `refused` */
 export function rawsIn({ raws }: AskedFields): readonly Buffer[] {
   if (!Array.isArray(raws) || raws.length > MOST_TRANSACTIONS) throw wrong(`raws: at most ${MOST_TRANSACTIONS} transactions`);
   return raws.map(asTransaction);
 }
 
+/** At most 100 characters; whether there is such a call is not checked. @throws FleetReplyError `refused` */
 export function methodIn({ method }: AskedFields): string {
   if (typeof method !== 'string' || method.length > MOST_METHOD_LENGTH) throw wrong('method: the name of a call');
   return method;

@@ -45,6 +45,7 @@ export class Responder {
     this.#leading = leads ? OF_LEADER.map((name) => this.#listen(name, this.#subjects.leader(name))) : [];
   }
 
+  /** Questions that wait get no reply. */
   close(): void {
     this.lead(false);
     for (const subscription of this.#subscriptions) subscription.unsubscribe();

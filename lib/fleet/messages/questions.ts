@@ -108,6 +108,7 @@ interface Envelope {
   readonly fault?: Fault;
 }
 
+/** `_`: for the types alone; which question it is, the subject says. */
 export function encodeQuestion<Name extends QuestionName>(_: Name, asked: Asked<Name>): Buffer {
   return encodeValue(asked);
 }
@@ -119,10 +120,12 @@ export function decodeQuestion(bytes: Uint8Array): Readonly<Record<string, unkno
   return value as Readonly<Record<string, unknown>>;
 }
 
+/** `_`: for the types alone. */
 export function encodeReply<Name extends QuestionName>(_: Name, value: Replied<Name>): Buffer {
   return encodeValue({ value } satisfies Envelope);
 }
 
+/** An error in place of a reply. `decodeReply` throws the same for a refused transaction and FleetReplyError; others become `failed`. */
 export function encodeFault(error: unknown): Buffer {
   return encodeValue({ fault: faultOf(error) } satisfies Envelope);
 }

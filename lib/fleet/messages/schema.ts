@@ -53,6 +53,7 @@ export function exactly(name: string, length: number, bytes: Buffer): Buffer {
   return bytes;
 }
 
+/** `name`: of the field, for the message. @throws MalformedMessageError unless there are 32 bytes */
 export function toHash(name: string, bytes: Buffer): Buffer {
   return exactly(name, HASH_LENGTH, bytes);
 }

@@ -15,6 +15,7 @@ interface ValueFields {
   readonly buffers: readonly Buffer[];
 }
 
+/** Any Uint8Array comes back as a Buffer. An object with a number as `$`, or a string as `$n`, does not come back as it was. */
 export function encodeValue(value: unknown): Buffer {
   const buffers: Uint8Array[] = [];
   const json = JSON.stringify(plainOf(value, buffers)) as string | undefined;

@@ -67,6 +67,7 @@ export class Beats {
     return this.#beat;
   }
 
+  /** As the last beat has it; before the first one everything in it is empty. */
   get network(): NetworkStatus {
     return this.#beat?.network ?? UNKNOWN;
   }
@@ -84,6 +85,7 @@ export class Beats {
     this.#settle();
   }
 
+  /** As the node that leads answers; undefined for more blocks than it knows of, and before the first beat. */
   estimateFee(blocks: number): FeeEstimate | undefined {
     const { fees, mostFeeBlocks } = this.#beat ?? NO_FEES;
     if (blocks > mostFeeBlocks) return undefined;

@@ -70,6 +70,7 @@ export class ReaderChain {
     return this.#view.hashAt(height);
   }
 
+  /** A block that was in the chain lately, and may be still. */
   entry(hash: Buffer): ViewEntry | undefined {
     return this.#view.entry(hash);
   }

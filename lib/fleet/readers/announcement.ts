@@ -32,6 +32,7 @@ interface Fields {
   readonly version: string;
 }
 
+/** JSON. Of a `why` only the first 300 characters are told. */
 export function encodeState({ isReady, why, tip, applied, version }: ReaderState): Buffer {
   const fields: Fields = {
     ready: isReady,

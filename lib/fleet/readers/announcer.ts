@@ -31,6 +31,7 @@ export class Announcer {
     }, EVERY_MS);
   }
 
+  /** Tells the state now; nothing without a connection. */
   tell(): void {
     const { subjects, connection, state } = this.#parts;
     const known = connection();
