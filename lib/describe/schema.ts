@@ -36,6 +36,7 @@ export type Schema = PlainSchema | NamedSchema;
 
 export type Properties = Readonly<Record<string, Schema>>;
 
+/** A schema that a document has once; whoever uses it refers to the name. */
 export const named = (name: string, is: PlainSchema): NamedSchema => ({ name, is });
 
 /** The same schema, with what it means in this place. */

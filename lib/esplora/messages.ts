@@ -15,6 +15,7 @@ const LONG_BYTES = 4_096;
 
 export const objectOf = (fields: readonly Field[]): Buffer => joined(piecesOf(fields));
 
+/** An object as JSON text. Names are escaped; values are JSON text already. */
 export function piecesOf(fields: readonly Field[]): Json[] {
   const pieces = fields.flatMap(([name, value], i) => [`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`, value]);
   return [...(fields.length === 0 ? ['{'] : pieces), '}'].flat();
@@ -38,6 +39,7 @@ export function arrayOf(values: Pieces): Buffer {
   return joined(['[', ...values.flatMap((value, i) => (i === 0 ? [value] : [',', value])), ']']);
 }
 
+/** A hash of 32 bytes in wire order as displayed, in quotes. */
 export const hashText = (hash: Buffer): string => `"${toDisplayHex(hash)}"`;
 
 function joined(pieces: Pieces): Buffer {

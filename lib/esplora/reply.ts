@@ -23,6 +23,7 @@ export interface EsploraReply extends Reply {
   readonly isStored?: false;
 }
 
+/** `text`: of characters that have one byte (latin1). */
 export const textReply = (text: string): EsploraReply => ({ contentType: CONTENT_TYPES.hex, body: Buffer.from(text, 'latin1') });
 
 export const jsonReply = (body: Buffer | string): EsploraReply => ({

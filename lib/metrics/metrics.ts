@@ -74,6 +74,7 @@ export class Metrics {
     logger.info(`Metrics are at http://${textOf({ ...endpoint, port: this.port })}/metrics.`);
   }
 
+  /** The port that it listens on, while it is open. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

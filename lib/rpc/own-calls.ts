@@ -48,6 +48,7 @@ const DUMMY_AT = 1;
 /** They may wait for the next block, and so hold no slot of the work queue. */
 const WAITING: ReadonlySet<string> = new Set(['getblocktemplate', 'getwork', 'getworklp']);
 
+/** Whether the call may wait for the next block. */
 export const ownCallWaits = (method: string): boolean => WAITING.has(method);
 
 /** Whether the node may have the call. */

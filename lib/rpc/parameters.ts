@@ -46,22 +46,27 @@ export class Parameters {
     this.#values = values;
   }
 
+  /** A string that the call requires. */
   text(position: number): string {
     return this.#values[position] as string; // a string by its type
   }
 
+  /** undefined for null, too. */
   optionalText(position: number): string | undefined {
     return (this.#values[position] as string | null | undefined) ?? undefined; // a string by its type
   }
 
+  /** `fallback`: for a parameter that is missing or null. */
   flag(position: number, fallback: boolean): boolean {
     return (this.#values[position] as boolean | null | undefined) ?? fallback; // a boolean by its type
   }
 
+  /** An array that the call requires; the types of its values are not checked. */
   list(position: number): readonly unknown[] {
     return this.#values[position] as readonly unknown[]; // an array by its type
   }
 
+  /** undefined for null, too; the types of the values are not checked. */
   optionalList(position: number): readonly unknown[] | undefined {
     return (this.#values[position] as readonly unknown[] | null | undefined) ?? undefined; // an array by its type
   }
@@ -81,6 +86,7 @@ export class Parameters {
     return this.#values[position] ?? undefined;
   }
 
+  /** False for null, too. */
   has(position: number): boolean {
     return this.any(position) !== undefined;
   }

@@ -52,6 +52,7 @@ export interface SignedSnapshot {
   readonly signer: string;
 }
 
+/** The content of manifest.json, JSON with a line feed at its end. Hashes are as displayed. */
 export function manifestText({ network, genesisHash, index, scripts, files }: SnapshotManifest): string {
   const state = (of: StoreState): object => ({ layout: of.layout, height: of.height, hash: toDisplayHex(of.hash) });
   const json = {

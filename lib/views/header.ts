@@ -68,6 +68,7 @@ export interface BitsTexts {
 /** Texts of the bits asked for last: bits rarely change between blocks, and exact decimals of a double are not cheap. */
 let known: BitsTexts & { readonly bits: number } = { bits: -1, difficulty: '', target: '' };
 
+/** `bits`: the target in compact form (lib/bitcoin/work.ts). */
 export function textsOfBits(bits: number): BitsTexts {
   if (bits !== known.bits) {
     known = { bits, difficulty: doubleText(difficultyOf(bits)), target: targetOf(bits).toString(16).padStart(64, '0') };

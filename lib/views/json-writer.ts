@@ -110,6 +110,7 @@ export class JsonWriter extends TextWriter {
     this.hashString(bytes, start);
   }
 
+  /** A finite double with 16 significant digits, as C's `%.16g` prints it. */
   double(value: number): void {
     this.ascii(doubleText(value));
   }

@@ -30,6 +30,7 @@ export class PackageSubmission {
     this.#mostRate = mostRate;
   }
 
+  /** To be called once, with the pool locked. Refusals are in the result, other errors pass. */
   async submit(): Promise<SubmittedPackage> {
     const together = await this.#submitEach();
     const message = together === undefined ? ONE_FAILED : await this.#submitTogether(together);

@@ -18,6 +18,7 @@ export interface PoolSettings {
 /** bcoin's own rate on all networks. */
 const OWN_RELAY_RATE = 1_000;
 
+/** Where bcoin has other defaults than Bitcoin Core for replacing, absurd fees and the relay rate, Bitcoin Core's count. */
 export function readSettings({ config, mempool: { options } }: Pick<HostNode, 'config' | 'mempool'>): PoolSettings {
   const isSet = (name: string): boolean => config.has(name);
   return {

@@ -13,6 +13,7 @@ export class Replacements {
     return this.#replacements.size;
   }
 
+  /** `replaced`: a txid as a key (`keyOf`). `replacement`: a txid in wire order. The oldest is forgotten when there are too many. */
   add(replaced: string, replacement: Buffer): void {
     this.#replacements.delete(replaced);
     this.#replacements.set(replaced, replacement);

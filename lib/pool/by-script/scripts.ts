@@ -166,6 +166,7 @@ export class PoolScripts {
     this.#scripts.clear();
   }
 
+  /** In the order of entering. */
   history(script: Buffer): readonly PooledTransaction[] {
     return this.#scripts.get(script.toString('latin1'))?.transactions ?? [];
   }

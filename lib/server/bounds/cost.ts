@@ -76,6 +76,7 @@ export class Accounts {
     this.#isFree = isFree;
   }
 
+  /** The account that all clients of the address's group share; one without bounds where clients cost nothing. */
   of(address: string): Account {
     if (this.#hard === 0 || this.#isFree(address)) return FREE;
     const group = groupOf(address);

@@ -47,6 +47,7 @@ export class SubscriptionMemory {
     this.#count++;
   }
 
+  /** Undoes `count` calls of `take` for the group. */
   giveBack(group: string | undefined, count: number): void {
     this.#count -= count;
     if (group === undefined) return;

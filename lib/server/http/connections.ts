@@ -99,6 +99,7 @@ export class Connections {
     return this.#handshakes?.cutOff ?? 0;
   }
 
+  /** Until `close`, the keep-alive timeout and the bound of connections hold for the whole server, the node's own clients included. */
   open(): void {
     const server = this.#server;
     server.on('connection', this.#accept);
@@ -113,6 +114,7 @@ export class Connections {
     server.maxConnections = Math.ceil(this.#most * ALL_SHARE);
   }
 
+  /** Connections stay open. */
   close(): void {
     if (this.#keepAliveBefore === undefined) return;
     const server = this.#server;

@@ -68,6 +68,7 @@ export class Mount {
     this.#parts = parts;
   }
 
+  /** Puts itself before the node's listeners once the server listens, when all of these are there. */
   open(): void {
     const { server } = this.#parts;
     if (server.listening) this.#takeOver();

@@ -95,6 +95,7 @@ export class Responses {
     this.#count(memory, 1);
   }
 
+  /** Ends one `hold` of the memory. */
   release(memory: ArrayBufferLike): void {
     this.#count(memory, -1);
   }

@@ -19,5 +19,6 @@ export function errorReply({ isVersion2, id }: ReplyForm, error: string): string
   return `${isVersion2 ? '{"jsonrpc":"2.0"' : '{"result":null'},"error":${error}${last}`;
 }
 
+/** The error as JSON text, for `errorReply`. */
 export const errorText = ({ code, message }: { readonly code: number; readonly message: string }): string =>
   JSON.stringify({ code, message });

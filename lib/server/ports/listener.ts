@@ -51,4 +51,5 @@ export class Listener {
   }
 }
 
+/** `host:port`, an IPv6 address in brackets. */
 export const textOf = ({ host, port }: Endpoint): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -25,6 +25,7 @@ export class FrameMeter {
   /** Memory for the message that is not complete; 0 between messages. */
   bytes = 0;
 
+  /** Takes the next bytes of the connection, which may begin and end anywhere in a frame. */
   push(chunk: Buffer): void {
     let begin = 0;
     for (let at = 0; at < chunk.length;) {

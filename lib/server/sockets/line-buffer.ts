@@ -25,6 +25,7 @@ export class LineBuffer {
     return this.#begun.memoryBytes + this.#chunk.length;
   }
 
+  /** `chunk`: is not copied, and must not change. */
   push(chunk: Buffer): void {
     const rest = this.#chunk.subarray(this.#at);
     this.#chunk = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

@@ -120,6 +120,7 @@ export class Outbox {
     return this.#bytes + this.#parts.socket.writableLength;
   }
 
+  /** Dropped once the client has gone, and after `end`. */
   add(message: OutboundMessage): void {
     if (this.#isClosed || this.#ended !== undefined) return;
     if (typeof message === 'string') this.#push(message);
