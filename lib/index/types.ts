@@ -100,6 +100,7 @@ export interface IndexSnapshot {
   readonly tip: HeaderRecord;
   /** undefined: no backfill is in progress. */
   readonly backfilling: BackfillProgress | undefined;
+  /** An unspent output; undefined: it was spent, or never existed. */
   coin(txid: Buffer, index: number): Coin | undefined;
   /** The unspent outputs of the transaction at a position, in their order. `txid`: of that transaction. */
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
@@ -117,7 +118,9 @@ export interface IndexSnapshot {
    * @throws NotYetKnownError when the index cannot tell, because it started from coins.
    */
   position(txid: Buffer): TransactionPosition | undefined;
+  /** The height of a block of the chain; undefined: it is not in the chain. */
   heightOf(hash: Buffer): number | undefined;
+  /** undefined above the tip, and below 0. */
   headerAt(height: number): HeaderRecord | undefined;
   /** The headers from `height` up: `count` of them, or fewer, but at least one. undefined above the tip. */
   headerRun(height: number, count: number): HeaderRun | undefined;

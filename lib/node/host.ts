@@ -97,13 +97,16 @@ export interface HostChain extends HostEmitter {
   readonly invalid: { has(hash: HostHash): boolean };
   /** A lock that each change of the chain holds, granted in the order of the calls. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
+  /** Of the active chain; null above the tip. */
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
   getEntryByHeight(height: number): Promise<HostEntry | null>;
   /** On the entry's own chain. */
   getAncestor(entry: HostEntry, height: number): Promise<HostEntry | null>;
   getPrevious(entry: HostEntry): Promise<HostEntry | null>;
+  /** Median of the times of the block and of up to ten before it (BIP113). */
   getMedianTime(entry: HostEntry): Promise<number>;
+  /** Of a deployment (BIP9), for the block after `entry`. */
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
   /** The rules by which a block with this time is checked on top of `previous`. */
   getDeployments(time: number, previous: HostEntry): Promise<{ readonly flags: number }>;
@@ -115,6 +118,7 @@ export interface HostChain extends HostEmitter {
   verifyLocks(previous: HostEntry, transaction: HostTransaction, view: HostCoinView, flags: number): Promise<boolean>;
   /** The coin that an output of a transaction is; null: it is none. */
   getCoin(hash: HostHash, index: number): Promise<{ readonly value: number } | null>;
+  /** The bytes as a peer sent them; null when unknown or pruned. */
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
@@ -233,6 +237,7 @@ export interface HostMempool extends HostEmitter {
     readonly rejectAbsurdFees: boolean;
     maxAncestors: number;
   };
+  /** Memory in bytes, as bcoin counts it. */
   getSize(): number;
   hasEntry(hash: HostHash): boolean;
   hasOrphan(hash: HostHash): boolean;

@@ -6,6 +6,7 @@ import type { Pages } from './pages';
 
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
+  /** @throws StoreError, as all reads */
   get(key: Buffer): Buffer | undefined;
   /** The values of a few keys, which are mostly in memory, at once; undefined: that would hold up the turn. */
   soon(keys: readonly Buffer[]): readonly (Buffer | undefined)[] | undefined;
@@ -78,10 +79,13 @@ export interface Store {
    * @throws StoreError when the folder cannot be opened, is in use or damaged, and when the store is closed meanwhile.
    */
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
+  /** @throws StoreError, as all reads; its reason is `closed` while the store is not open */
   get(key: Buffer): Buffer | undefined;
   /** The values in the order of the keys, off the event loop: for thousands of cold keys. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
+  /** In the order of the keys, or against it, off the event loop. */
   range(range: StoreRange): AsyncIterable<StoreEntry>;
+  /** @throws StoreError, as reads */
   snapshot(): StoreSnapshot;
   /**
    * Writes all or nothing. The writes are asked for one by one, with turns of the event loop in between. Each is copied

@@ -104,7 +104,7 @@ export class PooledEntries {
     return this.clusters.get(key) !== undefined;
   }
 
-  /** Drops what is replaced, adds what was checked, then takes in the orphans that waited for it. The pool must be locked. */
+  /** Drops what is replaced, adds what was checked, then takes in the orphans that waited for it. */
   async carryOut({ added, removed }: Change): Promise<void> {
     const { mempool, chain, toHost } = this.#parts;
     const [first] = added;
