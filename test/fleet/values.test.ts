@@ -18,7 +18,10 @@ const anyValue = fc.letrec((tie) => ({
     fc.bigInt(),
     fc.uint8Array({ maxLength: 20 }).map((each) => Buffer.from(each)),
     fc.array(tie('value'), { maxLength: 4 }),
-    fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), tie('value'), { maxKeys: 4, noNullPrototype: true })
+    fc.dictionary(fc.oneof(fc.stringMatching(/^[a-z]{1,5}$/), fc.constantFrom('$', '$n', '$$', '$$n')), tie('value'), {
+      maxKeys: 4,
+      noNullPrototype: true
+    })
   )
 })).value;
 

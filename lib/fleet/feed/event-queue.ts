@@ -77,7 +77,8 @@ export class EventQueue {
   /** Forgets all events. To be called when chain and pool are at rest and about to be compared. Marks are kept. */
   restart(): void {
     const marks = this.#events.filter(({ type }) => type === 'mark');
-    [this.#events, this.#bytes, this.#blocks, this.#hasOverflowed] = [marks, 0, 0, false];
+    [this.#events, this.#blocks, this.#hasOverflowed] = [marks, 0, false];
+    this.#bytes = marks.reduce((sum, mark) => sum + bytesOf(mark), 0);
   }
 
   /** Takes the next events out: `most` of them, or fewer where blocks are among them. */

@@ -1,5 +1,6 @@
 // What processes of the fleet ask each other, and the replies, as bytes: JSON, in which `{"$": n}` stands for the Buffer, and `{"$n": "…"}` for
-// the bigint, with that number or these digits. Absent properties and undefined values are the same.
+// the bigint, with that number or these digits. Names of properties that begin with `$` have another one in front. Absent properties and
+// undefined values are the same.
 
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError, NewerMessageError } from './errors';
@@ -15,7 +16,7 @@ interface ValueFields {
   readonly buffers: readonly Buffer[];
 }
 
-/** Any Uint8Array comes back as a Buffer. An object with a number as `$`, or a string as `$n`, does not come back as it was. */
+/** Any Uint8Array comes back as a Buffer. */
 export function encodeValue(value: unknown): Buffer {
   const buffers: Uint8Array[] = [];
   const json = JSON.stringify(plainOf(value, buffers)) as string | undefined;
@@ -44,7 +45,7 @@ function plainOf(value: unknown, buffers: Uint8Array[]): unknown {
   if (typeof value === 'bigint') return { $n: String(value) };
   if (Array.isArray(value)) return value.map((each) => plainOf(each, buffers));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plainOf(each, buffers)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [escaped(name), plainOf(each, buffers)]));
 }
 
 function originalOf(value: unknown, buffers: readonly Buffer[]): unknown {
@@ -55,7 +56,14 @@ function originalOf(value: unknown, buffers: readonly Buffer[]): unknown {
     if (buffer === undefined) throw new MalformedMessageError(`Value: no bytes with the number ${place}`);
     return buffer;
   }
-  if (typeof digits !== 'string') return value;
+  if (typeof digits !== 'string') return withOwnNames(value);
   if (!/^-?\d{1,80}$/.test(digits)) throw new MalformedMessageError('Value: digits expected');
   return BigInt(digits);
+}
+
+const escaped = (name: string): string => (name.startsWith('$') ? `$${name}` : name);
+
+function withOwnNames(value: object): object {
+  if (Array.isArray(value) || !Object.keys(value).some((name) => name.startsWith('$'))) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name.startsWith('$') ? name.slice(1) : name, each as unknown]));
 }
