@@ -1,6 +1,7 @@
 // Errors of the Electrum protocol: JSON-RPC's codes, and two of ElectrumX that all servers have adopted.
 
 import { refusalOf } from '../server/refusal';
+import type { CallError } from '../answers/errors';
 import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
@@ -34,3 +35,7 @@ export function electrumErrorOf(error: unknown, gate: Pick<Gate, 'status'>, logg
   if (kind === 'history-too-long' || kind === 'too-many-coins') return new ElectrumError(CODES.badRequest, known.message);
   return new ElectrumError(known.status === 500 && kind !== 'busy' ? CODES.internal : CODES.daemon, known.message);
 }
+
+/** An error of the node, in the form in which all Electrum servers show those. */
+export const ofDaemon = ({ code, message }: CallError): ElectrumError =>
+  new ElectrumError(CODES.daemon, `daemon error: DaemonError({'code': ${code}, 'message': '${message}'})`);

@@ -1,12 +1,14 @@
 // The methods that are answered, except `server.version`, with which a client begins and which settles the protocol version.
 
 import { describedMethods } from './document';
+import { broadcastingMethods } from './methods/broadcasting';
 import { feeMethods } from './methods/fees';
 import { headerMethods } from './methods/headers';
 import { lookupMethods } from './methods/lookups';
 import { outpointMethods } from './methods/outpoints';
 import { scriptMethods } from './methods/scripts';
 import { serverMethods } from './methods/server';
+import { poolMethods } from './methods/pool';
 import { transactionMethods } from './methods/transactions';
 import type { InterfaceTimes } from '../server/figures/request-times';
 import type { MethodContext, MethodTable } from './method';
@@ -17,6 +19,8 @@ export function methodTable(context: MethodContext): MethodTable {
     ...headerMethods(context),
     ...scriptMethods(context),
     ...transactionMethods(context),
+    ...broadcastingMethods(context),
+    ...poolMethods(context),
     ...lookupMethods(context),
     ...outpointMethods(context),
     ...feeMethods(context)

@@ -15,6 +15,9 @@ export function readCount(value: unknown): number {
   return value as number; // checked
 }
 
+/** What `readFlag` takes. */
+export const FLAG_OR_NUMBER = { enum: [false, true, 0, 1], default: false } as const;
+
 /** 0 and 1 are accepted as well. @throws ElectrumError */
 export function readFlag(value: unknown, name: string): boolean {
   if (value !== true && value !== false && value !== 1 && value !== 0) throw badRequest(`"${name}" must be a boolean`);

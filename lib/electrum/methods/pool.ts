@@ -1,0 +1,84 @@
+// The pool: what it asks for, what is in it, and what came last.
+
+import { toDisplayHex } from '../../bitcoin/hash';
+import { described, listOf, named, object, tuple } from '../../describe/schema';
+import { CORE_FEE_RATE, FEE_RATE, SATOSHIS, TXID, VBYTES } from '../../describe/values';
+import { INCREMENTAL_FEE_RATE } from '../../pool/info';
+import { BIN_VSIZE, type FeeBin, type PoolSummary } from '../../pool/summary';
+import { JsonWriter } from '../../views/json-writer';
+import type { Method, MethodContext } from '../method';
+
+/** Transactions that are listed as the last ones. */
+const MOST_RECENT = 10;
+
+export function poolMethods({ node, fees, pool }: MethodContext): Readonly<Record<string, Method>> {
+  const histogram = histogramTexts();
+  return {
+    'mempool.get_info': {
+      about: {
+        summary: 'What a transaction has to pay for entering the pool.',
+        parameters: [],
+        result: named(
+          'MempoolInfo',
+          object({ mempoolminfee: CORE_FEE_RATE, minrelaytxfee: CORE_FEE_RATE, incrementalrelayfee: CORE_FEE_RATE })
+        )
+      },
+      parameters: [],
+      required: 0,
+      since: '1.6',
+      answer: () => {
+        const { minFeeRate, minRelayFeeRate } = node.pool.info();
+        const writer = new JsonWriter();
+        // A transaction below the relay fee does not enter the pool either.
+        writer.amountField('{"mempoolminfee":', Math.max(minFeeRate, minRelayFeeRate));
+        writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
+        writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
+        writer.ascii('}');
+        return writer.toBuffer();
+      }
+    },
+    'mempool.get_fee_histogram': {
+      about: {
+        summary: 'The fee rates in the pool.',
+        parameters: [],
+        result: described(
+          'From the highest rates down: a rate, and the virtual bytes that pay at least that.',
+          listOf(tuple(FEE_RATE, VBYTES))
+        )
+      },
+      parameters: [],
+      required: 0,
+      answer: () => {
+        const summary = fees.summary();
+        return summary instanceof Promise ? summary.then(histogram) : histogram(summary);
+      }
+    },
+    'mempool.recent': {
+      about: {
+        summary: 'The last transactions that entered the pool, the newest first.',
+        parameters: [],
+        result: {
+          ...listOf(named('RecentTransaction', object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES }))),
+          maxItems: MOST_RECENT
+        }
+      },
+      parameters: [],
+      required: 0,
+      answer: () => JSON.stringify(pool.newest(MOST_RECENT).map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize })))
+    }
+  };
+}
+
+/** The text is made once for each summary. */
+function histogramTexts(): (summary: PoolSummary) => string {
+  let [known, text]: [PoolSummary | undefined, string] = [undefined, ''];
+  return (summary) => {
+    if (summary !== known) [known, text] = [summary, histogramText(summary.histogram)];
+    return text;
+  };
+}
+
+/** Only full bins, as other Electrum servers show them. */
+function histogramText(histogram: readonly FeeBin[]): string {
+  return JSON.stringify(histogram.filter(({ vsize }) => vsize > BIN_VSIZE).map(({ rate, vsize }) => [rate, vsize]));
+}
