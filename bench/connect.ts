@@ -7,11 +7,10 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { filter, firstValueFrom } from 'rxjs';
-import { fromHost } from '../lib/node/host';
 import { createRegtestNode, type RegtestOptions } from '../test/support/regtest-node';
 import { until } from '../test/support/until';
-import { BlockMaker, FIRST_BLOCKS } from './chain/block-maker';
-import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';
+import { onFirstBlocks } from './chain/first-blocks';
+import { addBlock, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { profiled, type MainThread } from './measure/main-thread';
 import { cpuMilliseconds } from './measure/process-load';
@@ -65,9 +64,7 @@ async function main(): Promise<void> {
 
 /** Returns the blocks that come next. */
 function makeChain(folder: string): Promise<Buffer[]> {
-  return onTrustingNode(folder, {}, async (node) => {
-    const maker = new BlockMaker(SEED, fromHost(node.network.genesis.hash));
-    for (let i = 0; i < FIRST_BLOCKS; i++) await addBlock(node, maker.nextFirst());
+  return onFirstBlocks(folder, SEED, async (node, maker) => {
     await addBlock(node, maker.next(SHAPE));
     return Array.from({ length: FIRST + MEASURED }, () => maker.next(SHAPE));
   });

@@ -16,14 +16,13 @@ import { parseNatsUrls } from '../lib/fleet/log/access';
 import { connectToNats } from '../lib/fleet/log/connection';
 import { subjectsOf } from '../lib/fleet/log/subjects';
 import { Nodes } from '../lib/fleet/reader/nodes';
-import { fromHost } from '../lib/node/host';
 import { runSnapshotCommand } from '../plugin/cli/snapshot-commands/run';
 import { runFleetCommand } from '../plugin/fleet/command';
 import { FeedingNode } from '../test/support/feeding-node';
 import { Nats, natsServer } from '../test/support/nats';
 import { freePort, openRegtestNode } from '../test/support/regtest-node';
-import { BlockMaker, FIRST_BLOCKS } from './chain/block-maker';
-import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';
+import { onFirstBlocks } from './chain/first-blocks';
+import { addBlock, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { percentile } from './measure/percentile';
 import { cpuMilliseconds, untilAtRest } from './measure/process-load';
@@ -31,6 +30,7 @@ import { countCpu } from './serve/process-figures';
 import { startBare, type BareProcess } from './serve/server-process';
 import type { TestFullNode } from '../test/support/bcoin';
 import type { Io } from '../plugin/cli/io';
+import type { BlockMaker } from './chain/block-maker';
 import type { BlockShape } from './chain/block-shape';
 
 const PROGRAM = resolve('dist/plugin/cli/main.js');
@@ -88,9 +88,7 @@ async function main(): Promise<void> {
 }
 
 async function makeChain(chain: string, count: number): Promise<Omit<Setup, 'nats' | 'folder' | 'rounds'>> {
-  return await onTrustingNode(chain, {}, async (node) => {
-    const maker = new BlockMaker(SEED, fromHost(node.network.genesis.hash));
-    for (let i = 0; i < FIRST_BLOCKS; i++) await addBlock(node, maker.nextFirst());
+  return onFirstBlocks(chain, SEED, async (node, maker) => {
     await addBlock(node, maker.next(LARGE));
     return { chain, maker, blocks: Array.from({ length: count }, () => maker.next(LARGE)) };
   });

@@ -13,11 +13,10 @@ import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../lib/bitcoin/block';
 import { scriptHashOf, toDisplayHex } from '../lib/bitcoin/hash';
 import { isUnspendable } from '../lib/bitcoin/script';
-import { fromHost } from '../lib/node/host';
 import { createRegtestNode, type RegtestOptions } from '../test/support/regtest-node';
 import { until } from '../test/support/until';
-import { BlockMaker, FIRST_BLOCKS } from './chain/block-maker';
-import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';
+import { onFirstBlocks } from './chain/first-blocks';
+import { addBlock, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { CallCoverage, type CalledFile } from './measure/call-coverage';
 import { fetchBody } from './serve/fetch-body';
@@ -95,9 +94,7 @@ interface JourneyChain {
 }
 
 async function makeChain(folder: string): Promise<JourneyChain> {
-  return onTrustingNode(folder, {}, async (node) => {
-    const maker = new BlockMaker(SEED, fromHost(node.network.genesis.hash));
-    for (let i = 0; i < FIRST_BLOCKS; i++) await addBlock(node, maker.nextFirst());
+  return onFirstBlocks(folder, SEED, async (node, maker) => {
     const shaped = [maker.next(SHAPE), maker.next(SHAPE), maker.next(SHAPE), maker.next(SHAPE)] as const;
     for (const block of shaped) await addBlock(node, block);
     return { shaped, next: [maker.next(SHAPE), maker.next(SHAPE), maker.next(SHAPE), maker.next(SHAPE)] };
