@@ -6,8 +6,6 @@
 //   --before DIR     another built checkout, measured in the same rounds
 //   --json FILE      the numbers, for keeping
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { AskProcess } from './electrum/ask-client';
@@ -23,7 +21,7 @@ import { sessionMemory, SESSIONS } from './electrum/session-memory';
 import { blockTable, buildTable, costTable, freshTable, memoryTable, sessionTable } from './electrum/tables';
 import { walletChain, type WalletChain } from './electrum/wallet-chain';
 import { describeMachine } from './machine';
-import { RUN_FOLDER } from './serve/serving-chain';
+import { describeLoad, cleanUpAndSaveAtExit } from './measure/run';
 
 const say = (line: string): void => {
   console.error(line);
@@ -59,13 +57,9 @@ async function main(): Promise<void> {
   const { only, before, peers: hasPeers } = values;
   const isWanted = (part: Part): boolean => only?.includes(part) ?? true;
   const results: Results = {};
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  process.once('exit', () => {
-    rmSync(RUN_FOLDER, { recursive: true, force: true });
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  });
+  cleanUpAndSaveAtExit(values.json, results);
   console.log(describeMachine());
-  sayLoad('at the start');
+  console.log(describeLoad('at the start'));
   const chain = await walletChain(say);
   const rows = rowsOf(chain).filter(({ name }) => isWanted('calls') || only?.some((start) => name.startsWith(start)));
   if (rows.length > 0 || isWanted('fresh') || isWanted('memory')) {
@@ -81,11 +75,7 @@ async function main(): Promise<void> {
     }
   }
   if (isWanted('load')) await load(chain, before, results);
-  sayLoad('at the end');
-}
-
-function sayLoad(when: string): void {
-  console.log(`load average ${when} ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`);
+  console.log(describeLoad('at the end'));
 }
 
 interface Others {
@@ -194,7 +184,7 @@ async function load(chain: WalletChain, before: string | undefined, results: Res
       for (const each of figures.blocks) console.log(blocks.line(each));
       console.log(`\n${held.head()}`);
       for (const each of figures.memory) console.log(held.line(each));
-      sayLoad('now');
+      console.log(describeLoad('now'));
     } finally {
       await server.stop();
     }

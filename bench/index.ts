@@ -5,14 +5,13 @@
 //   --growth 0.4    how many more outputs it has (default 3.2)
 //   --json FILE     the numbers, for keeping
 
-import { writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { CHAIN_OPTIONS, chainParameters } from './chain/parameters';
 import { syntheticChain } from './chain/synthetic-chain';
 import { formatRows, indexRows } from './index-table';
 import { describeMachine } from './machine';
 import { runIndex } from './measure/index-run';
+import { describeLoad, loadAverage, saveFigures } from './measure/run';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { ...CHAIN_OPTIONS, json: { type: 'string' } } });
@@ -20,18 +19,18 @@ async function main(): Promise<void> {
     console.error(line);
   };
   const chain = await syntheticChain(chainParameters(values), say);
-  const busy = loadavg()[0] ?? 0;
+  const load = loadAverage();
   const run = await runIndex(chain, say);
   const machine = describeMachine();
   const rows = indexRows(run);
   const { height, totals } = chain.manifest;
   console.log(machine);
-  console.log(`load average at the start ${busy.toFixed(1)}: what else runs here is in the figures`);
+  console.log(describeLoad('at the start', load));
   console.log(
     `${(totals.bytes / 1e6).toFixed(0)} MB in ${height} blocks, ${totals.transactions} transactions, ${(totals.unspent / 1e6).toFixed(2)} million unspent coins`
   );
   console.log(formatRows(rows));
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, loadAverage: busy, rows, run }, null, 2)}\n`);
+  saveFigures(values.json, { machine, loadAverage: load, rows, run });
 }
 
 main().catch((error: unknown) => {

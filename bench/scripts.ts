@@ -7,13 +7,11 @@
 //   --before DIR     another built checkout, measured in the same rounds
 //   --json FILE      the numbers, for keeping
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
-import { RUN_FOLDER } from './serve/serving-chain';
+import { describeLoad, cleanUpAndSaveAtExit } from './measure/run';
 import { measureAbuse, waysOfAbuse } from './scripts/abuse';
 import { popularChains } from './scripts/popular-chain';
 import { requestFigures, type Peer } from './scripts/request-figures';
@@ -62,13 +60,9 @@ async function main(): Promise<void> {
     chain: values.chain
   };
   const results: Results = {};
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  process.once('exit', () => {
-    rmSync(RUN_FOLDER, { recursive: true, force: true });
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  });
+  cleanUpAndSaveAtExit(values.json, results);
   console.log(describeMachine());
-  console.log(`load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`);
+  console.log(describeLoad('at the start'));
   if (options.isWanted('store')) await store(options, results);
   if (options.isWanted('requests') || !isPart(values.only ?? [])) await requests(options, results);
   if (options.isWanted('abuse')) await abuse(options, results);

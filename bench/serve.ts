@@ -9,12 +9,11 @@
 //   --json FILE     the numbers, for keeping
 // BITCOIND=/path measures Bitcoin Core in the same rounds.
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
+import { describeLoad, cleanUpAndSaveAtExit } from './measure/run';
 import { startBitcoind } from './serve/bitcoind';
 import { EDITIONS, type Edition } from './serve/edition';
 import { ChainReader, type WholeBlockReads } from './serve/chain-reader';
@@ -25,7 +24,7 @@ import { answerAlike, measureRow, type Peer, type RowFigures, type Servers } fro
 import type { Row } from './serve/rows';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
 import { freePort } from '../test/support/regtest-node';
-import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
+import { servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
 
 /** Values of `--only` beside the names of rows. */
@@ -72,17 +71,12 @@ async function main(): Promise<void> {
   if (edition === undefined) throw new Error(`--core must be one of ${Object.keys(EDITIONS).join(', ')}, not '${values.core}'`);
   const isWanted = (name: string): boolean => values.only?.some((start) => name.startsWith(start)) ?? true;
   const results: Results = { rows: [], crowd: [] };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  process.once('exit', () => {
-    rmSync(RUN_FOLDER, { recursive: true, force: true });
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
-  });
+  cleanUpAndSaveAtExit(values.json, results);
   const chain = await servingChain(say);
   const closers: (() => unknown)[] = [];
   try {
     const bench = await open(chain, edition, values, closers);
-    const load = `load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
-    results.machine = `${describeMachine()}\n${load}`;
+    results.machine = `${describeMachine()}\n${describeLoad('at the start')}`;
     console.log(results.machine);
     const rows = bench.rows.filter(({ name }) => isWanted(name));
     if (rows.length > 0) await measureRows(bench, rows, Number(values.rounds ?? 3), results);

@@ -3,10 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '../../test/support/regtest-node';
+import { RUN_FOLDER } from '../measure/run';
 import { loopWatch, type Watch } from '../scripts/watched-server';
 import { fillPool } from '../serve/fill-pool';
 import { openBcoin, type ClosableProcess } from '../serve/server-process';
-import { copyOf, RUN_FOLDER } from '../serve/serving-chain';
+import { copyOf } from '../serve/serving-chain';
 import { LineServer, type ServerParts } from './server';
 import type { Connected } from './block-clock';
 import type { WalletChain } from './wallet-chain';

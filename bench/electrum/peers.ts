@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/regtest-node';
+import { RUN_FOLDER } from '../measure/run';
 import { startBitcoind, type Bitcoind } from '../serve/bitcoind';
 import { close, end, endWithUs, pidOf } from '../serve/server-process';
-import { RUN_FOLDER } from '../serve/serving-chain';
 import { LineServer, type Running } from './server';
 import type { WalletChain } from './wallet-chain';
 

@@ -9,7 +9,7 @@ import { scriptRows, type ScriptBlock } from '../../lib/scripts/scan/rows';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { cpuMilliseconds, folderBytes, untilAtRest } from '../measure/process-load';
-import { RUN_FOLDER } from '../serve/serving-chain';
+import { RUN_FOLDER } from '../measure/run';
 import { madeBlocks } from './made-rows';
 
 /** Figures for a million rows. */

@@ -3,9 +3,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { RUN_FOLDER } from '../measure/run';
 import { startBcoin, type PluginStart, type ServerProcess } from '../serve/server-process';
 import { untilAtRest } from '../serve/process-figures';
-import { RUN_FOLDER } from '../serve/serving-chain';
 import type { PopularChain } from './popular-chain';
 
 /** Longest turns of the event loop. */

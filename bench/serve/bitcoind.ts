@@ -7,10 +7,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/regtest-node';
+import { RUN_FOLDER } from '../measure/run';
 import { fetchBody } from './fetch-body';
 import { fillPool } from './fill-pool';
 import { end, endWithUs, pidOf, untilAnswers, type ServerProcess } from './server-process';
-import { RUN_FOLDER, type ServingChain } from './serving-chain';
+import type { ServingChain } from './serving-chain';
 
 const RETRY_MS = 500;
 

@@ -13,6 +13,7 @@ import { usualShape } from '../chain/block-shape';
 import { addBlock, onTrustingNode } from '../chain/generate';
 import { DEFAULT_PARAMETERS } from '../chain/parameters';
 import { DATA_FOLDER } from '../chain/synthetic-chain';
+import { RUN_FOLDER } from '../measure/run';
 import { makePool, OWNED_BLOCKS, ownScript, type OwnCoin } from './pool-maker';
 
 /** To be increased with every change to the chain or its pool. */
@@ -24,9 +25,6 @@ export const POOL_TRANSACTIONS = 5_000;
 const BLOCKS = 'blocks.dat';
 const POOL = 'pool.hex';
 const REGTEST_MAGIC = Buffer.from('fabfb5da', 'hex');
-
-/** Folder that this run of the benchmark writes; the caller removes it. */
-export const RUN_FOLDER = join(DATA_FOLDER, `run-${process.pid}`);
 
 /** Settings of a node on the chain, for bcoin's own interface. */
 export const NODE_SETTINGS = { indexTx: true };
