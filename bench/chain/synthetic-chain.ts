@@ -1,11 +1,11 @@
 // The synthetic chain, from bench/data: made if it does not exist, checked if it does.
 
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fromHost } from '../../lib/node/host';
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
 import { generateChain } from './generate';
+import { madeOnce } from './made-once';
 import { readManifest, writeManifest, type ChainManifest } from './manifest';
 import { chainName, type ChainParameters } from './parameters';
 
@@ -20,15 +20,11 @@ export interface SyntheticChain {
 
 export async function syntheticChain(parameters: ChainParameters, report: (line: string) => void): Promise<SyntheticChain> {
   const folder = join(DATA_FOLDER, chainName(parameters, bcoin.pkg.version));
-  const known = readManifest(folder, parameters);
-  if (known !== undefined) return { manifest: known, folder };
-  const unfinished = `${folder}.unfinished`;
-  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true });
-  report(`making ${folder}`);
-  const manifest = await generateChain(unfinished, parameters, report);
-  writeManifest(unfinished, manifest);
-  renameSync(unfinished, folder);
+  const manifest = await madeOnce(folder, {
+    read: () => readManifest(folder, parameters),
+    make: async (unfinished) => writeManifest(unfinished, await generateChain(unfinished, parameters, report)),
+    report
+  });
   return { manifest, folder };
 }
 

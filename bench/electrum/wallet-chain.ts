@@ -6,12 +6,13 @@
 //
 // Empty blocks follow the full ones, so that there are headers to ask for, and so that bitcoind treats the full ones as assumed valid.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { fromHost } from '../../lib/node/host';
 import { bcoin } from '../../test/support/bcoin';
 import { addBlock, onTrustingNode } from '../chain/generate';
+import { madeOnce } from '../chain/made-once';
 import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { makePool } from '../serve/pool-maker';
 import { NODE_SETTINGS, writeBlockFile, writePool, type ServingChain } from '../serve/serving-chain';
@@ -44,30 +45,24 @@ export interface WalletChain extends ServingChain, Manifest {
 }
 
 /** From bench/data; made if it does not exist. */
-export async function walletChain(report: (line: string) => void): Promise<WalletChain> {
+export function walletChain(report: (line: string) => void): Promise<WalletChain> {
   const folder = join(DATA_FOLDER, `wallet-${GENERATION}-bcoin-${bcoin.pkg.version}`);
-  const known = readChain(folder);
-  if (known !== undefined) return known;
-  const unfinished = `${folder}.unfinished`;
-  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true });
-  report(`making ${folder}`);
-  await onTrustingNode(unfinished, NODE_SETTINGS, async (node) => {
+  return madeOnce(folder, { read: readChain, make: makeChain, report });
+}
+
+function makeChain(folder: string): Promise<void> {
+  return onTrustingNode(folder, NODE_SETTINGS, async (node) => {
     const maker = new WalletMaker(fromHost(node.network.genesis.hash));
     const blocks = [...maker.blocks()];
     for (const raw of blocks) await addBlock(node, raw);
-    writeBlockFile(join(unfinished, BLOCKS_FILE), blocks);
-    writePool(unfinished, makePool(maker.poolCoins, POOL_TRANSACTIONS));
+    writeBlockFile(join(folder, BLOCKS_FILE), blocks);
+    writePool(folder, makePool(maker.poolCoins, POOL_TRANSACTIONS));
     const coming = Array.from({ length: COMING_BLOCKS }, (_, block) => maker.coming(block * TOUCHED, TOUCHED / TRANSACTIONS_IN_BLOCK));
-    writeFileSync(join(unfinished, COMING), coming.map((raw) => `${raw.toString('hex')}\n`).join(''));
+    writeFileSync(join(folder, COMING), coming.map((raw) => `${raw.toString('hex')}\n`).join(''));
     const { transactions, busy } = maker;
     const manifest: Manifest = { transactions, busy, height: node.chain.height, tipHash: toDisplayHex(fromHost(node.chain.tip.hash)) };
-    writeFileSync(join(unfinished, MANIFEST), JSON.stringify(manifest));
+    writeFileSync(join(folder, MANIFEST), JSON.stringify(manifest));
   });
-  renameSync(unfinished, folder);
-  const made = readChain(folder);
-  if (made === undefined) throw new Error(`expected a chain in ${folder}`);
-  return made;
 }
 
 function readChain(folder: string): WalletChain | undefined {

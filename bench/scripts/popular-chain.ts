@@ -9,7 +9,7 @@
 //
 // After that, the large chain has usual blocks with other scripts.
 
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -22,6 +22,7 @@ import { BlockMaker, FIRST_BLOCKS } from '../chain/block-maker';
 import { usualShape } from '../chain/block-shape';
 import { ByteWriter } from '../chain/byte-writer';
 import { addBlock, onTrustingNode } from '../chain/generate';
+import { madeOnce } from '../chain/made-once';
 import { writeKeyWitness } from '../chain/output-kinds';
 import { DEFAULT_PARAMETERS } from '../chain/parameters';
 import { Random } from '../chain/random';
@@ -72,14 +73,13 @@ export interface PopularChains {
 const MANIFEST = 'popular.json';
 
 /** From bench/data; made if they do not exist. `hugeRows`: transactions of the script `huge`. */
-export async function popularChains(hugeRows: number, report: (line: string) => void): Promise<PopularChains> {
+export function popularChains(hugeRows: number, report: (line: string) => void): Promise<PopularChains> {
   const folder = join(DATA_FOLDER, `popular-${GENERATION}-${hugeRows}-bcoin-${bcoin.pkg.version}`);
-  const known = readChains(folder);
-  if (known !== undefined) return known;
-  const unfinished = `${folder}.unfinished`;
-  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
-  report(`making ${folder}`);
-  const [small, large] = ['small', 'large'].map((name) => join(unfinished, name)) as [string, string];
+  return madeOnce(folder, { read: readChains, make: (unfinished) => makeChains(unfinished, hugeRows, report), report });
+}
+
+async function makeChains(folder: string, hugeRows: number, report: (line: string) => void): Promise<void> {
+  const [small, large] = ['small', 'large'].map((name) => join(folder, name)) as [string, string];
   mkdirSync(small, { recursive: true });
   const maker = await onTrustingNode(small, NODE_SETTINGS, async (node) => {
     const chain = new PopularMaker(fromHost(node.network.genesis.hash));
@@ -93,10 +93,6 @@ export async function popularChains(hugeRows: number, report: (line: string) => 
     for (const raw of maker.furtherBlocks(hugeRows)) await addBlock(node, raw);
     writeManifest(large, maker, node.chain.height);
   });
-  renameSync(unfinished, folder);
-  const made = readChains(folder);
-  if (made === undefined) throw new Error(`expected chains in ${folder}`);
-  return made;
 }
 
 function writeManifest(folder: string, { popular, rows }: PopularMaker, height: number): void {

@@ -3,7 +3,7 @@
 // and so that bitcoind treats the large blocks as assumed valid (two weeks of work on top).
 // Transactions for the pool are beside it.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromHost } from '../../lib/node/host';
@@ -11,6 +11,7 @@ import { bcoin } from '../../test/support/bcoin';
 import { BlockMaker, FIRST_BLOCKS } from '../chain/block-maker';
 import { usualShape } from '../chain/block-shape';
 import { addBlock, onTrustingNode } from '../chain/generate';
+import { madeOnce } from '../chain/made-once';
 import { DEFAULT_PARAMETERS } from '../chain/parameters';
 import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { RUN_FOLDER } from '../measure/run';
@@ -41,22 +42,21 @@ export interface ServingChain {
 }
 
 /** From bench/data; made if it does not exist. */
-export async function servingChain(report: (line: string) => void): Promise<ServingChain> {
+export function servingChain(report: (line: string) => void): Promise<ServingChain> {
   const folder = join(DATA_FOLDER, `serving-${GENERATION}-seed${SEED}-bcoin-${bcoin.pkg.version}`);
-  const chain = { folder, blockFile: join(folder, BLOCKS) };
-  if (existsSync(folder)) return chain;
-  const unfinished = `${folder}.unfinished`;
-  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true });
-  report(`making ${folder}`);
-  await onTrustingNode(unfinished, NODE_SETTINGS, async (node) => {
+  return madeOnce(folder, { read: chainIn, make: makeChain, report });
+}
+
+const chainIn = (folder: string): ServingChain | undefined =>
+  existsSync(folder) ? { folder, blockFile: join(folder, BLOCKS) } : undefined;
+
+function makeChain(folder: string): Promise<void> {
+  return onTrustingNode(folder, NODE_SETTINGS, async (node) => {
     const blocks = [...makeBlocks(fromHost(node.network.genesis.hash))];
     for (const raw of blocks) await addBlock(node, raw);
-    writeBlockFile(join(unfinished, BLOCKS), blocks);
-    writePool(unfinished, makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS));
+    writeBlockFile(join(folder, BLOCKS), blocks);
+    writePool(folder, makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS));
   });
-  renameSync(unfinished, folder);
-  return chain;
 }
 
 /** Blocks as in blk files. */
