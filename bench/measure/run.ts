@@ -13,8 +13,9 @@ export function cleanUpAndSaveAtExit(file: string | undefined, results: unknown)
   // A signal alone would end the process without the event `exit`.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   process.once('exit', () => {
-    rmSync(RUN_FOLDER, { recursive: true, force: true });
     saveFigures(file, results);
+    // LevelDB's threads may still be writing.
+    rmSync(RUN_FOLDER, { recursive: true, force: true, maxRetries: 5 });
   });
 }
 
