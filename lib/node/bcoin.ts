@@ -196,8 +196,8 @@ export class BcoinNode extends SpentCoinSource implements NodeSource {
     this.#blocks.close();
   }
 
-  broadcast(transaction: Buffer): Promise<void> {
-    return this.#broadcaster.broadcast(transaction);
+  broadcast(transaction: Buffer, mostRate = 0): Promise<void> {
+    return this.#broadcaster.broadcast(transaction, mostRate);
   }
 
   tryTransactions(transactions: readonly Buffer[]): Promise<Trials> {

@@ -9,8 +9,8 @@ import type { PackageMember, SubmittedPackage, Trials } from './types';
 
 /** How transactions enter the pool. */
 export interface Entrance {
-  /** @throws TransactionRefusedError */
-  add(transaction: HostTransaction): Promise<void>;
+  /** `mostRate`: as for `submit`; bcoin's own pool has a limit of its own, 10,000 times its relay fee. @throws TransactionRefusedError */
+  add(transaction: HostTransaction, mostRate: number): Promise<void>;
   /** Whether the pool would accept the transactions, one after another or together; none enters it. */
   try(transactions: readonly HostTransaction[]): Promise<Trials>;
   /** Adds a child with its parents; undefined: the pool takes only one transaction at a time. */
@@ -35,7 +35,7 @@ export class Broadcaster {
   }
 
   /** @throws TransactionRefusedError */
-  async broadcast(bytes: Buffer): Promise<void> {
+  async broadcast(bytes: Buffer, mostRate: number): Promise<void> {
     const { mempool, pool } = this.#host;
     const scanned = scan(bytes);
     const early = this.#refusalOf(scanned);
@@ -47,7 +47,7 @@ export class Broadcaster {
       this.#announce(entry.tx);
       return;
     }
-    await this.#entrance.add(transaction);
+    await this.#entrance.add(transaction, mostRate);
     // A node that is not selfish announces transactions that enter its pool by itself.
     if (pool.options.selfish) await this.#host.broadcast(transaction);
   }

@@ -502,9 +502,10 @@ export interface NodeSource {
   /**
    * Gives a serialized transaction to the pool and so to the network. If the pool already has it,
    * it is announced to peers that have not heard of it. Afterwards `pool` shows it, and `position` includes its entering.
-   * @throws TransactionRefusedError with the node's reason.
+   * `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit.
+   * @throws TransactionRefusedError with the node's reason; RATE_TOO_HIGH if only the limit is in its way.
    */
-  broadcast(transaction: Buffer): Promise<void>;
+  broadcast(transaction: Buffer, mostRate?: number): Promise<void>;
   /**
    * Whether the pool would accept these serialized transactions one after another, or together; none enters it.
    * @throws TransactionRefusedError for one that cannot be read
@@ -512,7 +513,7 @@ export interface NodeSource {
   tryTransactions(transactions: readonly Buffer[]): Promise<Trials>;
   /**
    * Adds a serialized child with its parents, which may pay for each other; undefined: the pool takes only one transaction at a time.
-   * `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit.
+   * `mostRate`: as for `broadcast`.
    * @throws TransactionRefusedError for one that cannot be read
    */
   submitPackage(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined>;

@@ -7,6 +7,9 @@
  */
 export type RefusalKind = 'invalid' | 'missing' | 'fee' | 'known' | 'stripped' | 'policy';
 
+/** The reason if it pays more than its sender wants to. */
+export const RATE_TOO_HIGH = 'max feerate exceeded';
+
 /** The message is the reason, and after a comma the details. */
 export class PolicyRefusal extends Error {
   override readonly name = 'PolicyRefusal';

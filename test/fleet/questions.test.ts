@@ -101,7 +101,7 @@ describe('questions to a node', function () {
 
   it('to broadcast are answered with the record of the log by which the transaction is in its pool', async () => {
     const transaction = payment(0);
-    const { sequence = 0 } = await askLeader('broadcast', { raw: transaction.toRaw() });
+    const { sequence = 0 } = await askLeader('broadcast', { raw: transaction.toRaw(), mostRate: 0 });
     expect(sequence).to.be.greaterThan(0);
     const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
     const added: Buffer[] = [];
@@ -114,8 +114,8 @@ describe('questions to a node', function () {
 
   it('to broadcast what the node refuses are answered with its reason, and its kind of error', async () => {
     const missing = signed(ring, [payment(1)], [[ring.getAddress(), 1_000]]);
-    expect(await caught(ask('broadcast', { raw: missing.toRaw() }))).to.be.instanceOf(MissingOutputsError);
-    expect(await caught(ask('broadcast', { raw: Buffer.from('00', 'hex') }))).to.be.instanceOf(UnreadableTransactionError);
+    expect(await caught(ask('broadcast', { raw: missing.toRaw(), mostRate: 0 }))).to.be.instanceOf(MissingOutputsError);
+    expect(await caught(ask('broadcast', { raw: Buffer.from('00', 'hex'), mostRate: 0 }))).to.be.instanceOf(UnreadableTransactionError);
   });
 
   it('about transactions, packages and calls of the node are answered', async () => {
@@ -127,7 +127,7 @@ describe('questions to a node', function () {
   });
 
   it("for the log's pool are answered by the leader, in pages", async () => {
-    for (let i = 3; i < 6; i++) await askLeader('broadcast', { raw: payment(i).toRaw() });
+    for (let i = 3; i < 6; i++) await askLeader('broadcast', { raw: payment(i).toRaw(), mostRate: 0 });
     const pages = [];
     for (let [after, more] = [0, true]; more;) {
       const page = await askLeader('pool', { after, mostBytes: 1 });

@@ -7,6 +7,7 @@ import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault } from '../../policy/package';
+import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
@@ -212,9 +213,10 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
   if (await reader.read((snapshot) => hasCoins(transaction, snapshot))) throw inUtxoSet();
   const isNew = node.pool.entry(txid) === undefined;
   const fee = isNew ? await feeOf(transaction, parts) : undefined;
-  if (isNew && mostRate > 0) await checkRate(transaction, { fee, mostRate }, parts);
+  if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, virtualSize(transaction))) throw await tooDear(transaction, fee, parts);
   try {
-    await node.broadcast(raw);
+    // The node may know the outputs that are spent: a reader of a fleet may be behind it, as the index is for a moment.
+    await node.broadcast(raw, fee === undefined ? mostRate : 0);
   } catch (error) {
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
@@ -223,25 +225,13 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
   }
 }
 
-interface LimitedFee {
-  /** Undefined: the node may know the outputs that are spent. A reader of a fleet may be behind it, as the index is for a moment. */
-  readonly fee: number | undefined;
-  readonly mostRate: number;
-}
-
-/** @throws CallError -25 when the fee rate is higher; any other reason for refusal takes precedence over that. */
-async function checkRate(transaction: ScannedTransaction, { fee, mostRate }: LimitedFee, parts: SendingParts): Promise<void> {
-  const size = virtualSize(transaction);
-  if (fee !== undefined && fee <= feeAt(mostRate, size)) return;
+/** The error for a transaction whose fee is too high. Any other reason for refusal takes precedence over that. */
+async function tooDear(transaction: ScannedTransaction, fee: number, parts: SendingParts): Promise<CallError> {
   const {
     results: [result]
   } = await parts.node.tryTransactions([transaction.raw]);
-  if (fee === undefined) {
-    if (result?.type === 'taken' && paysTooMuch(result, mostRate)) throw tooMuchFee();
-    return;
-  }
-  if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result, fee, size, parts);
-  throw tooMuchFee();
+  if (result?.type !== 'refused' || result.reason === FEE_TOO_HIGH) return tooMuchFee();
+  return refusal(result, fee, virtualSize(transaction), parts);
 }
 
 /** Whether one of its outputs is a coin of the chain. */
@@ -282,7 +272,7 @@ function refusal({ reason, words }: Refusal, fee: number | undefined, size: numb
   // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
-  if (reason === FEE_TOO_HIGH) return tooMuchFee();
+  if (reason === FEE_TOO_HIGH || reason === RATE_TOO_HIGH) return tooMuchFee();
   if (words !== undefined) return new CallError(CODES.rejected, words.message);
   const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
   return new CallError(CODES.rejected, `${text}${details}`);
@@ -307,7 +297,7 @@ async function sendEach(
       errors.push(undefined);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      errors.push(error.message === TOO_MUCH_FEE ? 'max feerate exceeded' : error.message);
+      errors.push(error.message === TOO_MUCH_FEE ? RATE_TOO_HIGH : error.message);
     }
   }
   return errors;

@@ -46,7 +46,8 @@ export function answersOf({ node, term, rewind }: AnswerParts): Answers {
     deploymentInfo: (fields) => node.deploymentInfo(hashIn(fields)),
     tips: () => node.chainTips(),
     broadcast: async (fields) => {
-      await node.broadcast(rawIn(fields));
+      // Readers of an earlier version have no limit.
+      await node.broadcast(rawIn(fields), numberIn({ mostRate: 0, ...fields }, 'mostRate', MOST_RATE));
       return published();
     },
     try: (fields) => node.tryTransactions(rawsIn(fields)),

@@ -29,7 +29,7 @@ export interface Questions {
   readonly deploymentInfo: Question<{ readonly hash: Buffer }, DeploymentInfo | undefined>;
   readonly tips: Question<Empty, ChainTip[]>;
   /** `sequence`: of the record with which the transaction entered the log's pool; undefined: the node does not lead, or it did not get there in time. */
-  readonly broadcast: Question<{ readonly raw: Buffer }, { readonly sequence?: number }>;
+  readonly broadcast: Question<{ readonly raw: Buffer; readonly mostRate: number }, { readonly sequence?: number }>;
   readonly try: Question<{ readonly raws: readonly Buffer[] }, Trials>;
   /** `sequence`: as in a broadcast, of the last one. */
   readonly submit: Question<

@@ -262,8 +262,8 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     return lastPruned > pruneAfterHeight ? lastPruned + 1 : 0;
   }
 
-  async broadcast(transaction: Buffer): Promise<void> {
-    await this.#nodes.askLeader('broadcast', { raw: transaction });
+  async broadcast(transaction: Buffer, mostRate = 0): Promise<void> {
+    await this.#nodes.askLeader('broadcast', { raw: transaction, mostRate });
     await this.#untilPooled([transaction]);
   }
 

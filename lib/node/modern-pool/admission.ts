@@ -5,7 +5,7 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { checkDustPaysNothing, dustIn, spendsAllDust, unspentDust } from '../../policy/dust';
 import { feeAt } from '../../policy/limits';
 import { coinsText } from '../../policy/names';
-import { PolicyRefusal } from '../../policy/refusal';
+import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
 import { allReplaced, checkPaysForReplacement, checkSpendsNoConflict } from '../../policy/replacement';
 import { checkFee, checkSigopCost, checkSpentScripts, checkValues, checkWitnesses } from '../../policy/spending';
 import { Staging } from '../../policy/staging';
@@ -308,7 +308,7 @@ function memberOf({ offered, fee, size, weight }: Candidate): Member {
 
 /** @throws PolicyRefusal */
 function checkMostRate({ member: { modifiedFee, size } }: Checked, { mostRate = 0 }: Terms): void {
-  if (mostRate > 0 && modifiedFee * VBYTES_PER_RATE > mostRate * size) throw new PolicyRefusal('policy', 'max feerate exceeded');
+  if (mostRate > 0 && modifiedFee * VBYTES_PER_RATE > mostRate * size) throw new PolicyRefusal('policy', RATE_TOO_HIGH);
 }
 
 /** The child must not pay for nothing but the replacement. @throws PolicyRefusal */

@@ -16,9 +16,9 @@ export class ModernEntrance implements Entrance {
     this.#pool = pool;
   }
 
-  async add(transaction: HostTransaction): Promise<void> {
+  async add(transaction: HostTransaction, mostRate: number): Promise<void> {
     try {
-      await this.#pool.add(transaction);
+      await this.#pool.add(transaction, mostRate);
     } catch (error) {
       throw error instanceof PolicyRefusal ? this.refused(error) : error;
     }

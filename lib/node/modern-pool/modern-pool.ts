@@ -4,7 +4,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
-import { PolicyRefusal } from '../../policy/refusal';
+import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
 import { messageOf } from '../../turns/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
@@ -33,6 +33,8 @@ export class ModernPool {
   readonly #toHost: ToHostHash;
   readonly #admission: Admission;
   readonly #slice = new Slice();
+  /** The most that senders want to pay. bcoin's own way into the pool takes no such terms. */
+  readonly #mostRates = new Map<HostTransaction, number>();
 
   /** Takes over the pool of a node that is not open yet. */
   constructor(host: HostNode, toHost: ToHostHash) {
@@ -69,13 +71,16 @@ export class ModernPool {
     };
   }
 
-  /** Adds a transaction, or says why not. @throws PolicyRefusal */
-  async add(transaction: HostTransaction): Promise<void> {
+  /** Adds a transaction, or says why not. `mostRate`: as for `submit`. @throws PolicyRefusal */
+  async add(transaction: HostTransaction, mostRate = 0): Promise<void> {
     let missing;
+    if (mostRate > 0) this.#mostRates.set(transaction, mostRate);
     try {
       missing = await this.#mempool.addTX(transaction);
     } catch (error) {
       throw error instanceof RefusedError ? error.refusal : error;
+    } finally {
+      this.#mostRates.delete(transaction);
     }
     if (!missing) return;
     // Otherwise the pool would accept the refused transaction later, when its parents come.
@@ -119,7 +124,8 @@ export class ModernPool {
 
   /** @throws PolicyRefusal */
   async #admit(transaction: HostTransaction): Promise<void> {
-    const change = await this.#admission.single(transaction, ALONE);
+    const mostRate = this.#mostRates.get(transaction);
+    const change = await this.#admission.single(transaction, mostRate === undefined ? ALONE : { ...ALONE, mostRate });
     await this.entries.carryOut(change);
     await this.entries.limitSize();
     const [added] = change.added;
@@ -136,7 +142,9 @@ export class ModernPool {
     } catch (error) {
       if (!(error instanceof PolicyRefusal)) throw error;
       const hash = this.#toHost(transaction.hash());
-      if (error.kind !== 'missing') throw new RefusedError(error, hash, error.kind === 'fee' || error.kind === 'stripped');
+      // Another sender may send it.
+      const mayComeAgain = error.kind === 'fee' || error.kind === 'stripped' || error.reason === RATE_TOO_HIGH;
+      if (error.kind !== 'missing') throw new RefusedError(error, hash, mayComeAgain);
       this.#mempool.removeOrphan(hash);
       return this.#mempool.maybeOrphan(transaction, await spentView(this.#mempool, transaction), peer);
     }
