@@ -105,6 +105,7 @@ describe('notifications on random walks', () => {
 
   for (const { name, start, step } of POOLS)
     it(`end with the status of chain and pool, and tell nothing twice, also to new clients, with ${name} (TEST_SEED=${seed})`, async () => {
+      let [tips, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
           await close();
@@ -118,7 +119,10 @@ describe('notifications on random walks', () => {
               const client = new Client(all);
               // No client is answered while the chain moves back.
               await client.subscribe().then(
-                () => clients.push(client),
+                () => {
+                  clients.push(client);
+                  joined++;
+                },
                 () => client.close()
               );
             }
@@ -130,11 +134,16 @@ describe('notifications on random walks', () => {
               expect(client.twice).to.deep.equal([]);
             }
             const tip = all.index.reader.read(({ tip: { header, height } }) => ({ hex: header.toString('hex'), height }));
-            for (const client of clients) if (client.tip !== undefined) expect(client.tip).to.deep.equal(tip);
+            // A client has none before the first block after it has subscribed.
+            const told = clients.filter((client) => client.tip !== undefined);
+            for (const client of told) expect(client.tip).to.deep.equal(tip);
+            tips += told.length;
             for (const client of clients.splice(4)) client.close();
           }
         }),
         { numRuns: RUNS, seed, endOnFailure: true }
       );
+      expect(tips, 'tips that clients were told').to.be.above(0);
+      expect(joined, 'clients that subscribed during a step').to.be.above(0);
     }).timeout(300_000 * testScale());
 });

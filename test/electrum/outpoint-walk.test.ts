@@ -96,12 +96,15 @@ describe('notifications about outpoints', () => {
 
   for (const { name, start, step } of POOLS)
     it(`end with what chain and pool say of each, and tell nothing twice, on random walks with ${name} (TEST_SEED=${seed})`, async () => {
+      let [funded, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean(), fc.nat({ max: 3 })), { minLength: 15, maxLength: 30 }), async (steps) => {
           await close();
           const walked = (walk = await start());
           const node = (all = await NotifyingNode.beside(walked.host));
-          const clients = [new Client(node)];
+          const first = new Client(node);
+          await first.subscribe(walked.outpoints());
+          const clients = [first];
           for (const [one, isJoined, gap] of steps) {
             // Those of everything that was sent, one output that is not there, and a transaction that nobody has.
             const known = walked.outpoints().filter((_, i) => i % (gap + 1) === 0);
@@ -116,7 +119,10 @@ describe('notifications about outpoints', () => {
               const client = new Client(node);
               // No client is answered while the chain moves back.
               await client.subscribe(asked).then(
-                () => clients.push(client),
+                () => {
+                  clients.push(client);
+                  joined++;
+                },
                 () => client.close()
               );
             }
@@ -124,11 +130,14 @@ describe('notifications about outpoints', () => {
             await node.untilNotified();
             const statusOf = await statusesOf(walked);
             for (const client of clients) {
-              for (const [outpoint, status] of client.told) expect(status, outpoint).to.deep.equal(statusOf(outpoint));
+              for (const [outpoint, status] of client.told) {
+                expect(status, outpoint).to.deep.equal(statusOf(outpoint));
+                if (status.funder_height !== undefined) funded++;
+              }
               expect(client.wrong).to.deep.equal([]);
-              const [first] = client.told.keys();
-              const [txid = '', index = ''] = first?.split(':') ?? [];
-              if (first !== undefined && gap === 0)
+              const [left] = client.told.keys();
+              const [txid = '', index = ''] = left?.split(':') ?? [];
+              if (left !== undefined && gap === 0)
                 expect(client.unsubscribe({ txid: fromDisplayHex(txid), index: Number(index) })).to.equal(true);
             }
             for (const client of clients.splice(4)) client.close();
@@ -136,6 +145,8 @@ describe('notifications about outpoints', () => {
         }),
         { numRuns: RUNS, seed, endOnFailure: true }
       );
+      expect(funded, 'statuses of outputs that are there').to.be.above(0);
+      expect(joined, 'clients that subscribed during a step').to.be.above(0);
     }).timeout(300_000 * testScale());
 
   it('tell what blocks alone have: an output, its spend, and that both are undone', async () => {
