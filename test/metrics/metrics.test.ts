@@ -10,7 +10,7 @@ import * as plugin from '../../plugin';
 import { compiledProgram } from '../support/compiled';
 import { openElectrumNode } from '../support/electrum-node';
 import { ask, askInOneWrite, basicAuth, type RawReply } from '../support/http';
-import { isInstalled } from '../support/installed';
+import { needsProgram } from '../support/installed';
 import { LineClient } from '../support/line-client';
 import { PushClient } from '../support/push-client';
 import { projectFolder } from '../support/project-folder';
@@ -196,7 +196,7 @@ describe('metrics', () => {
   });
 
   it("are named by Prometheus' conventions", async function () {
-    if (!isInstalled('promtool')) this.skip(); // promtool is not installed
+    needsProgram(this, 'promtool');
     const { text } = await scrape(port);
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect({ status, said: stdout + stderr }).to.deep.equal({ status: 0, said: '' });

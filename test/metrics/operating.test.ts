@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { isInstalled } from '../support/installed';
+import { needsProgram } from '../support/installed';
 import { projectFolder } from '../support/project-folder';
 
 const FOLDER = join(projectFolder, 'docs/operating');
@@ -15,7 +15,7 @@ describe('the rules for Prometheus', () => {
   };
 
   it('are valid, and fire at what they say', function () {
-    if (!isInstalled('promtool')) this.skip(); // promtool is not installed
+    needsProgram(this, 'promtool');
     expect(promtool('check', 'rules', '--lint-fatal', 'alerts.yml')).to.match(/SUCCESS: \d+ rules found/);
     expect(promtool('check', 'config', '--syntax-only', 'prometheus.yml')).to.include('SUCCESS');
     expect(promtool('test', 'rules', 'alerts.test.yml'))

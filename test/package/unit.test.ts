@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { newFolder } from '../support/folders';
-import { isInstalled } from '../support/installed';
+import { needsProgram } from '../support/installed';
 import { projectFolder } from '../support/project-folder';
 
 const NAME = 'bcoin-rest.service';
@@ -16,7 +16,7 @@ describe('the unit for systemd', () => {
   let unit: string;
 
   before(async function () {
-    if (!isInstalled('systemd-analyze')) this.skip(); // systemd-analyze is not installed
+    needsProgram(this, 'systemd-analyze');
     const folder = await newFolder();
     unit = join(folder, NAME);
     await cp(join(projectFolder, 'docs/operating'), folder, { recursive: true });

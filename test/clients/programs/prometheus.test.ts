@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { newFolder } from '../../support/folders';
 import { ask, basicAuth } from '../../support/http';
-import { isInstalled } from '../../support/installed';
+import { needsProgram } from '../../support/installed';
 import { LineClient } from '../../support/line-client';
 import { Nats, needsNats } from '../../support/nats';
 import { openQuietReader } from '../../support/quiet-reader';
@@ -36,7 +36,7 @@ describe('Prometheus', () => {
   let port: number;
 
   before(async function () {
-    if (!isInstalled('prometheus')) this.skip(); // prometheus is not installed
+    needsProgram(this, 'prometheus');
     this.timeout(60_000);
     nats = await Nats.open(needsNats(this));
     const [metrics, electrum] = [await freePort(), await freePort()];

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { openElectrumNode, type ElectrumNode } from '../../support/electrum-node';
-import { isInstalled } from '../../support/installed';
+import { needsProgram } from '../../support/installed';
 import { LineClient } from '../../support/line-client';
 import { freePort } from '../../support/regtest-node';
 import { startHaproxy, startNginx, type StartedProxy } from './started-proxy';
@@ -30,7 +30,7 @@ describe('behind a proxy', () => {
       let port: number;
 
       before(async function () {
-        if (!isInstalled('haproxy')) this.skip(); // haproxy is not installed
+        needsProgram(this, 'haproxy');
         port = await freePort();
         proxy = await startHaproxy(
           `listen electrum\n  mode tcp\n  bind 127.0.0.1:${port}\n  server node 127.0.0.1:${node.port} ${version} check ${version === 'send-proxy' ? 'check-send-proxy' : ''}\n`,
@@ -65,7 +65,7 @@ describe('behind a proxy', () => {
     let port: number;
 
     before(async function () {
-      if (!isInstalled('nginx')) this.skip(); // nginx is not installed
+      needsProgram(this, 'nginx');
       port = await freePort();
       proxy = await startNginx(
         `# These clients stand for others elsewhere: on this machine all addresses are those of proxies.

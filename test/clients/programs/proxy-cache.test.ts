@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { ask, type RawReply } from '../../support/http';
-import { isInstalled } from '../../support/installed';
+import { needsProgram } from '../../support/installed';
 import { freePort, mine } from '../../support/regtest-node';
 import { ServedNode } from '../../support/served-node';
 import { startNginx, type StartedProxy } from './started-proxy';
@@ -19,7 +19,7 @@ describe('a cache of nginx', () => {
   let port: number;
 
   before(async function () {
-    if (!isInstalled('nginx')) this.skip(); // nginx is not installed
+    needsProgram(this, 'nginx');
     const node = (served = await ServedNode.open({ settings: { 'rest-core': 'modern', apiKey: 'key' } }));
     await mine(node.node, 15);
     await node.settle();
