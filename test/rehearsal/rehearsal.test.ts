@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
@@ -196,6 +195,7 @@ describe('the rehearsal', () => {
     calls.clear();
     const { gate, reader } = served.serving;
     let isKnown = false;
+    let looks = 0;
     const requireOpen = (): void => {
       if (!isKnown) throw unavailable('waiting for the log of the fleet');
     };
@@ -204,12 +204,13 @@ describe('the rehearsal', () => {
       gate: {
         open$: gate.open$,
         get isOpen() {
+          looks++;
           return isKnown;
         },
         endRehearsal: () => undefined
       }
     });
-    await delay(200);
+    await until(() => looks > 3);
     expect(calls.size).to.equal(0);
     isKnown = true;
     await until(() => calls.size > 0);
