@@ -31,8 +31,8 @@ describe('scanBlock', () => {
     const named = Object.values(chainAManifest().txs);
     expect(named).to.have.length.above(100);
     for (const { block, index, txid } of named) {
-      const raw = blocks.get(block);
-      if (raw !== undefined) expect(toDisplayHex(scanBlock(raw).transactions[index]?.txid ?? Buffer.alloc(0))).to.equal(txid);
+      const raw = blocks.get(block) ?? expect.fail(`a block ${block}`);
+      expect(toDisplayHex(scanBlock(raw).transactions[index]?.txid ?? Buffer.alloc(0))).to.equal(txid);
     }
   });
 
