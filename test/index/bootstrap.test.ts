@@ -342,7 +342,7 @@ describe('an index that starts from the coins of the node', () => {
     expect(said(FAULT)).to.equal(true);
   });
 
-  it('is right when the chain moves while the coins are copied', async () => {
+  it('equals the state after the blocks of the chain when the chain moves while the coins are copied', async () => {
     const moving = movingDuring(node, async () => {
       await mine(host, 2);
     });
@@ -352,14 +352,14 @@ describe('an index that starts from the coins of the node', () => {
     expect(baseOf(store).height).to.equal(node.tip().height - 2);
   });
 
-  it('is right when the base is reorganized away while the coins are copied', async () => {
+  it('equals the state after the blocks of the chain when the base is reorganized away while the coins are copied', async () => {
     const moving = movingDuring(node, () => reorganize(host, 2, 3));
     index = newIndex({ node: moving });
     await opened();
     await expectRight(store, real);
   });
 
-  it('is right when the chain is reset while the coins are copied', async () => {
+  it('equals the state after the blocks of the chain when the chain is reset while the coins are copied', async () => {
     const moving = movingDuring(node, () => host.chain.reset(node.tip().height - 5));
     index = newIndex({ node: moving });
     await opened();
@@ -433,7 +433,7 @@ describe('an index that starts from the coins of the node', () => {
     expect(said('Transactions are known from block 50 up')).to.equal(true);
   });
 
-  it('is right on disk', async () => {
+  it('equals the state after the blocks of the chain on disk as in memory', async () => {
     const folder = await newFolder();
     store = new FaultyStore(new DiskStore(join(folder, 'index')));
     index = newIndex();

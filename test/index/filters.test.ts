@@ -234,7 +234,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('is right when it is rebuilt', async () => {
+  it('has the filter and the filter header of each block again when it is rebuilt', async () => {
     await open(true);
     await index.close();
     await store.open();

@@ -45,7 +45,7 @@ describe('long replies', () => {
     expect(body.toString('latin1') === expected.get(path), path).to.equal(true);
   };
 
-  it('are right, at first and from the cache', async () => {
+  it('have the bytes of a cold answer, at first and from the cache', async () => {
     for (let time = 0; time < 4; time++) for (const path of paths) compare(path, (await ask(served.port, { path })).body);
   });
 
@@ -85,7 +85,7 @@ describe('long replies', () => {
     }
   });
 
-  it('are right for several requests in one write', async () => {
+  it('have the bytes of a cold answer, each of several that are asked for in one write', async () => {
     const replies = await askInOneWrite(
       served.port,
       paths.map((path) => ({ path }))

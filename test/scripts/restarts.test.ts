@@ -119,7 +119,7 @@ describe('an index by script beside the main index', function () {
   });
   after(() => walk.close());
 
-  it('is right when a reader meets damage while a block is connected', async () => {
+  it('is filled again, to the rows of the blocks of the chain, when a reader meets damage while a block is connected', async () => {
     const { store, indexer } = walk.scripts;
     const batch = store.batch.bind(store);
     let met = 0;
