@@ -4,15 +4,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { LineClient } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
-import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 const BLOCKS = 110;
 
 interface Item {
@@ -21,10 +18,9 @@ interface Item {
 }
 
 describe('methods of Fulcrum and of drafts', () => {
-  const ring: HostKeyRing = bcoin.KeyRing.generate();
   let served: ServedNode;
   let client: LineClient;
-  let coinbases: HostTransaction[];
+  let wallet: Coinbases;
   /** The script to which everything is paid, and its hash as clients write it. */
   let spk: string;
   let name: string;
@@ -35,22 +31,17 @@ describe('methods of Fulcrum and of drafts', () => {
     const port = await freePort();
     served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0, 'rest-electrum': port } });
     await served.node.connect();
-    const blocks = await mine(served.node, BLOCKS, undefined, ring.getAddress());
-    coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] ?? expect.fail('a coinbase'));
+    wallet = await Coinbases.mine(served.node, BLOCKS);
     await served.settle();
     client = await LineClient.connect(port);
     await client.ask('server.version', ['a test', '1.6']);
-    const [output] = scanTransaction((coinbases[0] ?? expect.fail('a coinbase')).toRaw()).outputs;
-    const script = output?.script ?? expect.fail('an output');
-    [spk, name] = [script.toString('hex'), toDisplayHex(scriptHashOf(script))];
+    [spk, name] = [wallet.script.toString('hex'), toDisplayHex(scriptHashOf(wallet.script))];
   });
   after(async () => {
     client.socket.destroy();
     await served.close();
   });
 
-  const fresh = (): HostTransaction => coinbases.pop() ?? expect.fail('a coinbase');
-  const paying = (from: readonly HostTransaction[], sats: number): HostTransaction => signed(ring, from, [[ring.getAddress(), sats]]);
   const result = async (method: string, ...params: readonly unknown[]): Promise<unknown> => {
     const reply = await client.ask(method, params);
     expect(reply, method).not.to.have.property('error');
@@ -62,7 +53,7 @@ describe('methods of Fulcrum and of drafts', () => {
   };
 
   it('list the transactions of a script between two heights, with the pool only if there is no upper one', async () => {
-    const pooled = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    const pooled = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
     await result('blockchain.transaction.broadcast', hexOf(pooled));
     const whole = (await result('blockchain.scripthash.get_history', name)) as Item[];
     expect(whole.at(-1)).to.deep.equal({ tx_hash: txidOf(pooled), height: 0, fee: FEE_SATS });
@@ -112,7 +103,7 @@ describe('methods of Fulcrum and of drafts', () => {
 
   it('notify of a script under the name of the method with which a client has subscribed, by its hash', async () => {
     await result('blockchain.scriptpubkey.subscribe', spk);
-    await result('blockchain.transaction.broadcast', hexOf(paying([fresh()], COINBASE_SATS - FEE_SATS)));
+    await result('blockchain.transaction.broadcast', hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS)));
     const { method, params } = (await client.value()) as { readonly method?: string; readonly params?: unknown[] };
     expect([method, params?.[0]]).to.deep.equal(['blockchain.scriptpubkey.subscribe', name]);
     expect(params?.[1]).to.equal(await result('blockchain.scripthash.get_status', name));
@@ -121,8 +112,8 @@ describe('methods of Fulcrum and of drafts', () => {
   });
 
   it('tell of an outpoint from before its transaction is known until its spend is in a block', async () => {
-    const parent = paying([fresh()], COINBASE_SATS - FEE_SATS);
-    const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
+    const parent = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+    const child = wallet.paying([parent], COINBASE_SATS - 2 * FEE_SATS);
     const outpoint = [txidOf(parent), 0] as const;
     const told = async (): Promise<unknown> => {
       const { method, params } = (await client.value()) as { readonly method?: string; readonly params?: unknown[] };
@@ -154,7 +145,7 @@ describe('methods of Fulcrum and of drafts', () => {
   });
 
   it('list what entered the pool last, the newest first, as long as it is there', async () => {
-    const sent = [fresh(), fresh()].map((coinbase) => paying([coinbase], COINBASE_SATS - FEE_SATS));
+    const sent = [wallet.fresh(), wallet.fresh()].map((coinbase) => wallet.paying([coinbase], COINBASE_SATS - FEE_SATS));
     for (const transaction of sent) await result('blockchain.transaction.broadcast', hexOf(transaction));
     const recent = (await result('mempool.recent')) as { readonly txid: string; readonly fee: number; readonly vsize: number }[];
     expect(recent.map(({ txid, fee }) => [txid, fee])).to.deep.equal(sent.map((one) => [txidOf(one), FEE_SATS]).reverse());
@@ -165,8 +156,8 @@ describe('methods of Fulcrum and of drafts', () => {
   });
 
   it('say whether the pool would take transactions, and why not', async () => {
-    const parent = paying([fresh()], COINBASE_SATS - FEE_SATS);
-    const poor = paying([fresh()], COINBASE_SATS + 1);
+    const parent = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+    const poor = wallet.paying([wallet.fresh()], COINBASE_SATS + 1);
     const test = (...transactions: readonly HostTransaction[]): Promise<unknown> =>
       result('blockchain.transaction.testmempoolaccept', transactions.map(hexOf));
     const named = (transaction: HostTransaction): object => ({ txid: txidOf(transaction), wtxid: txidOf(transaction) });

@@ -1,17 +1,15 @@
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { fromHost, type HostTransaction } from '../../lib/node/host';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { bcoin } from '../support/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 const BLOCKS = 110;
 
 /** Deeper than JSON.stringify can follow. */
@@ -20,27 +18,19 @@ const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.re
 describe('methods of the Electrum protocol', () => {
   let served: ServedNode;
   let caller: MethodCaller;
-  let coinbases: HostTransaction[];
-  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  let wallet: Coinbases;
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
   /** The name of the script to which everything is paid. */
   let script: string;
 
-  /** Spends the first output of each transaction. */
-  const paying = (from: readonly HostTransaction[], sats: number): HostTransaction => signed(ring, from, [[ring.getAddress(), sats]]);
-  /** A coinbase that no test has spent yet. */
-  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
-
   before(async () => {
     served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0 } });
     await served.node.connect();
-    const blocks = await mine(served.node, BLOCKS, undefined, ring.getAddress());
-    coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
+    wallet = await Coinbases.mine(served.node, BLOCKS);
     await served.settle();
     caller = new MethodCaller(served);
-    const [output] = scanTransaction(fresh().toRaw()).outputs;
-    script = toDisplayHex(hash('sha256', output?.script ?? '', 'buffer'));
+    script = toDisplayHex(scriptHashOf(wallet.script));
   });
   after(() => served.node.close());
 
@@ -86,8 +76,8 @@ describe('methods of the Electrum protocol', () => {
   });
 
   it('take transactions into the pool, and show them there and in the block that confirms them', async () => {
-    const [parent, confirmed] = [paying([fresh()], COINBASE_SATS - FEE_SATS), fresh()];
-    const child = paying([parent, confirmed], 2 * COINBASE_SATS - 3 * FEE_SATS);
+    const [parent, confirmed] = [wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS), wallet.fresh()];
+    const child = wallet.paying([parent, confirmed], 2 * COINBASE_SATS - 3 * FEE_SATS);
     const history = async (): Promise<unknown> =>
       ((await result('blockchain.scripthash.get_history', [script])) as unknown[]).slice(BLOCKS);
     const all = { confirmed: BLOCKS * COINBASE_SATS, unconfirmed: 0 };
@@ -135,8 +125,8 @@ describe('methods of the Electrum protocol', () => {
   });
 
   it('give the bytes of long transactions', async () => {
-    const outputs = Array.from({ length: 2_500 }, () => [ring.getAddress(), 1_000] as const);
-    const long = signed(ring, [fresh()], [...outputs, [ring.getAddress(), COINBASE_SATS - 2_500 * 1_000 - 10 * FEE_SATS]]);
+    const outputs = Array.from({ length: 2_500 }, () => [wallet.script, 1_000] as const);
+    const long = signed(wallet.ring, [wallet.fresh()], [...outputs, [wallet.script, COINBASE_SATS - 2_500 * 1_000 - 10 * FEE_SATS]]);
     expect(long.toRaw().length).to.be.above(0x1_0000);
     expect(await result('blockchain.transaction.broadcast', [hexOf(long)])).to.equal(txidOf(long));
     expect(await result('blockchain.transaction.get', [txidOf(long)])).to.equal(hexOf(long));
@@ -154,9 +144,9 @@ describe('methods of the Electrum protocol', () => {
     const at = (await result('blockchain.transaction.get_confirmed_blockhash', [tx_hash])) as Record<string, unknown>;
     expect(at).to.deep.equal({ block_hash, block_height: 1 });
     const other = bcoin.KeyRing.generate();
-    const payment = signed(ring, [fresh()], [[other.getAddress(), COINBASE_SATS - FEE_SATS]]);
+    const payment = signed(wallet.ring, [wallet.fresh()], [[other.getAddress(), COINBASE_SATS - FEE_SATS]]);
     const [output] = scanTransaction(payment.toRaw()).outputs;
-    const name = toDisplayHex(hash('sha256', output?.script ?? '', 'buffer'));
+    const name = toDisplayHex(scriptHashOf(output?.script ?? expect.fail('an output')));
     expect(await result('blockchain.scripthash.get_first_use', [name])).to.equal(null);
     await result('blockchain.transaction.broadcast', [hexOf(payment)]);
     expect(await result('blockchain.scripthash.get_first_use', [name])).to.deep.equal({
@@ -176,11 +166,11 @@ describe('methods of the Electrum protocol', () => {
   });
 
   it('take the transactions of a package one by one, and say what was refused', async () => {
-    const parent = paying([fresh()], COINBASE_SATS - FEE_SATS);
-    const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
+    const parent = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+    const child = wallet.paying([parent], COINBASE_SATS - 2 * FEE_SATS);
     expect(await result('blockchain.transaction.broadcast_package', [[hexOf(parent), hexOf(child)]])).to.deep.equal({ success: true });
-    const poor = paying([fresh()], COINBASE_SATS + 1);
-    const richer = paying([poor], COINBASE_SATS - FEE_SATS);
+    const poor = wallet.paying([wallet.fresh()], COINBASE_SATS + 1);
+    const richer = wallet.paying([poor], COINBASE_SATS - FEE_SATS);
     const values = [[hexOf(poor), hexOf(richer)]];
     const { success, errors } = (await result('blockchain.transaction.broadcast_package', values)) as {
       success: boolean;
@@ -198,8 +188,8 @@ describe('methods of the Electrum protocol', () => {
   it('refuse transactions if broadcasting is off, and histories that are too long', async () => {
     const strict = new MethodCaller(served, { broadcast: false, maxHistory: BLOCKS - 1 });
     const none = '1 this server does not broadcast transactions';
-    expect(await errorOf('blockchain.transaction.broadcast', [hexOf(fresh())], strict)).to.equal(none);
-    expect(await errorOf('blockchain.transaction.broadcast_package', [[hexOf(fresh())]], strict)).to.equal(none);
+    expect(await errorOf('blockchain.transaction.broadcast', [hexOf(wallet.fresh())], strict)).to.equal(none);
+    expect(await errorOf('blockchain.transaction.broadcast_package', [[hexOf(wallet.fresh())]], strict)).to.equal(none);
     expect(await errorOf('blockchain.scripthash.get_history', [script], strict)).to.equal('1 history too large');
     const few = new MethodCaller(served, { maxHistory: 5 });
     expect(await errorOf('blockchain.scripthash.listunspent', [script], few)).to.equal('1 too many unspent outputs');

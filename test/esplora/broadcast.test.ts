@@ -2,26 +2,20 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { bcoin } from '../support/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 const UNCONFIRMED = '{"confirmed":false}';
 
 describe('broadcasting transactions over Esplora’s interface', () => {
   let served: ServedNode;
-  let coinbases: HostTransaction[];
-  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  let wallet: Coinbases;
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
-
-  const paying = (from: HostTransaction, sats: number): HostTransaction => signed(ring, [from], [[ring.getAddress(), sats]]);
-  /** A coinbase that no test has spent yet. */
-  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 
   const text = async (path: string, body?: string): Promise<string> => {
     const reply = await served.get(path, body === undefined ? {} : { method: 'POST', body: Buffer.from(body) });
@@ -31,15 +25,14 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   before(async () => {
     served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0 } });
     await served.node.connect();
-    const blocks = await mine(served.node, 110, undefined, ring.getAddress());
-    coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
+    wallet = await Coinbases.mine(served.node, 110);
     await served.settle();
   });
   after(() => served.node.close());
 
   it('brings them into the pool, where they are confirmed', async () => {
-    const from = fresh();
-    const transaction = paying(from, COINBASE_SATS - FEE_SATS);
+    const from = wallet.fresh();
+    const transaction = wallet.paying([from], COINBASE_SATS - FEE_SATS);
     const [txid, spent] = [txidOf(transaction), `/tx/${txidOf(from)}/outspend/0`];
     expect(await text(spent)).to.equal('200 {"spent":false}');
     const sent = await served.get('/tx', { method: 'POST', body: Buffer.from(hexOf(transaction)) });
@@ -82,19 +75,19 @@ describe('broadcasting transactions over Esplora’s interface', () => {
     expect(await text('/tx', '00')).to.equal(undecodable);
     expect(await text('/tx', '')).to.equal(undecodable);
     expect(await text('/broadcast?tx=zz')).to.equal(undecodable);
-    const orphan = paying(paying(fresh(), COINBASE_SATS - FEE_SATS), 1_000_000);
+    const orphan = wallet.paying([wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS)], 1_000_000);
     expect(await text('/tx', hexOf(orphan))).to.equal(refused(-25, 'bad-txns-inputs-missingorspent'));
-    expect(await text('/tx', hexOf(paying(fresh(), COINBASE_SATS + 1)))).to.equal(refused(-26, 'bad-txns-in-belowout'));
+    expect(await text('/tx', hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS + 1)))).to.equal(refused(-26, 'bad-txns-in-belowout'));
   });
 
   it('works with GET as well', async () => {
-    const transaction = paying(fresh(), COINBASE_SATS - FEE_SATS);
+    const transaction = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
     expect(await text(`/broadcast?tx=${hexOf(transaction)}`)).to.equal(`200 ${txidOf(transaction)}`);
   });
 
   it('works for packages, and for tests', async () => {
-    const parent = paying(fresh(), COINBASE_SATS - FEE_SATS);
-    const child = paying(parent, COINBASE_SATS - 2 * FEE_SATS);
+    const parent = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+    const child = wallet.paying([parent], COINBASE_SATS - 2 * FEE_SATS);
     const both = JSON.stringify([parent, child].map(hexOf));
     const trials = await text('/txs/test?maxfeerate=0.1', both);
     const results = JSON.parse(trials.slice(4)) as { txid: string; allowed: boolean }[];
@@ -109,7 +102,7 @@ describe('broadcasting transactions over Esplora’s interface', () => {
   });
 
   it('rounds limits to satoshis', async () => {
-    const both = JSON.stringify([hexOf(paying(fresh(), COINBASE_SATS - FEE_SATS))]);
+    const both = JSON.stringify([hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS))]);
     for (const limit of ['0.123456789', '1e-1', '0.30000000000000004'])
       expect(JSON.parse((await text(`/txs/test?maxfeerate=${limit}`, both)).slice(4)), limit).to.have.nested.property('[0].allowed', true);
     expect(await text('/txs/test?maxfeerate=1e-10', both)).to.match(/^200 .*"allowed":true/);
@@ -121,24 +114,24 @@ describe('broadcasting transactions over Esplora’s interface', () => {
     const [ours, theirs] = [bcoin.KeyRing.generate(), bcoin.KeyRing.generate()];
     const chained: HostTransaction[] = [];
     for (const [from, count] of [
-      [fresh(), 23],
-      [fresh(), 22],
-      [fresh(), 20]
+      [wallet.fresh(), 23],
+      [wallet.fresh(), 22],
+      [wallet.fresh(), 20]
     ] as const)
       for (let i = 0, last = from, left = COINBASE_SATS; i < count; i++) {
         left -= FEE_SATS + 1_000;
         last = signed(
-          ring,
+          wallet.ring,
           [last],
           [
-            [ring.getAddress(), left],
+            [wallet.script, left],
             [ours.getAddress(), 1_000]
           ]
         );
         chained.push(last);
         expect(await text('/tx', hexOf(last))).to.equal(`200 ${txidOf(last)}`);
       }
-    const foreign = signed(ring, [fresh()], [[theirs.getAddress(), COINBASE_SATS - FEE_SATS]]);
+    const foreign = signed(wallet.ring, [wallet.fresh()], [[theirs.getAddress(), COINBASE_SATS - FEE_SATS]]);
     await text('/tx', hexOf(foreign));
     const address = ours.getAddress('string', 'regtest');
     const pageAfter = async (cursor: string): Promise<string[]> => {

@@ -2,15 +2,11 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { RpcCaller } from '../support/rpc';
-import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 
 interface Trial {
   readonly txid: string;
@@ -29,16 +25,9 @@ function dataOf(length: number): Buffer {
 describe('transactions that are sent', () => {
   let served: RestNode;
   let caller: RpcCaller;
-  let coinbases: HostTransaction[];
-  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  let wallet: Coinbases;
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
-
-  /** Spends the first output of each transaction into one output, for a fee. */
-  const paying = (from: readonly HostTransaction[], sats: number, script?: Buffer): HostTransaction =>
-    signed(ring, from, [[script ?? ring.getAddress(), sats]]);
-  /** A coinbase that no test has spent yet. */
-  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
   const failure = (transaction: HostTransaction, ...more: unknown[]): Promise<{ code: number; message: string }> =>
     caller.failure('sendrawtransaction', [hexOf(transaction), ...more]);
 
@@ -47,14 +36,13 @@ describe('transactions that are sent', () => {
     served = await openRestNode({ settings });
     await served.node.connect();
     caller = new RpcCaller(served.port);
-    const blocks = await mine(served.node, 125, undefined, ring.getAddress());
-    coinbases = blocks.slice(0, 25).map(({ txs }) => txs[0] as HostTransaction);
+    wallet = await Coinbases.mine(served.node, 125);
     await untilReady(served);
   });
   after(() => served.node.close());
 
   it('enter the pool, and get the same reply when they are sent again', async () => {
-    const transaction = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    const transaction = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
     expect(await caller.call('testmempoolaccept', [hexOf(transaction)])).to.have.length(1);
     expect(await caller.failure('getmempoolentry', [txidOf(transaction)])).to.include({ code: -5 });
     for (let i = 0; i < 2; i++) expect(await caller.call('sendrawtransaction', hexOf(transaction))).to.equal(txidOf(transaction));
@@ -66,7 +54,7 @@ describe('transactions that are sent', () => {
   });
 
   it('are mined earlier or later if they are prioritised, with or without what Bitcoin Core ignores', async () => {
-    const transaction = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    const transaction = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
     const txid = await caller.call<string>('sendrawtransaction', hexOf(transaction));
     for (const params of [[txid, null, 100], [txid, 0, 100], { txid, fee_delta: 100 }, { args: [txid], fee_delta: -50 }]) {
       const { body } = await caller.post(JSON.stringify({ method: 'prioritisetransaction', params }));
@@ -77,19 +65,25 @@ describe('transactions that are sent', () => {
   });
 
   it('are refused with the codes and texts of Bitcoin Core', async () => {
-    for (const hex of ['', '00', 'zz', hexOf(paying([fresh()], 1_000)) + '00'])
+    for (const hex of ['', '00', 'zz', hexOf(wallet.paying([wallet.fresh()], 1_000)) + '00'])
       expect(await caller.failure('sendrawtransaction', [hex])).to.deep.equal({
         code: -22,
         message: 'TX decode failed. Make sure the tx has at least one input.'
       });
-    const coin = fresh();
-    const first = paying([coin], COINBASE_SATS - FEE_SATS);
-    expect(await failure(paying([first], 1_000_000))).to.deep.equal({ code: -25, message: 'bad-txns-inputs-missingorspent' });
+    const coin = wallet.fresh();
+    const first = wallet.paying([coin], COINBASE_SATS - FEE_SATS);
+    expect(await failure(wallet.paying([first], 1_000_000))).to.deep.equal({ code: -25, message: 'bad-txns-inputs-missingorspent' });
     await caller.call('sendrawtransaction', hexOf(first));
-    expect(await failure(paying([coin], COINBASE_SATS - 2 * FEE_SATS))).to.deep.equal({ code: -26, message: 'txn-mempool-conflict' });
-    expect(await failure(paying([fresh()], COINBASE_SATS + 1))).to.deep.equal({ code: -26, message: 'bad-txns-in-belowout' });
-    expect(await failure(paying([fresh()], 100), 0)).to.deep.equal({ code: -26, message: 'dust' });
-    const broken = paying([fresh()], COINBASE_SATS - FEE_SATS).toRaw();
+    expect(await failure(wallet.paying([coin], COINBASE_SATS - 2 * FEE_SATS))).to.deep.equal({
+      code: -26,
+      message: 'txn-mempool-conflict'
+    });
+    expect(await failure(wallet.paying([wallet.fresh()], COINBASE_SATS + 1))).to.deep.equal({
+      code: -26,
+      message: 'bad-txns-in-belowout'
+    });
+    expect(await failure(wallet.paying([wallet.fresh()], 100), 0)).to.deep.equal({ code: -26, message: 'dust' });
+    const broken = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS).toRaw();
     // A byte of the signature.
     broken[60] = (broken[60] as number) ^ 1;
     expect(await caller.failure('sendrawtransaction', [broken.toString('hex')])).to.deep.equal({
@@ -100,13 +94,13 @@ describe('transactions that are sent', () => {
 
   it('pay neither too much nor too little', async () => {
     const tooMuch = { code: -25, message: 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)' };
-    const transaction = paying([fresh()], COINBASE_SATS - 3_000_000);
+    const transaction = wallet.paying([wallet.fresh()], COINBASE_SATS - 3_000_000);
     expect(await failure(transaction)).to.deep.equal(tooMuch);
     expect(await failure(transaction, '0.01')).to.deep.equal(tooMuch);
     expect(await failure(transaction, 1)).to.include({ code: -8 });
     const [trial] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)]);
     expect(trial).to.deep.include({ allowed: false, 'reject-reason': 'max-fee-exceeded' });
-    const free = [fresh(), fresh()].map((coin) => paying([coin], COINBASE_SATS));
+    const free = [wallet.fresh(), wallet.fresh()].map((coin) => wallet.paying([coin], COINBASE_SATS));
     // bcoin accepts transactions without a fee now and then.
     await caller.post(JSON.stringify({ method: 'sendrawtransaction', params: [hexOf(free[0] as HostTransaction)] }));
     expect((await failure(free[1] as HostTransaction)).message).to.match(/^min relay fee not met, 0 < \d+$/);
@@ -115,7 +109,7 @@ describe('transactions that are sent', () => {
   });
 
   it('burn nothing unless the call allows it', async () => {
-    const burning = paying([fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('6a0100', 'hex'));
+    const burning = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('6a0100', 'hex'));
     expect(await failure(burning)).to.deep.equal({
       code: -25,
       message: 'Unspendable output exceeds maximum configured by user (maxburnamount)'
@@ -126,9 +120,9 @@ describe('transactions that are sent', () => {
   });
 
   it('are tested one after the other, and none of them enters the pool', async () => {
-    const coin = fresh();
-    const parent = paying([coin], COINBASE_SATS - FEE_SATS);
-    const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
+    const coin = wallet.fresh();
+    const parent = wallet.paying([coin], COINBASE_SATS - FEE_SATS);
+    const child = wallet.paying([parent], COINBASE_SATS - 2 * FEE_SATS);
     const before = await caller.call('getrawmempool');
     const trials = await caller.call<Trial[]>('testmempoolaccept', [parent, child].map(hexOf));
     expect(trials.map(({ txid, allowed, fees }) => [txid, allowed, fees?.base])).to.deep.equal([
@@ -142,8 +136,8 @@ describe('transactions that are sent', () => {
     const faults: readonly [readonly HostTransaction[], string][] = [
       [[child, parent], 'package-not-sorted'],
       [[parent, parent], 'package-contains-duplicates'],
-      [[parent, paying([coin], COINBASE_SATS - 2 * FEE_SATS)], 'conflict-in-package'],
-      [[fresh(), fresh()].map((one) => paying([one], 0, dataOf(51_000))), 'package-too-large']
+      [[parent, wallet.paying([coin], COINBASE_SATS - 2 * FEE_SATS)], 'conflict-in-package'],
+      [[wallet.fresh(), wallet.fresh()].map((one) => wallet.paying([one], 0, dataOf(51_000))), 'package-too-large']
     ];
     for (const [transactions, fault] of faults) {
       const [trial] = await caller.call<Record<string, unknown>[]>('testmempoolaccept', transactions.map(hexOf));
@@ -165,7 +159,7 @@ describe('transactions that are sent', () => {
       [2n ** 53n + 3n, '90071992.54740995'],
       [-(2n ** 62n) - 1n, '-46116860184.27387905']
     ] as const) {
-      const raw = paying([fresh()], 1).toRaw();
+      const raw = wallet.paying([wallet.fresh()], 1).toRaw();
       const { offset } = scanTransaction(raw).outputs[0] ?? expect.fail('an output');
       raw.writeBigInt64LE(satoshis, offset);
       const hex = raw.toString('hex');
@@ -181,8 +175,8 @@ describe('transactions that are sent', () => {
   });
 
   it('come as a child with its parents', async () => {
-    const parents = [fresh(), fresh()].map((coin) => paying([coin], COINBASE_SATS - FEE_SATS));
-    const child = paying(parents, 2 * COINBASE_SATS - 4 * FEE_SATS);
+    const parents = [wallet.fresh(), wallet.fresh()].map((coin) => wallet.paying([coin], COINBASE_SATS - FEE_SATS));
+    const child = wallet.paying(parents, 2 * COINBASE_SATS - 4 * FEE_SATS);
     expect(await caller.failure('submitpackage', [[child, ...parents].map(hexOf)])).to.deep.equal({
       code: -25,
       message: 'package topology disallowed. not child-with-parents or parents depend on each other.'
@@ -191,7 +185,9 @@ describe('transactions that are sent', () => {
     expect(done).to.deep.include({ package_msg: 'success', 'replaced-transactions': [] });
     expect(Object.keys(done['tx-results'] as object)).to.deep.equal([...parents, child].map(txidOf));
     expect(await caller.call('getrawmempool')).to.include(txidOf(child));
-    const refused = await caller.call<Record<string, unknown>>('submitpackage', [hexOf(paying([fresh()], COINBASE_SATS + 1))]);
+    const refused = await caller.call<Record<string, unknown>>('submitpackage', [
+      hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS + 1))
+    ]);
     expect(refused).to.have.property('package_msg', 'transaction failed');
     expect(Object.values(refused['tx-results'] as object)[0]).to.have.property('error', 'bad-txns-in-belowout');
   });
