@@ -5,12 +5,11 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { unavailable } from '../../lib/server/errors';
 import { PROFILES } from '../../lib/views/profile';
 import { caught } from '../support/caught';
+import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE_SATS = 5_000_000_000;
 
 describe('the texts of the pool', () => {
   let served: RestNode;
@@ -61,7 +60,7 @@ describe('the texts of the pool', () => {
 
   it('give each entry alone, as it is now', async () => {
     const spent = await spendNext();
-    const child = await spend(served.node, spent, (COINBASE_SATS - 10_000) / 2);
+    const child = await spend(served.node, spent, (COINBASE_SATS - FEE_SATS) / 2);
     const pool = (): Promise<Record<string, unknown>> =>
       texts.text('entries').then((text) => JSON.parse(text.toString()) as Record<string, unknown>);
     for (const { hash } of [spent, child].map((one) => ({ hash: one.hash() })))

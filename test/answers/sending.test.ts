@@ -4,12 +4,11 @@ import { DEFAULT_MOST_FEE_RATE, Sending } from '../../lib/answers/transactions/s
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { COINBASE_SATS } from '../support/coinbases';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE_SATS = 5_000_000_000;
 
 describe('transactions that are sent while the index is behind the node', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();

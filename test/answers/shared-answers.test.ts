@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { TooManyCoinsError } from '../../lib/scripts/errors';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
@@ -92,7 +93,7 @@ describe('answers about the chain that two interfaces share', () => {
       overEsplora(`/scripthash/${script.toString('hex')}`),
       overElectrum('blockchain.scripthash.get_balance', [reversed])
     ]);
-    const sum = BLOCKS * 5_000_000_000;
+    const sum = BLOCKS * COINBASE_SATS;
     expect(stats).to.have.nested.property('chain_stats.funded_txo_sum', sum);
     expect(balance).to.deep.equal({ confirmed: sum, unconfirmed: 0 });
     expect(begun).to.deep.equal(['totals']);

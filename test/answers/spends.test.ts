@@ -8,6 +8,7 @@ import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
 import { entryOf, mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
@@ -15,8 +16,6 @@ import type { HostTransaction } from '../../lib/node/host';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { EsploraSpend } from '../../lib/views/esplora/coins';
 
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 /** Transactions that pay to the script between an output of it and its spend. */
 const BETWEEN = 60;
 

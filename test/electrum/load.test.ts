@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { LineClient, type Reply } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -18,7 +19,6 @@ const PAID_AT_ONCE = 1_000;
 const MATURE = 101;
 const VALUE = 1_000;
 const FEE = 50_000;
-const COINBASE = 5_000_000_000;
 /** Replies of at least sixteen kilobytes for a client that reads none of them: together more than the operating system buffers. */
 const UNREAD = 2_000;
 /** How much more memory may be held at the end than before. */
@@ -69,7 +69,7 @@ describe('many clients that are subscribed to many scripts', function () {
         [coinbase],
         [
           ...scripts.slice(i * PAID_AT_ONCE, (i + 1) * PAID_AT_ONCE).map((script) => [script, VALUE] as const),
-          [ring.getAddress(), COINBASE - PAID_AT_ONCE * VALUE - FEE]
+          [ring.getAddress(), COINBASE_SATS - PAID_AT_ONCE * VALUE - FEE]
         ]
       );
       await served.node.mempool.addTX(transaction);

@@ -7,15 +7,12 @@ import { feeRoutes } from '../../lib/esplora/endpoints/fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { nodeWith } from '../support/changed-node';
+import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { unfailing } from '../support/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE_SATS = 5_000_000_000;
-/** The fee that `spend` pays. */
-const FEE = 10_000;
 
 describe('the pool over Esplora’s interface', () => {
   let served: ServedNode;
@@ -31,7 +28,7 @@ describe('the pool over Esplora’s interface', () => {
   const listed = (txids: readonly Buffer[]): string => JSON.stringify(txids.map(toDisplayHex));
   const vsizeOf = (transaction: HostTransaction): number => Math.ceil(transaction.getWeight() / 4);
   const recentText = (transaction: HostTransaction, value: number): string =>
-    `{"txid":"${toDisplayHex(transaction.hash())}","fee":${FEE},"vsize":${vsizeOf(transaction)},"value":${value}}`;
+    `{"txid":"${toDisplayHex(transaction.hash())}","fee":${FEE_SATS},"vsize":${vsizeOf(transaction)},"value":${value}}`;
 
   before(async () => {
     served = await ServedNode.open();
@@ -72,9 +69,9 @@ describe('the pool over Esplora’s interface', () => {
       const value = COINBASE_SATS;
       pooled.push(await spend(served.node, coinbase, value));
       const vsize = pooled.reduce((sum, transaction) => sum + vsizeOf(transaction), 0);
-      const lowest = Math.min(...pooled.map((transaction) => FEE / (transaction.getWeight() / 4)));
+      const lowest = Math.min(...pooled.map((transaction) => FEE_SATS / (transaction.getWeight() / 4)));
       expect(await json('/mempool')).to.equal(
-        `{"count":${pooled.length},"vsize":${vsize},"total_fee":${pooled.length * FEE},"fee_histogram":[[${lowest},${vsize}]]}`
+        `{"count":${pooled.length},"vsize":${vsize},"total_fee":${pooled.length * FEE_SATS},"fee_histogram":[[${lowest},${vsize}]]}`
       );
       expect(await json('/mempool/txids')).to.equal(listed(pooled.map((transaction) => transaction.hash())));
       const recent = [...pooled].reverse().map((transaction) => recentText(transaction, value));

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
@@ -11,8 +12,6 @@ import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE = 5_000_000_000;
 
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
@@ -57,7 +56,7 @@ describe('a transaction that is replaced in the pool', () => {
   };
   /** Pays to the wallet. */
   const paying = (coin: HostTransaction, fee: number): HostTransaction =>
-    signed(ring, [coin], [[scriptAt(wallet.address), COINBASE - fee]]);
+    signed(ring, [coin], [[scriptAt(wallet.address), COINBASE_SATS - fee]]);
 
   interface Stats {
     readonly mempool_stats: { readonly tx_count: number; readonly funded_txo_sum: number };
@@ -67,12 +66,12 @@ describe('a transaction that is replaced in the pool', () => {
   it('is gone with all that spent from it, and the new one is there', async () => {
     const coin = coins.pop() as HostTransaction;
     const first = paying(coin, 1_000);
-    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE - 1_000, wallet.address, 50_000);
+    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
     for (const transaction of [first, bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex'))]) await send(transaction);
     expect(await pooled()).to.include({ tx_count: 2 });
     const second = paying(coin, 20_000);
     await send(second);
-    expect(await pooled()).to.include({ tx_count: 1, funded_txo_sum: COINBASE - 20_000 });
+    expect(await pooled()).to.include({ tx_count: 1, funded_txo_sum: COINBASE_SATS - 20_000 });
     expect(await esplora(`/tx/${toDisplayHex(second.hash())}/status`)).to.deep.equal({ confirmed: false });
     for (const txid of [toDisplayHex(first.hash()), child.txid])
       expect((await ask(served.port, { path: `/api/tx/${txid}` })).status).to.equal(404);
@@ -90,7 +89,7 @@ describe('a transaction that is replaced in the pool', () => {
   it('is told over mempool’s WebSocket: to who tracks it, or one that descends from it, or its addresses, or asks for it later', async () => {
     const coin = coins.pop() as HostTransaction;
     const first = paying(coin, 1_000);
-    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE - 1_000, wallet.address, 50_000);
+    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
     const second = paying(coin, 20_000);
     const [txid, replacement] = [first, second].map((one) => toDisplayHex(one.hash()));
     await send(first);

@@ -13,6 +13,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { nodeWith } from '../support/changed-node';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { FAULT, FaultyStore } from '../support/faulty-store';
 import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
@@ -22,8 +23,6 @@ import { expectIndexOf } from '../support/utxo-model';
 import type { ChainIndexer } from '../../lib/index/chain-index';
 import type { Coin } from '../../lib/index/types';
 import type { CoinSet, NodeSource } from '../../lib/node/types';
-
-const COINBASE_SATS = 5_000_000_000;
 
 describe('an index that starts from the coins of the node', () => {
   let host: TestFullNode;

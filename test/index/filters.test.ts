@@ -11,6 +11,7 @@ import { IndexWriter } from '../../lib/index/write/index-writer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
+import { COINBASE_SATS } from '../support/coinbases';
 import type { TestFullNode } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
 import { expectFilters, expectHonestFilters, filterFrom, FilterModel, untilFilled } from '../support/filters';
@@ -22,8 +23,6 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import { scanBlock } from '../../lib/bitcoin/block';
 import type { BootstrapFrom } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
-
-const COINBASE_SATS = 5_000_000_000;
 
 describe('an index with filters', () => {
   let host: TestFullNode;

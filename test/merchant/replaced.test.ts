@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
 import { paymentOf } from '../support/paying-wallet';
 import { mine } from '../support/regtest-node';
@@ -16,7 +17,6 @@ import type { HostTransaction } from '../../lib/node/host';
 const KEY = 'sesame';
 const SCRIPT = Buffer.from(`0014${'ab'.repeat(20)}`, 'hex');
 const AMOUNT = 150_000;
-const COINBASE = 5_000_000_000;
 
 describe('an acknowledged payment that is replaced in the pool', () => {
   let served: ServedNode;
@@ -46,7 +46,7 @@ describe('an acknowledged payment that is replaced in the pool', () => {
   afterEach(() => served.node.close());
 
   const paying = (fee: number, amount: number): HostTransaction =>
-    signed(ring, [coin], [...(amount > 0 ? [[SCRIPT, amount] as const] : []), [ring.getAddress(), COINBASE - amount - fee]]);
+    signed(ring, [coin], [...(amount > 0 ? [[SCRIPT, amount] as const] : []), [ring.getAddress(), COINBASE_SATS - amount - fee]]);
   const state = async (): Promise<Record<string, unknown>> =>
     (await (await fetch(url, { headers: { accept: 'application/json' } })).json()) as Record<string, unknown>;
   /** The line about the order in the log of the operator, or a later one. */

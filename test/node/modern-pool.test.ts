@@ -8,6 +8,7 @@ import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/err
 import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
 import { openModernNode, type ModernNode } from '../support/modern-node';
 import { freePort, mine, mineOnly, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
@@ -18,7 +19,6 @@ import type { HostHash, HostTransaction } from '../../lib/node/host';
 import type { BcoinNode } from '../../lib/node/bcoin';
 import type { PoolEvent } from '../../lib/node/types';
 
-const COINBASE_SATS = 5_000_000_000;
 const FEE = 1_000;
 
 /** A transaction of one input, serialized without a witness, with one that nobody has asked for. */

@@ -7,14 +7,12 @@ import { TransactionRefusedError } from '../../lib/node/errors';
 import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types';
-
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 
 describe("the node's pool", () => {
   let host: TestFullNode;

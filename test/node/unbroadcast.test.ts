@@ -3,12 +3,11 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { bcoin, type TestFullNode } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { freePort, openRegtestNode } from '../support/regtest-node';
 import { activeChain, mineCoinbases, spend } from '../support/regtest-chain';
 import type { PoolEntry } from '../../lib/node/types';
 import type { HostTransaction } from '../../lib/node/host';
-
-const COINBASE_SATS = 5_000_000_000;
 
 describe('a transaction of the pool', () => {
   let host: TestFullNode;

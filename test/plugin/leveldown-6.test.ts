@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoin, bcoinTarget } from '../support/bcoin';
 import { BcoinApi } from '../support/bcoin-api';
 import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
+import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
 
 const project = resolve(__dirname, '../..');
@@ -13,7 +14,6 @@ const startProgram = join(project, 'dist/plugin/start/main.js');
 const bcoinProgram = join(bcoinFolder, 'bin/node');
 
 const MATURITY = 100;
-const SUBSIDY_SATS = 5_000_000_000;
 const SENT_SATS = 100_000_000;
 const API_KEY = 'sesame';
 /** A key that is imported into the wallet just before its rescan. */
@@ -53,7 +53,7 @@ describe('a wallet and an address index on disk', function () {
     await node.call('generatetoaddress', MATURITY, elsewhere);
     const received = await told(node, wallet, address, 2);
     expect(received.coins).to.have.length(2);
-    expect(received.balance.confirmed).to.equal(2 * SUBSIDY_SATS);
+    expect(received.balance.confirmed).to.equal(2 * COINBASE_SATS);
     expect(received.ofAddress).to.deep.equal(received.listed);
 
     const sent = await wallet.post<{ readonly hash: string }>('/wallet/primary/send', {
@@ -64,8 +64,8 @@ describe('a wallet and an address index on disk', function () {
     const after = await told(node, wallet, address, 3);
     expect(after.listed).to.include(sent.hash);
     expect(after.balance.confirmed)
-      .to.be.lessThan(2 * SUBSIDY_SATS - SENT_SATS)
-      .and.greaterThan(SUBSIDY_SATS);
+      .to.be.lessThan(2 * COINBASE_SATS - SENT_SATS)
+      .and.greaterThan(COINBASE_SATS);
     expect(after.ofAddress).to.have.members(after.listed);
     await node.call('stop');
     await running.ended();

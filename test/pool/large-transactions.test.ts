@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { keyOf } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
+import { COINBASE_SATS } from '../support/coinbases';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
@@ -14,7 +15,6 @@ const WIDE = 1_700;
 const MANY = 2_300;
 const CHAIN = 20;
 const MATURE = 101;
-const COINBASE = 5_000_000_000;
 const VALUE = 2_000;
 const FEE = 50_000;
 /** Enough for the fees of a chain. */
@@ -78,7 +78,7 @@ describe('a transaction of 100,000 bytes', function () {
 
   /** Spends a coinbase for outputs of these scripts. */
   function payment(scripts: readonly Buffer[], value = VALUE): HostTransaction {
-    const change = [ring.getAddress(), COINBASE - scripts.length * value - 1_000_000] as const;
+    const change = [ring.getAddress(), COINBASE_SATS - scripts.length * value - 1_000_000] as const;
     return signed(
       ring,
       [blocks.shift()?.txs[0] ?? expect.fail('a coinbase')],

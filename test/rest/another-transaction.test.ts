@@ -6,6 +6,7 @@ import { putRecord } from '../../lib/index/records/layout';
 import { encodePosition, positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { DiskStore } from '../../lib/store/disk-store';
+import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
@@ -54,7 +55,7 @@ describe('tx of a txid whose short hash in the index is that of another transact
   it('is the pool’s transaction if the pool has it, and only of the present state', async () => {
     const [coinbase] = await mineCoinbases(served.node, 1);
     await mine(served.node, 101);
-    const waiting = await spend(served.node, coinbase ?? expect.fail('a coinbase'), 5_000_000_000);
+    const waiting = await spend(served.node, coinbase ?? expect.fail('a coinbase'), COINBASE_SATS);
     const raw = waiting.toRaw();
     await confuse(waiting.hash());
     expect((await get(waiting.hash(), 'bin')).status).to.equal(404);

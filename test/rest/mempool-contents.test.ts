@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { COINBASE_SATS } from '../support/coinbases';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
 import type { Reply } from '../../lib/server/http/reply';
 
-const COINBASE_SATS = 5_000_000_000;
 describe("the pool's contents", () => {
   let served: RestNode;
   let coinbases: HostTransaction[];

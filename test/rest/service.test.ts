@@ -8,15 +8,15 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
+import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ask, askInOneWrite, basicAuth, openSocket, type RawReply, requestBytes, untilClosed } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
-const COINBASE_SATS = 5_000_000_000;
 /** The value of the first output that `spend` makes of a coinbase. */
-const HALF_SATS = (COINBASE_SATS - 10_000) / 2;
+const HALF_SATS = (COINBASE_SATS - FEE_SATS) / 2;
 
 /** bcoin takes a regtest node for synced, however old its tip is; here it is as strict as on the main network. */
 async function withStrictTipAge(run: () => Promise<void>): Promise<void> {

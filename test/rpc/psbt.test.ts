@@ -8,6 +8,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { coreRegtestPrefixes } from '../support/chain-a';
+import { COINBASE_SATS } from '../support/coinbases';
 import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -25,7 +26,6 @@ function keyOf(secret: Buffer): Buffer {
   return pair.getPublicKey(null, 'compressed');
 }
 
-const COINBASE_SATS = 5_000_000_000;
 const FEE = 10_000;
 const EACH = 1_000_000;
 

@@ -4,12 +4,12 @@ import { scriptOfAddress } from '../../lib/bitcoin/address';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostKeyRing, type TestFullNode } from './bcoin';
 import { coreRegtestPrefixes } from './chain-a';
+import { COINBASE_SATS } from './coinbases';
 import { mine } from './regtest-node';
 import { signed } from './signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const MATURE = 101;
-const COINBASE = 5_000_000_000;
 const FEE = 10_000;
 
 export class Faucet {
@@ -31,7 +31,7 @@ export class Faucet {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, MATURE, undefined, ring.getAddress());
     const coinbase = first?.txs[0] as HostTransaction; // every block has one
-    const value = Math.floor(COINBASE / count) - FEE;
+    const value = Math.floor(COINBASE_SATS / count) - FEE;
     const coins = signed(
       ring,
       [coinbase],

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
+import { COINBASE_SATS } from './coinbases';
 import { LoopMeter } from './loop-meter';
 import { freePort, mine } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
@@ -52,7 +53,6 @@ const MATURE = 101;
 const OUTPUTS = 1_000;
 const VALUE = 10_000;
 const FEE = 1_000_000;
-const COINBASE = 5_000_000_000;
 
 const say = (reply: MeteredReply): void => {
   process.send?.(reply);
@@ -99,12 +99,12 @@ async function prepared({ node, rest, port: http }: RestNode, electrum: number):
   };
   const pay = (block: HostFullBlock | undefined): Promise<HostTransaction> => {
     const paid = Array.from({ length: OUTPUTS }, () => [script, VALUE] as const);
-    return send(block, [...paid, [address, COINBASE - OUTPUTS * VALUE - FEE]]);
+    return send(block, [...paid, [address, COINBASE_SATS - OUTPUTS * VALUE - FEE]]);
   };
   const confirmed = await pay(blocks[0]);
   const open = await send(blocks[2], [
     ...Array.from({ length: OPEN_OUTPUTS }, () => [OPEN_SCRIPT, OPEN_VALUE] as const),
-    [address, COINBASE - OPEN_OUTPUTS * OPEN_VALUE - FEE]
+    [address, COINBASE_SATS - OPEN_OUTPUTS * OPEN_VALUE - FEE]
   ]);
   const [block] = await mine(node, 1);
   const pooled = await pay(blocks[1]);

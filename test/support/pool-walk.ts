@@ -8,6 +8,7 @@ import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
+import { COINBASE_SATS, FEE_SATS } from './coinbases';
 import { activateForksAsShipped, activateForksEarly } from './early-forks';
 import { finish } from './finish';
 import { openModernNode } from './modern-node';
@@ -43,8 +44,6 @@ const DATA = TAPROOT - 1;
 /** The others, by their numbers. */
 const PLAIN = Array.from({ length: DATA }, (_, kind) => kind);
 
-const COINBASE_SATS = 5_000_000_000;
-const FEE_SATS = 10_000;
 const FUNDED_OUTPUTS = 15;
 
 /** `spends`: coins, as numbers among those that may be spent. `pays`: indexes of the scripts. */

@@ -2,6 +2,7 @@
 // reorganizations; and the blocks of the present chain.
 
 import { bcoin, type TestFullNode } from './bcoin';
+import { COINBASE_SATS, FEE_SATS } from './coinbases';
 import { mine } from './regtest-node';
 import { signed } from './signed';
 import type { HostKeyRing } from './bcoin';
@@ -9,7 +10,6 @@ import type { HostTransaction } from '../../lib/node/host';
 import type { NodeSource } from '../../lib/node/types';
 
 const COINBASE_MATURITY = 100;
-const FEE_SATS = 10_000;
 
 /** The key that everything is paid to. */
 const ring: HostKeyRing = bcoin.KeyRing.fromPrivate(Buffer.alloc(32, 1), true);
@@ -36,10 +36,9 @@ export async function spend(node: TestFullNode, transaction: HostTransaction, va
 /** A hundred blocks and a few with spends of their coinbases, and of these spends, also in one block. */
 export async function chainWithSpends(node: TestFullNode): Promise<void> {
   const coinbases = await mineCoinbases(node, COINBASE_MATURITY + 4);
-  const sats = 5_000_000_000;
   for (const coinbase of coinbases.slice(0, 4)) {
-    const child = await spend(node, coinbase, sats);
-    await spend(node, child, Math.floor((sats - FEE_SATS) / 2));
+    const child = await spend(node, coinbase, COINBASE_SATS);
+    await spend(node, child, Math.floor((COINBASE_SATS - FEE_SATS) / 2));
     await mine(node, 1);
   }
 }
