@@ -16,7 +16,8 @@ import {
 } from '../../lib/fleet/messages/questions';
 import { encodeRecord } from '../../lib/fleet/messages/record-codec';
 import { ChainMovedError } from '../../lib/node/errors';
-import type { BeatPool, Connect, PoolAdd, RecordBody, Reset } from '../../lib/fleet/messages/records';
+import { poolAddOf } from './pool-add';
+import type { BeatPool, Connect, RecordBody, Reset } from '../../lib/fleet/messages/records';
 import type { BcoinNode } from '../../lib/node/bcoin';
 
 export type Answers = { readonly [Name in QuestionName]?: (asked: Asked<Name>) => Promise<Replied<Name>> };
@@ -152,15 +153,6 @@ export class HandFedLog {
     });
   }
 
-  /** Of a transaction of the node's pool. */
-  async addOf(txid: Buffer): Promise<PoolAdd> {
-    const [entry, transaction] = [this.#node.pool.entry(txid), await this.#node.pool.withCoins(txid)];
-    if (entry === undefined || transaction === undefined) throw new Error('expected the transaction in the pool');
-    const { size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast } = entry;
-    const { raw, coins } = transaction;
-    return { type: 'add', raw, coins, size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast };
-  }
-
   async #point(height: number): Promise<Omit<Reset, 'type' | 'reason'>> {
     const hash = (await this.#node.activeHash(height)) as Buffer;
     const entry = await this.#node.entry(hash);
@@ -208,7 +200,9 @@ export class HandFedLog {
         return { height: from, headers: Buffer.concat(headers) };
       },
       pool: async () => {
-        const entries = await Promise.all(node.pool.txids().map(async (txid, i) => ({ number: i + 1, entry: await this.addOf(txid) })));
+        const entries = await Promise.all(
+          node.pool.txids().map(async (txid, i) => ({ number: i + 1, entry: await poolAddOf(node, txid) }))
+        );
         const { created: incarnation, state } = await this.bus.manager.streams.info(this.subjects.stream);
         return { at: { incarnation, sequence: state.last_seq }, entries, more: false };
       }

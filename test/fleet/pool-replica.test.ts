@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { WHOLE_CLEAR } from '../../lib/fleet/messages/records';
 import { Lock } from '../../lib/fleet/reader/lock';
 import { PoolReplica } from '../../lib/fleet/reader/pool-replica';
 import { scanBlock, spentOutpoints } from '../../lib/bitcoin/block';
@@ -8,7 +9,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { bcoin, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { signed } from '../support/signed';
-import { WHOLE_CLEAR, type PoolAdd } from '../../lib/fleet/messages/records';
+import { poolAddOf } from './pool-add';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent, PoolSource } from '../../lib/node/types';
 
@@ -36,19 +37,10 @@ describe('the pool of a reader', () => {
 
   afterEach(() => host.close());
 
-  /** What the log says of a transaction of the node's pool. */
-  async function added(txid: Buffer): Promise<PoolAdd> {
-    const [entry, transaction] = [node.pool.entry(txid), await node.pool.withCoins(txid)];
-    if (entry === undefined || transaction === undefined) throw new Error('expected the transaction in the pool');
-    const { size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast } = entry;
-    const { raw, coins } = transaction;
-    return { type: 'add', raw, coins, size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast };
-  }
-
   async function broadcast(spent: HostTransaction, value = valueOf(spent) - FEE): Promise<HostTransaction> {
     const spend = signed(ring, [spent], [[ring.getAddress(), value]]);
     await node.broadcast(spend.toRaw());
-    replica.apply(await added(spend.hash()));
+    replica.apply(await poolAddOf(node, spend.hash()));
     return spend;
   }
 
@@ -100,7 +92,7 @@ describe('the pool of a reader', () => {
     expect(replica.entry(first.hash())).to.deep.include({ isUnbroadcast: false, modifiedFee: FEE, height: 105 });
     expect(replica.revision).to.be.greaterThan(revision);
     expect(replica.info()).to.deep.include({ unbroadcast: 1, size: 2, totalFee: 2 * FEE });
-    replica.apply(await added(first.hash()));
+    replica.apply(await poolAddOf(node, first.hash()));
     expect(replica.txids()).to.deep.equal([first.hash(), second.hash()]);
     expect(told).to.deep.equal([first, second].map((each) => `add ${each.hash().toString('hex')}`));
   });
@@ -112,7 +104,7 @@ describe('the pool of a reader', () => {
       [coinbases[0] as HostTransaction],
       [[ring.getAddress(), valueOf(coinbases[0] as HostTransaction) - 2 * FEE]]
     );
-    replica.apply({ ...(await added(first.hash())), raw: better.toRaw() });
+    replica.apply({ ...(await poolAddOf(node, first.hash())), raw: better.toRaw() });
     replica.apply({ type: 'remove', txid: first.hash(), replacement: better.hash() });
     expect(replica.txids()).to.deep.equal([better.hash()]);
     expect(replica.spender(coinbases[0]?.hash() as Buffer, 0)).to.deep.equal({ txid: better.hash(), input: 0 });
@@ -142,7 +134,7 @@ describe('the pool of a reader', () => {
 
   it('refuses a transaction without its coins, and bytes that are none', async () => {
     const first = await broadcast(coinbases[0] as HostTransaction);
-    const add = await added(first.hash());
+    const add = await poolAddOf(node, first.hash());
     expect(() => replica.apply({ ...add, coins: [] })).to.throw('expected 1 coins');
     expect(() => replica.apply({ ...add, raw: add.raw.subarray(1) })).to.throw();
     expect(replica.txids()).to.deep.equal([first.hash()]);
