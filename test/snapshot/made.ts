@@ -2,13 +2,13 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { versionRecord } from '../../lib/store/migrate';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/records/layout';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { runSnapshotCommand } from '../../plugin/cli/snapshot-commands/run';
+import { CapturedIo } from '../support/captured-io';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { newFolder } from '../support/folders';
 import { blockHash } from '../support/made-blocks';
@@ -21,13 +21,9 @@ export interface SnapshotResult {
 
 /** `bcoin-rest snapshot`. */
 export async function snapshot(...args: string[]): Promise<SnapshotResult> {
-  const said = { out: '', err: '' };
-  const status = await runSnapshotCommand(args, {
-    out: (text) => (said.out += text),
-    err: (text) => (said.err += text),
-    progress: new Writable({ write: (_chunk, _encoding, done) => done() }) as unknown as NodeJS.WriteStream // no terminal
-  });
-  return { status, ...said };
+  const io = new CapturedIo();
+  const status = await runSnapshotCommand(args, io);
+  return { status, ...io.said };
 }
 
 export const onRegtest = (prefix: string): string[] => ['--network', 'regtest', '--prefix', prefix];

@@ -5,11 +5,11 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { runIndexCommand } from '../../plugin/cli/index-commands/run';
+import { CapturedIo } from './captured-io';
 import { projectFolder } from './project-folder';
 import { mine, openRegtestNode } from './regtest-node';
 import { chainWithSpends } from './regtest-chain';
@@ -92,13 +92,9 @@ export class StoppedNodeFolder {
 
 /** Runs a command of `bcoin-rest index` in this process. */
 export async function runIndexHere(prefix: string, command: string, ...options: string[]): Promise<CommandResult> {
-  const said = { out: '', err: '' };
-  const status = await runIndexCommand([command, '--network', 'regtest', '--prefix', prefix, ...options], {
-    out: (text) => (said.out += text),
-    err: (text) => (said.err += text),
-    progress: new Writable({ write: (_chunk, _encoding, done) => done() }) as unknown as NodeJS.WriteStream // no terminal
-  });
-  return { status, ...said };
+  const io = new CapturedIo();
+  const status = await runIndexCommand([command, '--network', 'regtest', '--prefix', prefix, ...options], io);
+  return { status, ...io.said };
 }
 
 async function withStore(folder: string, use: (store: Store) => Promise<unknown>): Promise<void> {
