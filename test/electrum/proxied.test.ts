@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { WebSocket } from 'ws';
 import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { ElectrumSocket } from '../support/electrum-socket';
 import { LineClient } from '../support/line-client';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
@@ -60,21 +60,13 @@ describe('clients behind a trusted proxy', () => {
   });
 
   it('are named in the headers of a WebSocket', async () => {
-    const open = async (client: string): Promise<WebSocket> => {
-      const socket = new WebSocket(`ws://127.0.0.1:${node.httpPort}/electrum`, { headers: { 'X-Forwarded-For': client } });
-      socket.on('error', () => undefined);
-      await once(socket, 'open');
-      return socket;
-    };
-    const asked = async (socket: WebSocket, method: string, params: unknown[] = []): Promise<string> => {
-      socket.send(JSON.stringify({ id: 1, method, params }));
-      return String(((await once(socket, 'message')) as [Buffer])[0]);
-    };
+    const open = (client: string): Promise<ElectrumSocket> =>
+      ElectrumSocket.connect(node.httpPort, { headers: { 'X-Forwarded-For': client } });
     const [abusive, honest] = [await open('192.0.2.5'), await open('192.0.2.6')];
-    await asked(abusive, 'test.charge', [20_000]);
-    expect(await asked(abusive, 'server.ping')).to.include('excessive resource usage');
-    expect(await asked(honest, 'server.ping')).to.include('"result":null');
-    honest.terminate();
+    await abusive.ask('test.charge', [20_000]);
+    expect((await abusive.ask('server.ping')).error?.message).to.equal('excessive resource usage');
+    expect((await honest.ask('server.ping')).result).to.equal(null);
+    honest.socket.terminate();
   });
 
   it('need a proxy that speaks its protocol: another connection is cut off, alone, and the log names the option once', async () => {

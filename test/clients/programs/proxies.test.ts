@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { WebSocket } from 'ws';
 import { openElectrumNode, type ElectrumNode } from '../../support/electrum-node';
+import { ElectrumSocket } from '../../support/electrum-socket';
 import { needsProgram } from '../../support/installed';
 import { LineClient } from '../../support/line-client';
 import { freePort } from '../../support/regtest-node';
@@ -89,26 +89,18 @@ describe('behind a proxy', () => {
     });
     after(() => proxy?.stop());
 
-    const open = async (client: number, headers: Readonly<Record<string, string>> = {}): Promise<WebSocket> => {
-      const socket = new WebSocket(`ws://127.0.0.1:${port}/electrum`, { localAddress: addressOf(client), headers });
-      socket.on('error', () => undefined);
-      await once(socket, 'open');
-      return socket;
-    };
-    const ask = async (socket: WebSocket, method: string, params: unknown[] = []): Promise<string> => {
-      socket.send(JSON.stringify({ id: 1, method, params }));
-      return String(((await once(socket, 'message')) as [Buffer])[0]);
-    };
+    const open = (client: number, headers: Readonly<Record<string, string>> = {}): Promise<ElectrumSocket> =>
+      ElectrumSocket.connect(port, { localAddress: addressOf(client), headers });
 
     it('one client that costs too much is cut off alone, even if it says that it is another one', async () => {
       const others = await Promise.all(Array.from({ length: CLIENTS - 1 }, (_, i) => open(31 + i)));
       const abusive = await open(30, { 'X-Forwarded-For': '192.0.2.32' });
-      await ask(abusive, 'test.charge', [2 * COST]);
-      const closed = once(abusive, 'close');
-      expect(await ask(abusive, 'server.ping')).to.include('excessive resource usage');
+      await abusive.ask('test.charge', [2 * COST]);
+      const closed = once(abusive.socket, 'close');
+      expect((await abusive.ask('server.ping')).error?.message).to.equal('excessive resource usage');
       await closed;
-      for (const other of others) expect(await ask(other, 'server.ping')).to.include('"result":null');
-      for (const other of others) other.terminate();
+      for (const other of others) expect((await other.ask('server.ping')).result).to.equal(null);
+      for (const { socket } of others) socket.terminate();
     });
   });
 });
