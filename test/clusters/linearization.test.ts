@@ -6,6 +6,10 @@ import { MOST_IN_BEST_ORDER, linearize, type Chunk } from '../../lib/clusters/li
 import { finish } from '../support/finish';
 import type { Cluster } from '../../lib/clusters/cluster';
 
+/** Makes of any numbers parents that come before. */
+const parentsOf = (transactions: readonly { readonly picks: readonly number[] }[]): number[][] =>
+  transactions.map(({ picks }, index) => (index === 0 ? [] : [...new Set(picks.map((pick) => pick % index))]));
+
 /** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are equal. */
 const anyCluster = (most: number): fc.Arbitrary<Cluster> =>
   fc
@@ -20,7 +24,7 @@ const anyCluster = (most: number): fc.Arbitrary<Cluster> =>
     .map((transactions) => ({
       fees: transactions.map(({ fee }) => fee),
       weights: transactions.map(({ weight }) => weight),
-      parents: transactions.map(({ picks }, index) => (index === 0 ? [] : [...new Set(picks.map((pick) => pick % index))]))
+      parents: parentsOf(transactions)
     }));
 
 /** The chunks of an order, by their definition: repeatedly the best beginning of the rest, the shortest of several equally good ones. */
@@ -144,7 +148,7 @@ describe('linearize', () => {
         const cluster = {
           fees: transactions.map(({ fee }) => fee),
           weights: transactions.map(({ weight }) => weight),
-          parents: transactions.map(({ picks }, index) => (index === 0 ? [] : [...new Set(picks.map((pick) => pick % index))]))
+          parents: parentsOf(transactions)
         };
         const chunks = linearized(cluster);
         expectSound(chunks, cluster);
