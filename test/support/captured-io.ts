@@ -1,7 +1,7 @@
 // Where a command of `bcoin-rest` that runs in this process writes to: it is kept, and there is no terminal.
 
 import { Writable } from 'node:stream';
-import type { CommandIo } from '../../plugin/cli/index-commands/run';
+import type { CommandIo } from '../../plugin/cli/maintenance';
 
 export class CapturedIo implements CommandIo {
   /** What was written so far. */
