@@ -55,75 +55,75 @@ export class MerchantService {
 
   /** Gives the pages. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<HttpInterface> {
-    const {
-      host,
-      node,
-      index,
-      ready$,
-      folder,
-      publicUrl,
-      notifyOrigins,
-      timeoutMs,
-      unfinished,
-      requireReady,
-      version,
-      logger,
-      files,
-      reviewMs,
-      patience
-    } = this.#parts;
+    const { host, folder, timeoutMs, unfinished, version, logger, files } = this.#parts;
     const storage = await FolderStorage.open(folder);
     const store = new PaymentStore(storage);
-    const clock = (): Date => new Date();
-    const signing = await SigningFiles.open({ folder, clock, logger });
-    const requireCaughtUp = (): void => {
-      requireReady();
-      follower.requireCaughtUp();
-    };
-    const webhooks: Webhooks = (this.#webhooks = new Webhooks({
-      merchant: () => merchant,
+    const signing = await SigningFiles.open({ folder, clock: now, logger });
+    const webhooks = (this.#webhooks = await this.#webhooksIn(storage, () => merchant));
+    const merchant: Merchant = this.#merchantOver(store, signing, webhooks);
+    await merchant.open();
+    this.#follower = this.#followerOf(merchant, store, webhooks);
+    await webhooks.open();
+    await this.#follower.open();
+    this.#settleOnceListening(webhooks);
+    this.#sayOpen(signing);
+    return merchantInterface({ merchant, host, timeoutMs, unfinished, version, logger, requireReady: this.#requireCaughtUp, files });
+  }
+
+  readonly #requireCaughtUp = (): void => {
+    this.#parts.requireReady();
+    this.#follower?.requireCaughtUp();
+  };
+
+  /** `merchant`: asked for later. */
+  async #webhooksIn(storage: FolderStorage, merchant: () => Merchant): Promise<Webhooks> {
+    const { host, folder, notifyOrigins, logger, patience } = this.#parts;
+    return new Webhooks({
+      merchant,
       outboxes: new OutboxStore(storage),
       // Without origins nothing is sent.
       key: notifyOrigins.length === 0 ? Buffer.alloc(0) : await readSecret(storage, folder),
       origins: notifyOrigins,
       // Before the server listens orders may have no URL.
-      isReady: () => host.server.listening && succeeds(requireCaughtUp),
+      isReady: () => host.server.listening && succeeds(this.#requireCaughtUp),
       logger,
       ...patience
-    }));
-    const merchant: Merchant = new Merchant(new NodeChain(node, index.reader), store, {
+    });
+  }
+
+  #merchantOver(store: PaymentStore, signing: SigningFiles, webhooks: Webhooks): Merchant {
+    const { host, node, index, publicUrl, notifyOrigins, logger } = this.#parts;
+    return new Merchant(new NodeChain(node, index.reader), store, {
       // A getter, since the server has no address before it listens.
       get baseUrl() {
         return `${publicUrl ?? serverUrl(host)}/pay`;
       },
       identity: () => signing.identity(),
-      clock,
+      clock: now,
       notifyOrigins,
       observer: webhooks,
       onTrouble: (error) => {
         logger.warning(`payments: ${error.message}`);
       }
     });
-    await merchant.open();
-    const follower: ChainFollower = (this.#follower = new ChainFollower({
-      node,
-      index,
-      ready$,
-      merchant,
-      store,
-      logger,
-      listener: webhooks,
-      reviewMs
-    }));
-    await webhooks.open();
-    await follower.open();
-    host.server.once('listening', webhooks.settled);
-    this.#forgetServer = () => void host.server.removeListener('listening', webhooks.settled);
-    const pages = merchantInterface({ merchant, host, timeoutMs, unfinished, version, logger, requireReady: requireCaughtUp, files });
+  }
+
+  #followerOf(merchant: Merchant, store: PaymentStore, webhooks: Webhooks): ChainFollower {
+    const { node, index, ready$, logger, reviewMs } = this.#parts;
+    return new ChainFollower({ node, index, ready$, merchant, store, logger, listener: webhooks, reviewMs });
+  }
+
+  #settleOnceListening({ settled }: Webhooks): void {
+    const { server } = this.#parts.host;
+    server.once('listening', settled);
+    this.#forgetServer = () => void server.removeListener('listening', settled);
+  }
+
+  #sayOpen({ sign }: SigningFiles): void {
+    const { folder, notifyOrigins, logger } = this.#parts;
     if (notifyOrigins.length > 0)
       logger.info(`Webhooks go to ${notifyOrigins.join(', ')}, signed with the secret in ${SECRET_FILE} there.`);
-    logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
-    return pages;
+    logger.info(`Payments are taken at /pay, ${sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }
 
   /** Resolves when nothing will be written any more. */
@@ -133,6 +133,8 @@ export class MerchantService {
     await this.#webhooks?.close();
   }
 }
+
+const now = (): Date => new Date();
 
 function succeeds(check: () => void): boolean {
   try {

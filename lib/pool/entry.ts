@@ -19,15 +19,7 @@ export function writeEntry(writer: JsonWriter, node: PoolNode): void {
   writer.integerField('},"size":', entry.size);
   writer.amountField(',"fee":', entry.fee);
   writer.amountField(',"modifiedfee":', modifiedFee);
-  writer.integerField(',"time":', entry.time);
-  writer.integerField(',"height":', entry.height);
-  writer.integerField(',"descendantcount":', descendants.count);
-  writer.integerField(',"descendantsize":', descendants.size);
-  writer.integerField(',"descendantfees":', descendants.fees);
-  writer.integerField(',"ancestorcount":', ancestors.count);
-  writer.integerField(',"ancestorsize":', ancestors.size);
-  writer.integerField(',"ancestorfees":', ancestors.fees);
-  writer.hashField(',"wtxid":', entry.wtxid);
+  writeWhenAndKin(writer, node, true);
   writeRelatives(writer, node);
   writer.char(OBJECT_END);
 }
@@ -39,13 +31,7 @@ export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolC
   writer.integerField(',"vsize":', entry.size);
   writer.integerField(',"vsize_bip141":', Math.ceil(entry.weight / WEIGHT_PER_VBYTE));
   writer.integerField(',"weight":', entry.weight);
-  writer.integerField(',"time":', entry.time);
-  writer.integerField(',"height":', entry.height);
-  writer.integerField(',"descendantcount":', descendants.count);
-  writer.integerField(',"descendantsize":', descendants.size);
-  writer.integerField(',"ancestorcount":', ancestors.count);
-  writer.integerField(',"ancestorsize":', ancestors.size);
-  writer.hashField(',"wtxid":', entry.wtxid);
+  writeWhenAndKin(writer, node, false);
   writer.integerField(',"chunkweight":', chunk.weight);
   writer.amountField(',"fees":{"base":', entry.fee);
   writer.amountField(',"modified":', modifiedFee);
@@ -57,6 +43,19 @@ export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolC
   writer.ascii(`,"unbroadcast":${entry.isUnbroadcast}`);
   if (bip125) writer.ascii(`,"bip125-replaceable":${isReplaceable(node)}`);
   writer.char(OBJECT_END);
+}
+
+/** When it came, how many relatives it has, and their sizes. `hasFees`: with their fees in satoshis. */
+function writeWhenAndKin(writer: JsonWriter, { entry, ancestors, descendants }: PoolNode, hasFees: boolean): void {
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  if (hasFees) writer.integerField(',"descendantfees":', descendants.fees);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  if (hasFees) writer.integerField(',"ancestorfees":', ancestors.fees);
+  writer.hashField(',"wtxid":', entry.wtxid);
 }
 
 /** Bitcoin Core keeps parents in a set of texts, and children in a set of hashes: their orders differ. */
