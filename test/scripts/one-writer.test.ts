@@ -36,7 +36,7 @@ class WatchedStore extends MemoryStore {
 }
 
 describe('an index by script in which damage is met while a block is written', () => {
-  it('is emptied only after the block, and is right afterwards', async () => {
+  it('is emptied only after the block, and is live again afterwards', async () => {
     const walk = await PoolWalk.start();
     const store = new WatchedStore();
     const all = await NotifyingNode.beside(walk.host, store);

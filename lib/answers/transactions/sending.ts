@@ -185,7 +185,7 @@ const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 
 
 /**
  * Undefined when a spent output is neither in the index nor in the pool, or nobody needs the fee: the pool takes no transaction of this weight.
- * A transaction may spend thousands of outputs.
+ * A transaction may spend thousands of outputs; one with few is looked at in one go, so that a child does not overtake its parent.
  */
 async function feeOf(
   { weight, inputs, outputs }: ScannedTransaction,
@@ -199,7 +199,7 @@ async function feeOf(
       const coin = snapshot.coin(txid, index) ?? pool.coin(txid, index);
       if (coin === undefined) return undefined;
       fee += coin.value;
-      if (slice.isOver()) await nextTurn();
+      if (slice.isOverAfterStep()) await nextTurn();
     }
     for (const { value } of outputs) fee -= value;
     return fee;
@@ -240,7 +240,7 @@ async function hasCoins({ txid, outputs }: ScannedTransaction, snapshot: IndexSn
   const slice = new Slice();
   for (const n of outputs.keys()) {
     if (snapshot.coin(txid, n) !== undefined) return true;
-    if (slice.isOver()) await nextTurn();
+    if (slice.isOverAfterStep()) await nextTurn();
   }
   return false;
 }
