@@ -84,9 +84,9 @@ describe('a feeding node', function () {
   }
 
   /** The whole log, up to what has happened in the node that leads. */
-  async function recordsOf(node: FeedingNode): Promise<LoggedRecord[]> {
+  async function recordsOf(node: FeedingNode, on = bus): Promise<LoggedRecord[]> {
     const last = await node.feed.settled();
-    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    const log = await FleetLog.open(on, SUBJECTS, node.source.network.genesisHash);
     const records: LoggedRecord[] = [];
     for await (const record of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
       records.push(record);
@@ -100,8 +100,12 @@ describe('a feeding node', function () {
 
   /** Folds the log, and expects the node's chain and pool. */
   async function expectLogOf(node: FeedingNode): Promise<void> {
+    await expectFolded(await recordsOf(node), node);
+  }
+
+  async function expectFolded(records: readonly LoggedRecord[], node: FeedingNode): Promise<void> {
     const folded = new FoldedLog();
-    for (const { record, sequence } of await recordsOf(node)) folded.apply(record.body, sequence);
+    for (const { record, sequence } of records) folded.apply(record.body, sequence);
     await folded.expectEqual(node.source);
   }
 
@@ -198,17 +202,10 @@ describe('a feeding node', function () {
     const faucet = await Faucet.on(node.node, 100);
     for (let i = 0; i < 30; i++) await faucet.pays(ADDRESS, 10_000);
     await mine(node.node, 1);
-    const last = await node.feed.settled();
-    const log = await FleetLog.open(smallBus, SUBJECTS, node.source.network.genesisHash);
-    const folded = new FoldedLog();
-    let parts = 0;
-    for await (const { record, sequence } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
-      folded.apply(record.body, sequence);
-      if (record.body.type === 'block') parts = Math.max(parts, record.body.parts);
-      if (sequence >= last) break;
-    }
-    await folded.expectEqual(node.source);
-    expect(parts).to.be.greaterThan(1);
+    const records = await recordsOf(node, smallBus);
+    await expectFolded(records, node);
+    const parts = records.map(({ record: { body } }) => (body.type === 'block' ? body.parts : 0));
+    expect(Math.max(...parts)).to.be.greaterThan(1);
     expect(node.log.lines.join('\n')).to.include('set max_payload to 8MB');
   });
 
@@ -218,17 +215,9 @@ describe('a feeding node', function () {
     const faucet = await Faucet.on(node.node, 100);
     for (let i = 0; i < 100; i++) await faucet.pays(ADDRESS, 10_000);
     await node.lead({}, url);
-    const last = await node.feed.settled();
-    const log = await FleetLog.open(smallBus, SUBJECTS, node.source.network.genesisHash);
-    const folded = new FoldedLog();
-    let clears = 0;
-    for await (const { record, sequence } of log.read(1, { silenceMs: 5_000, signal: NEVER })) {
-      folded.apply(record.body, sequence);
-      if (record.body.type === 'clear') clears++;
-      if (sequence >= last) break;
-    }
-    await folded.expectEqual(node.source);
-    expect(clears).to.be.greaterThan(1);
+    const records = await recordsOf(node, smallBus);
+    await expectFolded(records, node);
+    expect(typesOf(records).filter((type) => type === 'clear').length).to.be.greaterThan(1);
   });
 
   it('sends its pool in pages that the servers take', async () => {
