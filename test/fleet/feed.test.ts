@@ -286,6 +286,18 @@ describe('a feeding node', function () {
     await until(() => node.feed.isLeading);
   });
 
+  it('leads in a log in which somebody else wrote first, and says so', async () => {
+    const node = await openNode();
+    await mine(node.node, 1);
+    await makeStream(bus, SUBJECTS, node.source.network.genesisHash);
+    await bus.jetstream.publish(SUBJECTS.record.chain, Buffer.from('no record of any kind'));
+    await node.lead();
+    await node.feed.settled();
+    const word = await (await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash)).lastOfChain();
+    expect(word?.tip.hash).to.deep.equal(node.source.tip().hash);
+    expect(node.log.lines.join('\n')).to.include('warning The log has nothing about the chain yet, but record 1 of the log');
+  });
+
   it('never leads with less work, but does when the operator says so', async () => {
     const [a, b] = [await leading(), await openNode()];
     await mine(a.node, 5);

@@ -192,7 +192,7 @@ export class Feed extends Loop {
   async #requireWork(bus: NatsBus): Promise<void> {
     const { node } = this.#parts;
     const info = await findStream(bus, this.#subjects, node.network.genesisHash);
-    if (info !== undefined) await requireWork(node, await new FleetLog(bus, this.#subjects, info).lastOfChain());
+    if (info !== undefined) await requireWork(node, await new FleetLog(bus, this.#subjects, info).lastOwnOfChain());
   }
 
   async #rewind(hash: Buffer): Promise<number> {

@@ -68,7 +68,9 @@ export class Term {
     const { genesisHash } = node.network;
     const info = (await findStream(bus, subjects, genesisHash)) ?? (await makeStream(bus, subjects, genesisHash));
     const log = new FleetLog(bus, subjects, info);
-    const word = await log.lastOfChain();
+    const word = await log.lastOwnOfChain(({ message }) => {
+      parts.logger.warning(`The log has nothing about the chain yet, but ${message}.`);
+    });
     return new Term(parts, log, word, Math.max(number, (word?.term ?? 0) + 1), signal);
   }
 

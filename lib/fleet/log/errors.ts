@@ -20,6 +20,9 @@ export class ForeignLogError extends Error {
   override readonly name = 'ForeignLogError';
 }
 
+/** No node has said anything about the chain in this log yet, but somebody else has written into it. */
+export class NoOwnRecordError extends ForeignLogError {}
+
 /** Someone else has written into the log: who wanted to write must read on first. */
 export class FencedError extends Error {
   override readonly name = 'FencedError';

@@ -3,7 +3,7 @@
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError, NewerMessageError } from '../messages/errors';
 import { decodeRecord } from '../messages/record-codec';
-import { ForeignLogError, LogGapError, LogGoneError, LogSilentError } from './errors';
+import { ForeignLogError, LogGapError, LogGoneError, LogSilentError, NoOwnRecordError } from './errors';
 import { loadNats } from './nats';
 import { findStream, natsError } from './stream';
 import { kindOf, type Subjects } from './subjects';
@@ -107,6 +107,20 @@ export class FleetLog {
     return { sequence: found.sequence, term, termId, ...tipAfter(body as ChainRecord) };
   }
 
+  /**
+   * As `lastOfChain` for who writes: undefined also where only others have written, since readers begin with the first record that a node writes
+   * after them. `onForeign`: is told of those.
+   */
+  async lastOwnOfChain(onForeign: (error: NoOwnRecordError) => void = () => undefined): Promise<ChainWord | undefined> {
+    try {
+      return await this.lastOfChain();
+    } catch (error) {
+      if (!(error instanceof NoOwnRecordError)) throw error;
+      onForeign(error);
+      return undefined;
+    }
+  }
+
   /** What the leader said last of itself; undefined: nothing. @throws as `record` */
   async lastBeat(): Promise<LastBeat | undefined> {
     const found = await this.#stored({ last_by_subj: this.#subjects.record.beat });
@@ -185,10 +199,11 @@ export class FleetLog {
           foreign ??= error;
         }
       }
-      message = message.seq > this.first && looked < MOST_LOOKED_BACK ? await this.#message({ seq: message.seq - 1 }) : undefined;
+      if (message.seq > this.first && looked >= MOST_LOOKED_BACK) break;
+      message = message.seq > this.first ? await this.#message({ seq: message.seq - 1 }) : undefined;
     }
-    if (foreign !== undefined) throw foreign;
-    return undefined;
+    if (foreign === undefined) return undefined;
+    throw message === undefined ? new NoOwnRecordError(foreign.message, { cause: foreign }) : foreign;
   }
 
   async #stored(place: { readonly last_by_subj: string }): Promise<LoggedRecord | undefined> {
