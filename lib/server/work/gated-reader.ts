@@ -1,15 +1,18 @@
-import type { Gate } from './gate';
-
 interface Reader<Snapshot> {
   read<T>(use: (snapshot: Snapshot) => T): T;
+}
+
+interface Openable {
+  /** @throws HttpError 503 while it is closed. */
+  requireOpen(): void;
 }
 
 /** An index as endpoints read it: only while the gate is open, because the index may be rebuilt while an endpoint waits. */
 export class GatedReader<Snapshot> implements Reader<Snapshot> {
   readonly #reader: Reader<Snapshot>;
-  readonly #gate: Pick<Gate, 'requireOpen'>;
+  readonly #gate: Openable;
 
-  constructor(reader: Reader<Snapshot>, gate: Pick<Gate, 'requireOpen'>) {
+  constructor(reader: Reader<Snapshot>, gate: Openable) {
     this.#reader = reader;
     this.#gate = gate;
   }
