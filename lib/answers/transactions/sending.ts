@@ -184,7 +184,8 @@ const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight
 const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
 
 /**
- * Undefined when a spent output is neither in the index nor in the pool, or nobody needs the fee: the pool takes no transaction of this weight.
+ * Undefined when a spent output is neither in the index nor in the pool, and for a weight that no standard pool takes: the pool itself then holds to
+ * the limit of the fee rate.
  * A transaction may spend thousands of outputs; one with few is looked at in one go, so that a child does not overtake its parent.
  */
 async function feeOf(
