@@ -3,9 +3,9 @@
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { TransactionRefusedError, UnreadableTransactionError } from './errors';
 import { earlyRefusal } from './first-checks';
-import type { PolicyRefusal } from '../policy/refusal';
+import { PolicyRefusal } from '../policy/refusal';
 import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
-import type { PackageMember, SubmittedPackage, Trials } from './types';
+import type { SubmittedPackage, Trials } from './types';
 
 /** How transactions enter the pool. */
 export interface Entrance {
@@ -14,13 +14,13 @@ export interface Entrance {
   /** Whether the pool would accept the transactions, one after another or together; none enters it. */
   try(transactions: readonly HostTransaction[]): Promise<Trials>;
   /** Adds a child with its parents; undefined: the pool takes only one transaction at a time. */
-  readonly submit: ((transactions: readonly HostTransaction[], mostRate: number) => Promise<SubmittedPackage>) | undefined;
+  readonly submit: ((members: readonly OfferedMember[], mostRate: number) => Promise<SubmittedPackage>) | undefined;
   /** As the pool words a refusal that it did not make itself. */
   refused(refusal: PolicyRefusal): TransactionRefusedError;
 }
 
-/** Of the members of a package that were not judged, because one of them is refused at once. */
-const NOT_VALIDATED: PackageMember = { type: 'refused', reason: 'package-not-validated', details: '' };
+/** Of a package: a transaction, or why it is refused before bcoin reads it. */
+export type OfferedMember = HostTransaction | PolicyRefusal;
 
 export class Broadcaster {
   readonly #host: HostNode;
@@ -66,17 +66,12 @@ export class Broadcaster {
   async submit(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
     if (this.#entrance.submit === undefined) return undefined;
     const scanned = transactions.map(scan);
-    const early = this.#firstRefusal(scanned);
-    if (early !== undefined) {
-      const { reason, details } = early.refusal;
-      const members = scanned.map((_, i): PackageMember => (i === early.at ? { type: 'refused', reason, details } : NOT_VALIDATED));
-      return { message: 'transaction failed', members, replaced: [] };
-    }
-    const read = await this.#readAll(scanned);
-    const submitted = await this.#entrance.submit(read, mostRate);
-    for (const [i, transaction] of read.entries()) {
+    const members = await Promise.all(scanned.map(async (each) => this.#refusalOf(each) ?? (await this.#read(each))));
+    const submitted = await this.#entrance.submit(members, mostRate);
+    for (const [i, member] of members.entries()) {
       const type = submitted.members[i]?.type;
-      if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(transaction);
+      if (member instanceof PolicyRefusal) continue;
+      if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(member);
     }
     return submitted;
   }

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/errors';
 import { caught } from '../support/caught';
+import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/coinbases';
 import { madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
 import { openModernNode, type ModernNode } from '../support/modern-node';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -71,17 +72,19 @@ describe('the first checks of a transaction', function () {
     expect(await reasonFor(madeTransaction(inputs(21, items(1_000)), outputs(1), 0))).to.equal('bad-witness-nonstandard');
   });
 
-  it('refuse a package as a whole', async () => {
+  it('refuse a member of a package, and the others are judged by themselves', async () => {
     const wrong = madeTransaction(inputs(1, items(MOST_ITEMS + 1)), outputs(1), 0);
     const other = madeTransaction(inputs(2).slice(1), outputs(1), 0);
-    expect(await modern.node.submitPackage([other, wrong], 0)).to.deep.equal({
-      message: 'transaction failed',
-      members: [
-        { type: 'refused', reason: 'package-not-validated', details: '' },
-        { type: 'refused', reason: 'bad-witness-nonstandard', details: '' }
-      ],
-      replaced: []
-    });
+    const coinbases = await Coinbases.mine(modern.host, 100);
+    const good = coinbases.paying([coinbases.fresh()], COINBASE_SATS / 8 - FEE_SATS); // after three halvings
+    const submitted = await modern.node.submitPackage([good.toRaw(), other, wrong], 0);
+    expect(submitted?.message).to.equal('transaction failed');
+    expect(submitted?.members.map((member) => (member.type === 'refused' ? member.reason : member.type))).to.deep.equal([
+      'entered',
+      'bad-txns-inputs-missingorspent',
+      'bad-witness-nonstandard'
+    ]);
+    expect(modern.node.pool.txids()).to.deep.equal([good.hash()]);
     const { results } = await modern.node.tryTransactions([other, wrong]);
     expect(results.map((result) => result?.type)).to.deep.equal([undefined, 'refused']);
     expect(await own.node.submitPackage([other, wrong], 0)).to.equal(undefined);

@@ -3,7 +3,7 @@
 import { PolicyRefusal } from '../../policy/refusal';
 import { MissingOutputsError, TransactionRefusedError } from '../errors';
 import { PackageRefusal } from './package-refusal';
-import type { Entrance } from '../broadcaster';
+import type { Entrance, OfferedMember } from '../broadcaster';
 import type { HostTransaction } from '../host';
 import type { SubmittedPackage, TrialResult, Trials } from '../types';
 import type { Checked } from './change';
@@ -42,8 +42,7 @@ export class ModernEntrance implements Entrance {
     }
   }
 
-  submit = (transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> =>
-    this.#pool.submit(transactions, mostRate);
+  submit = (members: readonly OfferedMember[], mostRate: number): Promise<SubmittedPackage> => this.#pool.submit(members, mostRate);
 
   refused(refusal: PolicyRefusal): TransactionRefusedError {
     const { kind, reason, message } = refusal;

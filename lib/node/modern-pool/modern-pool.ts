@@ -18,6 +18,7 @@ import { spentView } from './spent-view';
 import { readSettings, type PoolSettings } from './settings';
 import type { Change } from './change';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
+import type { OfferedMember } from '../broadcaster';
 import type { SubmittedPackage } from '../types';
 
 const ALONE: Terms = { mayReplace: true, mayEvictSibling: true };
@@ -99,8 +100,8 @@ export class ModernPool {
   }
 
   /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
-  async submit(transactions: readonly HostTransaction[], mostRate: number): Promise<SubmittedPackage> {
-    return this.#locked(() => new PackageSubmission(this.entries, this.#admission, transactions, mostRate).submit());
+  async submit(members: readonly OfferedMember[], mostRate: number): Promise<SubmittedPackage> {
+    return this.#locked(() => new PackageSubmission(this.entries, this.#admission, members, mostRate).submit());
   }
 
   /** bcoin writes to the pool on the disk (`--persistent-mempool`) at blocks and every ten seconds, and loses what has entered since. */

@@ -5,6 +5,7 @@ import { PolicyRefusal } from '../../policy/refusal';
 import { PackageRefusal } from './package-refusal';
 import type { PackageMember, SubmittedPackage } from '../types';
 import type { HostTransaction } from '../host';
+import type { OfferedMember } from '../broadcaster';
 import type { Admission, Terms } from './admission';
 import type { Change, Checked } from './change';
 import type { PooledEntries } from './pooled-entries';
@@ -17,16 +18,16 @@ const ONE_FAILED = 'transaction failed';
 export class PackageSubmission {
   readonly #entries: PooledEntries;
   readonly #admission: Admission;
-  readonly #transactions: readonly HostTransaction[];
+  readonly #offered: readonly OfferedMember[];
   /** The most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   readonly #mostRate: number;
-  readonly #results = new Map<HostTransaction, PackageMember>();
+  readonly #results = new Map<OfferedMember, PackageMember>();
   readonly #replaced = new Set<PooledNode>();
 
-  constructor(entries: PooledEntries, admission: Admission, transactions: readonly HostTransaction[], mostRate: number) {
+  constructor(entries: PooledEntries, admission: Admission, offered: readonly OfferedMember[], mostRate: number) {
     this.#entries = entries;
     this.#admission = admission;
-    this.#transactions = transactions;
+    this.#offered = offered;
     this.#mostRate = mostRate;
   }
 
@@ -35,7 +36,7 @@ export class PackageSubmission {
     const together = await this.#submitEach();
     const message = together === undefined ? ONE_FAILED : await this.#submitTogether(together);
     await this.#entries.limitSize();
-    const members = this.#transactions.map((transaction) => this.#memberOf(transaction));
+    const members = this.#offered.map((each) => this.#memberOf(each));
     const isFull = members.some((member) => member.type === 'refused' && member.reason === FULL.reason);
     return {
       message: isFull ? ONE_FAILED : message,
@@ -48,7 +49,12 @@ export class PackageSubmission {
   async #submitEach(): Promise<HostTransaction[] | undefined> {
     const together: HostTransaction[] = [];
     let isRefused = false;
-    for (const transaction of this.#transactions) {
+    for (const transaction of this.#offered) {
+      if (transaction instanceof PolicyRefusal) {
+        this.#results.set(transaction, refused(transaction));
+        isRefused = true;
+        continue;
+      }
       const pooled = this.#pooled(transaction);
       if (pooled !== undefined) {
         this.#results.set(transaction, pooled);
@@ -59,7 +65,7 @@ export class PackageSubmission {
       } catch (error) {
         if (!(error instanceof PolicyRefusal)) throw error;
         this.#results.set(transaction, refused(error));
-        const mayPass = this.#transactions.length > 1 && (error.kind === 'fee' || error.kind === 'missing');
+        const mayPass = this.#offered.length > 1 && (error.kind === 'fee' || error.kind === 'missing');
         if (mayPass) together.push(transaction);
         else isRefused = true;
       }
@@ -108,8 +114,9 @@ export class PackageSubmission {
   }
 
   /** A full pool may have dropped it since it entered. */
-  #memberOf(transaction: HostTransaction): PackageMember {
+  #memberOf(transaction: OfferedMember): PackageMember {
     const member = this.#results.get(transaction) as PackageMember; // each was tried
+    if (transaction instanceof PolicyRefusal) return member;
     return member.type === 'refused' || this.#entries.has({ key: keyOf(transaction.hash()) }) ? member : refused(FULL);
   }
 }
