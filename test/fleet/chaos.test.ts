@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { after, afterEach, before, describe, it } from 'mocha';
 import { needsNats } from '../support/nats';
 import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
@@ -38,6 +38,9 @@ describe(`a fleet to which everything happens (TEST_SEED=${seed})`, function () 
     await fleet.mine(fleet.nodes[0] ?? expect.fail('a node'), FIRST_BLOCKS);
     await untilLive();
   });
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') console.log(await whatEachSays());
+  });
   after(async () => {
     await fleet.close();
   });
@@ -52,7 +55,7 @@ describe(`a fleet to which everything happens (TEST_SEED=${seed})`, function () 
         const { ready, tip } = (response === undefined ? {} : JSON.parse(said)) as { ready?: boolean; tip?: { hash: string } };
         if (ready === true && tip?.hash === fleet.tip.hash) break;
         if (performance.now() > end)
-          expect.fail(`reader ${reader.name} is not live again at ${fleet.tip.height} ${fleet.tip.hash}: ${said}\n${await whatEachSays()}`);
+          expect.fail(`reader ${reader.name} is not live again at ${fleet.tip.height} ${fleet.tip.hash}: ${said}`);
         await setTimeout(100);
       }
   }
@@ -60,7 +63,8 @@ describe(`a fleet to which everything happens (TEST_SEED=${seed})`, function () 
   async function whatEachSays(): Promise<string> {
     const nodes = fleet.nodes.map(async (node) => `${node.name}: ${JSON.stringify(await node.ask({ type: 'tip' }))}`);
     const readers = fleet.readers.map(({ name, words }) => `${name}:\n${words.slice(-3_000)}`);
-    return [...(await Promise.all(nodes)), await logTail(fleet.nats.url, LINES).catch(String), ...readers].join('\n');
+    const log = await logTail(fleet.nats.url, LINES).catch(String);
+    return [...(await Promise.all(nodes)), log, await fleet.nats.words(LINES), ...readers].join('\n');
   }
 
   /** As whoever runs processes does: starts what has ended. */

@@ -3,11 +3,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { parseNatsUrls } from '../../lib/fleet/log/access';
-import { connectToNats } from '../../lib/fleet/log/connection';
+import { setTimeout } from 'node:timers/promises';
 import { newFolder } from './folders';
 import { freePort } from './regtest-node';
 import { until } from './until';
@@ -42,20 +41,33 @@ export interface NatsOptions {
 }
 
 const MIB = 1_024 * 1_024;
+const LOG = 'server.log';
+/** A server that is stopped takes what it is asked, and does not answer. */
+const MONITOR_MS = 2_000;
+
+/** Of the servers, as the one says that leads them. */
+interface MetaCluster {
+  readonly leader?: string;
+  readonly replicas?: readonly { readonly current: boolean }[];
+}
 
 /** One server. It may be killed and started again with its data. */
 class NatsServer {
   readonly port: number;
   readonly folder: string;
+  readonly #name: string;
   readonly #program: string;
+  readonly #monitor: number;
   readonly #config: string;
   #child: ChildProcess | undefined;
 
-  constructor(program: string, port: number, folder: string, config: string) {
+  constructor(program: string, parts: ConfigParts) {
+    this.#name = nameOf(parts.i);
     this.#program = program;
-    this.port = port;
-    this.folder = folder;
-    this.#config = config;
+    this.port = parts.port;
+    this.folder = parts.home;
+    this.#monitor = parts.monitor;
+    this.#config = configOf(parts);
   }
 
   get pid(): number | undefined {
@@ -90,6 +102,34 @@ class NatsServer {
     }
   }
 
+  /** Whether it keeps everything that it has to, and knows who leads the others. */
+  async isWhole(): Promise<boolean> {
+    const health = await this.#monitored('healthz');
+    return (health as { readonly status?: string } | undefined)?.status === 'ok';
+  }
+
+  /** How the others stand; undefined: another one leads them, or it does not answer. */
+  async others(): Promise<MetaCluster['replicas']> {
+    const { meta_cluster: cluster } = ((await this.#monitored('jsz')) ?? {}) as { readonly meta_cluster?: MetaCluster };
+    return cluster?.leader === this.#name ? cluster.replicas : undefined;
+  }
+
+  /** What it says of itself, and the end of its log. */
+  async words(lines: number): Promise<string> {
+    const log = await readFile(join(this.folder, LOG), 'utf8').catch(String);
+    const says = await Promise.all(['healthz', 'jsz'].map(async (path) => `${path}: ${JSON.stringify(await this.#monitored(path))}`));
+    return [`pid ${this.pid ?? 'none'}`, ...says, ...log.trimEnd().split('\n').slice(-lines)].join('\n');
+  }
+
+  /** undefined: it does not answer. */
+  async #monitored(path: string): Promise<unknown> {
+    const signal = AbortSignal.timeout(MONITOR_MS);
+    return await fetch(`http://127.0.0.1:${this.#monitor}/${path}`, { signal }).then(
+      (response) => response.json(),
+      () => undefined
+    );
+  }
+
   /** Deletes its data; it must not run. */
   async deleteData(): Promise<void> {
     await rm(join(this.folder, 'data'), { recursive: true, force: true });
@@ -98,14 +138,7 @@ class NatsServer {
 
 /** One or three servers that run. */
 export class Nats {
-  readonly #user: NatsOptions['user'];
-
-  constructor(
-    readonly servers: readonly NatsServer[],
-    { user }: NatsOptions = {}
-  ) {
-    this.#user = user;
-  }
+  constructor(readonly servers: readonly NatsServer[]) {}
 
   /** For `--rest-feed` and `--rest-nats`. */
   get url(): string {
@@ -114,14 +147,14 @@ export class Nats {
 
   static async open(program: string, count: 1 | 3 = 1, options: NatsOptions = {}): Promise<Nats> {
     const folder = await newFolder();
-    const ports = await freePorts(2 * count);
-    const routes = ports.slice(count);
+    const ports = await freePorts(3 * count);
+    const routes = ports.slice(0, count);
     const servers = routes.map((route, i) => {
-      const port = i === 0 && options.port !== undefined ? options.port : (ports[i] as number); // there are twice as many
-      const home = join(folder, `n${i + 1}`);
-      return new NatsServer(program, port, home, configOf({ ...options, i, port, route, routes, home }));
+      const [, monitor, free] = [route, ...ports.slice(count + 2 * i)] as [number, number, number]; // there are three for each
+      const port = i === 0 && options.port !== undefined ? options.port : free;
+      return new NatsServer(program, { ...options, i, port, route, routes, monitor, home: join(folder, nameOf(i)) });
     });
-    const nats = new Nats(servers, options);
+    const nats = new Nats(servers);
     await Promise.all(servers.map((server) => server.start()));
     await nats.untilWhole();
     return nats;
@@ -129,26 +162,26 @@ export class Nats {
 
   /** Resolves once all servers keep everything. Until then, losing the data of another one may lose what two of three have to agree on. */
   async untilWhole(): Promise<void> {
-    await until(() => this.#keepsAll());
+    await until(async () => {
+      if (await this.#keepsAll()) return true;
+      await setTimeout(50);
+      return false;
+    });
   }
 
-  /** Whether the servers have found each other, and keep what they are given. */
+  /** Whether the servers have found each other, and each keeps what it is given. */
   async #keepsAll(): Promise<boolean> {
-    if (this.servers.length === 1 || this.#user !== undefined) return true;
-    const access = parseNatsUrls(this.url);
-    const bus = access && (await connectToNats(access, 'readiness').catch(() => undefined));
-    if (bus === undefined) return false;
-    try {
-      await bus.manager.streams.add({ name: 'READY', subjects: ['ready'], num_replicas: this.servers.length });
-      await bus.manager.streams.delete('READY');
-      for await (const { cluster } of bus.manager.streams.list())
-        if (cluster?.leader === undefined || cluster.replicas?.some(({ current }) => !current) === true) return false;
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await bus.connection.close();
-    }
+    const are = await Promise.all(this.servers.map((server) => server.isWhole()));
+    if (are.includes(false)) return false;
+    if (this.servers.length === 1) return true;
+    const others = (await Promise.all(this.servers.map((server) => server.others()))).find((each) => each !== undefined);
+    return others?.length === this.servers.length - 1 && others.every(({ current }) => current);
+  }
+
+  /** What each server says of itself, and the end of its log: for what a test says when it fails. */
+  async words(lines: number): Promise<string> {
+    const said = this.servers.map(async (server, i) => `server ${i + 1}, ${await server.words(lines)}`);
+    return (await Promise.all(said)).join('\n');
   }
 
   async close(): Promise<void> {
@@ -164,16 +197,20 @@ interface ConfigParts extends Omit<NatsOptions, 'port'> {
   readonly port: number;
   readonly route: number;
   readonly routes: readonly number[];
+  readonly monitor: number;
   readonly home: string;
 }
 
-function configOf({ i, port, route, routes, home, maxPayload = 8 * MIB, user }: ConfigParts): string {
+const nameOf = (i: number): string => `n${i + 1}`;
+
+function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB, user }: ConfigParts): string {
   const cluster = `cluster { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes.map((each) => `"nats://127.0.0.1:${each}"`).join(', ')}] }`;
   return [
-    `server_name: n${i + 1}`,
+    `server_name: ${nameOf(i)}`,
     `listen: "127.0.0.1:${port}"`,
+    `http: "127.0.0.1:${monitor}"`,
     `max_payload: ${maxPayload}`,
-    `log_file: "${join(home, 'server.log')}"`,
+    `log_file: "${join(home, LOG)}"`,
     `jetstream { store_dir: "${join(home, 'data')}", max_mem: 64MB, max_file: 64GB }`,
     ...(user === undefined ? [] : [`authorization { user: "${user.name}", password: "${user.password}" }`]),
     ...(routes.length > 1 ? [cluster] : [])
@@ -193,7 +230,7 @@ function listens(port: number): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once('error', () => setTimeout(() => resolve(false), 20));
+    socket.once('error', () => void setTimeout(20).then(() => resolve(false)));
   });
 }
 

@@ -58,6 +58,7 @@ export class Faults {
           await server.kill('SIGCONT');
         }),
         this.#fault(`server ${i + 1} lost its data`, async () => {
+          await nats.untilWhole();
           await server.kill();
           await server.deleteData();
           await server.start();
