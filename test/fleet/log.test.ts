@@ -15,6 +15,7 @@ import { NewerMessageError } from '../../lib/fleet/messages/errors';
 import { caught } from '../support/caught';
 import { DroppingProxy } from '../support/dropping-proxy';
 import { Nats, needsNats } from '../support/nats';
+import { until } from '../support/until';
 
 const SUBJECTS = subjectsOf('regtest');
 const GENESIS = Buffer.alloc(32, 7);
@@ -23,6 +24,14 @@ const NEVER = new AbortController().signal;
 const removal = (n: number, node = 'a'): Outgoing => {
   const body = { type: 'remove' as const, txid: Buffer.alloc(32, n) };
   return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node, at: 0, body }) };
+};
+
+const PARTS = 100;
+const PART_BYTES = 100_000;
+
+const blockPart = (part: number): Outgoing => {
+  const body = { type: 'block' as const, hash: Buffer.alloc(32, 9), part, parts: PARTS, bytes: Buffer.alloc(PART_BYTES, part) };
+  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node: 'a', at: 0, body }) };
 };
 
 async function busTo(url: string): Promise<NatsBus> {
@@ -95,6 +104,28 @@ for (const count of [1, 3] as const) {
       expect(await caught(second.append([removal(2, 'second'), removal(3, 'second')], NEVER))).to.be.instanceOf(FencedError);
       await first.append([removal(4, 'first')], NEVER);
       expect(numbers(await readAll(bus))).to.deep.equal([1, 4]);
+    });
+
+    it('goes on after records that were on their way together, when another one has come between them', async () => {
+      const other = await ready(nats.url);
+      for (let isBetween = false; !isBetween;) {
+        const writer = await writerOn(bus);
+        const before = writer.last;
+        const parts = Array.from({ length: PARTS }, (_, part) => blockPart(part));
+        const appending = Promise.allSettled([writer.append(parts, NEVER)]);
+        // The first one is sent alone.
+        await until(() => writer.last > before);
+        const { seq } = await other.jetstream.publish(SUBJECTS.record.pool, removal(250).bytes);
+        const [outcome] = await appending;
+        isBetween = seq <= before + PARTS;
+        expect(writer.last).to.equal(isBetween ? seq - 1 : before + PARTS);
+        if (outcome.status === 'rejected') expect(outcome.reason).to.be.instanceOf(FencedError);
+        expect(outcome.status).to.equal(isBetween ? 'rejected' : 'fulfilled');
+      }
+      // Servers take what comes next.
+      await (await writerOn(other)).append([removal(251), removal(252)], NEVER);
+      expect(numbers(await readAll(bus)).slice(-2)).to.deep.equal([251, 252]);
+      await other.connection.close();
     });
 
     it('has each record once when acknowledgements are lost', async () => {

@@ -246,7 +246,21 @@ describe('a reader', function () {
     await log.beginTerm(log.last - 1);
     await log.writeBlock(LENGTH);
     await reader.reaches(node.tip());
-    expect(reader.log.lines.join('\n')).to.include('were replaced after they had been read');
+    expect(reader.log.lines.join('\n')).to.include('is out of place');
+    expect(asked('pool')).to.equal(2);
+  });
+
+  it('begins anew when records of a term go on behind one that is none of ours', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    await log.bus.jetstream.publish(log.subjects.record.chain, Buffer.from('hello'));
+    await log.writeBeat();
+    await until(() => asked('pool') === 2);
+    expect(reader.log.lines.join('\n')).to.include('is out of place');
+    await log.beginTerm();
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
     expect(asked('pool')).to.equal(2);
   });
 
@@ -317,6 +331,8 @@ describe('a reader', function () {
     await log.writeBeat();
     await until(() => reader.source.position.now.sequence === log.last);
     await log.bus.jetstream.publish(log.subjects.record.chain, 'hello');
+    // As a leader that was fenced.
+    await log.beginTerm();
     await log.writeBlock(LENGTH);
     await reader.reaches(node.tip());
     expect(reader.log.lines.join('\n')).to.include('was not written by bcoin-rest');

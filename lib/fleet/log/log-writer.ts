@@ -1,7 +1,7 @@
 // Writes into the log. Each record is fenced: the server takes it only as the one after the last that the writer knows of (compare and set). A
-// writer that slept, or was cut off, while another one wrote gets a FencedError, whatever any clock says.
+// writer that slept, or was cut off, while another one wrote gets a FencedError, whatever any clock says. Records are on their way together, so
+// when another one writes meanwhile, some may come to lie behind its record; readers see that by the term.
 
-import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { untilAborted } from './abortable';
 import { FencedError, LogGoneError, NatsAwayError } from './errors';
@@ -20,16 +20,13 @@ export interface Outgoing {
 const ACKNOWLEDGE_MS = 3_000;
 const RETRY_MS = 200;
 
-/** JetStream's errors for a record that is not the next one: by sequence, and by name. */
-const NOT_NEXT: readonly number[] = [10_071, 10_070];
+/** JetStream's error for a record that is not the next one. */
+const NOT_NEXT = 10_071;
 
 export class LogWriter {
   readonly #bus: NatsBus;
   readonly #subjects: Subjects;
   readonly #log: FleetLog;
-  /** Of the names of this writer's messages. */
-  readonly #prefix = randomBytes(12).toString('base64url');
-  #tries = 0;
   #last: number;
 
   /** `log`: read up to its end by who wants to write. */
@@ -57,34 +54,31 @@ export class LogWriter {
    */
   async append(records: readonly Outgoing[], signal: AbortSignal): Promise<void> {
     let left = records;
+    let isNext = false;
     while (left.length > 0) {
-      // All at once. Each one but the first must follow the one before it by name, too: its place could be right after another one's record.
-      const tried = `${this.#prefix}.${this.#tries++}`;
-      const published = left.map((record, i) => this.#publish(record, this.#last + i, tried, i));
+      // The first one alone: the place of a later one may be right after another writer's record, which has fenced this writer off.
+      const sent: readonly Outgoing[] = isNext ? left : left.slice(0, 1);
+      const published = sent.map((record, i) => this.#publish(record, this.#last + i));
       const outcomes = await untilAborted(Promise.allSettled(published), signal);
-      const taken = outcomes.findIndex(({ status }) => status === 'rejected');
-      const count = taken < 0 ? left.length : taken;
+      const refused = outcomes.findIndex(({ status }) => status === 'rejected');
+      const count = refused < 0 ? sent.length : refused;
       this.#last += count;
       left = left.slice(count);
-      const failure = outcomes[taken];
-      if (failure?.status !== 'rejected') return;
-      left = await this.#afterFailure(left, failure.reason, signal);
+      const failure = outcomes[refused];
+      isNext = failure?.status !== 'rejected';
+      if (failure?.status === 'rejected') left = await this.#afterFailure(left, failure.reason, signal);
     }
   }
 
-  async #publish({ kind, bytes }: Outgoing, after: number, tried: string, i: number): Promise<void> {
-    await this.#bus.jetstream.publish(this.#subjects.record[kind], bytes, {
-      timeout: ACKNOWLEDGE_MS,
-      msgID: `${tried}.${i}`,
-      expect: { lastSequence: after, ...(i > 0 && { lastMsgID: `${tried}.${i - 1}` }) }
-    });
+  async #publish({ kind, bytes }: Outgoing, after: number): Promise<void> {
+    await this.#bus.jetstream.publish(this.#subjects.record[kind], bytes, { timeout: ACKNOWLEDGE_MS, expect: { lastSequence: after } });
   }
 
   /** The records that are still to be written: an acknowledgement may have been lost. */
   async #afterFailure(records: readonly Outgoing[], caught: unknown, signal: AbortSignal): Promise<readonly Outgoing[]> {
     const error = await natsError('the log cannot be written', caught);
     const { jetstream } = await loadNats();
-    const isFence = caught instanceof jetstream.JetStreamApiError && NOT_NEXT.includes(caught.code);
+    const isFence = caught instanceof jetstream.JetStreamApiError && caught.code === NOT_NEXT;
     if (!isFence && !(error instanceof NatsAwayError)) throw error;
     // A connection that was closed does not come back.
     if (this.#bus.connection.isClosed()) throw error;

@@ -16,10 +16,6 @@ const GIB = 0x4000_0000;
 /** Copies of each record where servers form a cluster. */
 const REPLICAS = 3;
 
-/** How long the servers remember the names of messages, which only tell a writer's records of one batch from others. */
-const NAMES_SECONDS = 10;
-const NANOSECONDS = 1_000_000_000;
-
 const MARK = 'bcoin-rest log';
 
 /** Errors of JetStream's API (server/errors.json). */
@@ -57,7 +53,6 @@ export async function makeStream(bus: NatsBus, subjects: Subjects, genesisHash: 
         discard: jetstream.DiscardPolicy.Old,
         retention: jetstream.RetentionPolicy.Limits,
         storage: jetstream.StorageType.File,
-        duplicate_window: NAMES_SECONDS * NANOSECONDS,
         deny_delete: true,
         deny_purge: true
       });

@@ -37,6 +37,9 @@ const PAGE_BYTES = 2_000_000;
 
 const MOST_OUT_OF_PLACE = 1_000;
 
+/** In the place of a term's id: of a record that is none of ours, and of a leader that writes none. */
+const NOBODY = Buffer.alloc(0);
+
 export interface LogFollowerParts {
   /** Connects, and finds the log. */
   readonly openLog: () => Promise<FleetLog>;
@@ -59,7 +62,7 @@ export class LogFollower extends Loop {
   /** The last record that was applied; undefined: the next session begins anew. */
   #position: LogPosition | undefined;
   /** Of the term that wrote that record. */
-  #termId: Buffer | undefined;
+  #termId = NOBODY;
   /** Sequences of records of a term that had no place there. */
   readonly #outOfPlace = new Set<number>();
   /** The log that was read last. */
@@ -174,7 +177,10 @@ export class LogFollower extends Loop {
       }
     } catch (error) {
       // A record that is none of ours says nothing. Whoever leads has read past it, too.
-      if (error instanceof ForeignLogError) this.#arrive({ incarnation, sequence: next });
+      if (error instanceof ForeignLogError) {
+        this.#arrive({ incarnation, sequence: next });
+        this.#termId = NOBODY;
+      }
       throw error;
     } finally {
       await this.#endReorganization();
@@ -183,19 +189,22 @@ export class LogFollower extends Loop {
   }
 
   /**
-   * Servers that are killed, or lose their data, may lose records that were read: the log then goes on with those of another term in their
-   * places. A server that was away may also have records that the others have replaced. False: the record has come there before, and what it
-   * says of its term is not true; the leader was fenced by it, and goes on after it.
+   * A record of another term than the one before must be its term's first. Servers that are killed, or lose their data, may lose records that
+   * were read: the log then goes on with those of another term in their places. A server that was away may also have records that the others
+   * have replaced. And a writer's records may lie behind that of another one, whose record has come between them. False: the record has come
+   * there before; the leader was fenced by it, and goes on after it.
    * @throws LogGapError
    */
   #isNext({ sequence, record: { termId, termStart } }: LoggedRecord): boolean {
-    const isKnown = this.#termId?.equals(termId) === true;
-    if (!isKnown && this.#termId !== undefined && termId.length > 0 && termStart !== sequence) {
+    const isKnown = this.#termId.equals(termId);
+    if (!isKnown && termId.length > 0 && termStart !== sequence) {
       if (this.#outOfPlace.has(sequence)) return false;
       if (this.#outOfPlace.size >= MOST_OUT_OF_PLACE) this.#outOfPlace.clear();
       this.#outOfPlace.add(sequence);
       this.#untrueUpTo = 0;
-      throw new LogGapError(`records of the log from ${termStart} on were replaced after they had been read, up to ${sequence - 1}`);
+      throw new LogGapError(
+        `record ${sequence} is out of place: its term began at ${termStart}, and the record before it is of another one`
+      );
     }
     // The record's bytes are not kept for it.
     if (!isKnown) this.#termId = Buffer.from(termId);
