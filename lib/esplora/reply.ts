@@ -3,9 +3,11 @@
 
 import { findDisplayHex } from '../bitcoin/hash';
 import { CONTENT_TYPES, type Basis, type Reply } from '../server/http/reply';
+import { runInSlices } from '../turns/slices';
 import { invalidHex, invalidNumber } from './errors';
 import type { BasesAt } from '../answers/scripts/bases';
 import type { HeaderRecord } from '../index/types';
+import type { Client } from '../turns/client';
 
 /** How many blocks below the tip a block is taken for final. */
 const SETTLED_DEPTH = 10;
@@ -31,9 +33,20 @@ export const jsonReply = (body: Buffer | string): EsploraReply => ({
   body: typeof body === 'string' ? Buffer.from(body) : body
 });
 
-/** A JSON array of texts. */
-export function joinedReply(texts: readonly Buffer[]): EsploraReply {
-  return jsonReply(Buffer.concat([OPENING, ...texts.flatMap((text, i) => (i === 0 ? [text] : [COMMA, text])), CLOSING]));
+/** A JSON array of texts. In slices: a hundred transactions may have 90 MB. @throws ClientGoneError */
+export async function joinedReply(texts: readonly Buffer[], client: Client): Promise<EsploraReply> {
+  return jsonReply(await runInSlices(joined(texts), client));
+}
+
+function* joined(texts: readonly Buffer[]): Generator<void, Buffer> {
+  const parts = [OPENING, ...texts.flatMap((text, i) => (i === 0 ? [text] : [COMMA, text])), CLOSING];
+  const body = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    at += part.copy(body, at);
+    yield;
+  }
+  return body;
 }
 
 export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTENT_TYPES.bin, body });

@@ -201,5 +201,5 @@ async function transactionsReply(
   if (start >= txids.length) throw startOutOfRange();
   const { index } = snapshot;
   const page = txids.slice(start, start + PAGE_SIZE).map((txid, i) => ({ txid, position: { height, index: start + i } }));
-  return replyAt(joinedReply(await transactions.confirmed(page, index, request)), index.tip, height, of);
+  return replyAt(await joinedReply(await transactions.confirmed(page, index, request), request), index.tip, height, of);
 }

@@ -6,7 +6,7 @@ import { inQuery, json, type Content } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';
 import { ASKED_HASH, TEXT } from '../../describe/values';
 import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
-import { findHash, joinedReply } from '../reply';
+import { findHash, joinedReply, jsonReply } from '../reply';
 import { behind, MOST_ASKED, OF_POOL, readMost, TRANSACTIONS } from './script-history';
 import { addressHash, readScriptHash } from './script-name';
 import type { Position } from '../../index/types';
@@ -77,7 +77,7 @@ function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraConte
       if (position === undefined) for (const part of parts) inPool.push(...(await part.transactions()));
       const left = position === undefined ? behind(cursor, unique(inPool)) : [];
       // The cursor is a transaction of the pool that has to do with other scripts.
-      if (left === undefined) return joinedReply([]);
+      if (left === undefined) return jsonReply('[]');
       const ofPool = left.slice(0, most);
       // As many in all as fit, so that no page leaves out the rest of the pool.
       const limit = most - ofPool.length;
@@ -85,7 +85,7 @@ function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraConte
         ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
         transactions.confirmed(await newestRows(hashes, position, limit, snapshot), index, request)
       ]);
-      return joinedReply(texts.flat());
+      return joinedReply(texts.flat(), request);
     });
   };
 }

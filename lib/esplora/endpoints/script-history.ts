@@ -7,7 +7,7 @@ import { ASKED_HASH } from '../../describe/values';
 import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
-import { findHash, findNumber, joinedReply, replyAt, replyFrom } from '../reply';
+import { findHash, findNumber, joinedReply, jsonReply, replyAt, replyFrom } from '../reply';
 import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
@@ -72,7 +72,7 @@ export function mixedPage({ pool, transactions, node }: EsploraContext): ScriptA
     ]);
     // The place of a cursor that is another script's may change whatever this script does.
     const isOfScript = inPool !== undefined && rows !== undefined && !node.pruned;
-    return replyFrom(joinedReply(texts.flat()), isOfScript ? bases.ofScript(hash) : undefined);
+    return replyFrom(await joinedReply(texts.flat(), request), isOfScript ? bases.ofScript(hash) : undefined);
   };
 }
 
@@ -82,8 +82,8 @@ export function chainPage({ transactions, node }: EsploraContext): ScriptAnswer 
     const { index } = snapshot;
     const cursor = findHash(request.optional('last') ?? '');
     const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
-    if (rows === undefined) return replyAt(joinedReply([]), index.tip, undefined);
-    const reply = joinedReply(await transactions.confirmed(rows, index, request));
+    if (rows === undefined) return replyAt(jsonReply('[]'), index.tip, undefined);
+    const reply = await joinedReply(await transactions.confirmed(rows, index, request), request);
     return replyFrom(reply, node.pruned ? undefined : bases.ofRows(hash));
   };
 }
@@ -91,7 +91,8 @@ export function chainPage({ transactions, node }: EsploraContext): ScriptAnswer 
 export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
   return async ({ hash, pooled, bases }, request) => {
     const page = (await pooled.transactions()).slice(0, readMost(request) ?? OF_POOL);
-    const reply = joinedReply(await Promise.all(page.map((transaction) => transactions.unconfirmed(transaction, request))));
+    const texts = await Promise.all(page.map((transaction) => transactions.unconfirmed(transaction, request)));
+    const reply = await joinedReply(texts, request);
     return replyFrom(reply, bases.ofScript(hash));
   };
 }

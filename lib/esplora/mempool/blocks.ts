@@ -98,7 +98,7 @@ function blocksEndpoint(context: EsploraContext): Endpoint {
         if (block === undefined) throw blockNotFound();
         texts.push((await extendedBlock(block, request, context)).text);
       }
-      const reply = joinedReply(texts);
+      const reply = await joinedReply(texts, request);
       return start === undefined || above > 0 ? replyAt(reply, tip, undefined) : replyFrom(reply, bases.ofBlock(start));
     });
   };
