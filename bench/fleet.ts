@@ -12,10 +12,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { scanBlock } from '../lib/bitcoin/block';
 import { toDisplayHex } from '../lib/bitcoin/hash';
-import { parseNatsUrls } from '../lib/fleet/log/access';
-import { connectToNats } from '../lib/fleet/log/connection';
-import { subjectsOf } from '../lib/fleet/log/subjects';
-import { Nodes } from '../lib/fleet/reader/nodes';
 import { runSnapshotCommand } from '../plugin/cli/snapshot-commands/run';
 import { runFleetCommand } from '../plugin/fleet/command';
 import { FeedingNode } from '../test/support/feeding-node';
@@ -23,6 +19,7 @@ import { Nats, natsServer } from '../test/support/nats';
 import { freePort, openRegtestNode } from '../test/support/regtest-node';
 import { onFirstBlocks } from './chain/first-blocks';
 import { addBlock, trustBlocks } from './chain/generate';
+import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
 import { percentile } from './measure/percentile';
 import { cpuMilliseconds, untilAtRest } from './measure/process-load';
@@ -54,7 +51,7 @@ const KEY = 'bench';
 const AUTHORIZATION = `Basic ${Buffer.from(`:${KEY}`).toString('base64')}`;
 
 const PARTS = ['feed', 'live', 'readers', 'transaction', 'catch-up'] as const;
-const TRANSACTIONS = 4_000;
+const TRANSACTIONS_OF_BLOCK = 60;
 const AT_ONCE = 16;
 
 interface Setup {
@@ -202,44 +199,51 @@ async function perCpuSecond(
   return (sumOf(requests) / cpu()) * 1_000_000;
 }
 
-/** The bytes of single transactions: asked of a node over NATS, with all that this takes, and read by the node for itself. */
+/** `/rest/tx` on a reader that has the blocks, and on one that has come later and asks the node: all that this takes, but for the client. */
 async function transaction({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {
-  await withFeed(nats, join(folder, 'transaction'), chain, async ({ node, source }) => {
-    await addAll(node, blocks.slice(0, 2));
-    const spans = blocks.slice(0, 2).flatMap((raw) => {
-      const { hash, transactions } = scanBlock(raw);
-      return transactions.map(({ offset, length }) => ({ hash, offset, length, blockLength: raw.length }));
-    });
-    const asked = Array.from({ length: TRANSACTIONS }, (_, i) => spans[(i * 997) % spans.length] ?? expectNever());
-    const { connection } = await connectToNats(parseNatsUrls(nats.url) ?? expectNever(), 'bench');
-    const nodes = new Nodes(subjectsOf('regtest'), () => connection);
-    const [local, over]: [number[], number[]] = [[], []];
-    for (let round = 0; round < rounds; round++) {
-      local.push(await cpuOf(() => inTurns(asked, (span) => source.rawBlockPart(span.hash, span.offset, span.length, span.blockLength))));
-      const before = serverCpu(nats);
-      const own = await cpuOf(() => inTurns(asked, (span) => nodes.ask('part', span)));
-      over.push(own + serverCpu(nats) - before);
+  await withFeed(nats, join(folder, 'transaction'), chain, async ({ node }) => {
+    const readers: BenchReader[] = [];
+    const client = new LoadClient();
+    try {
+      const start = async (name: string): Promise<BenchReader> => {
+        const reader = await BenchReader.start(nats, join(folder, name), ['--no-auth']);
+        readers.push(reader);
+        await reader.untilAt(node.chain.height);
+        return reader;
+      };
+      const near = await start('near');
+      await addAll(node, blocks);
+      await near.untilAt(node.chain.height);
+      const far = await start('far');
+      const paths = blocks.flatMap(somePaths);
+      const costs = new Map<BenchReader, number[]>([near, far].map((reader) => [reader, []]));
+      const share = Math.floor(paths.length / (rounds + 1));
+      for (let round = 0; round <= rounds; round++)
+        for (const [reader, list] of costs) {
+          const cpu = countCpu([process.pid, reader.pid, ...nats.servers.map(({ pid }) => pid ?? 0)]);
+          const asked = paths.slice(round * share, (round + 1) * share);
+          const { answered } = await client.run({ port: reader.port, paths: asked, connections: AT_ONCE, limit: 'each path once' });
+          if (answered !== share) throw new Error(`expected ${share} transactions, got ${answered}`);
+          // In the first round V8 compiles what runs for them.
+          if (round > 0) list.push(cpu() / share);
+        }
+      const [local = [], over = []] = costs.values();
+      console.log(
+        `a transaction over HTTP, ${AT_ONCE} at once: ${shown(over)} µs of CPU from a node, servers included; ${shown(local)} µs where ` +
+          `its block is; ${shown(over.map((each, i) => each / (local[i] ?? 1)))} times`
+      );
+    } finally {
+      client.close();
+      for (const reader of readers) await reader.stop();
     }
-    await connection.close();
-    const microseconds = (list: readonly number[]): string => shown(list.map((ms) => (ms * 1_000) / TRANSACTIONS));
-    console.log(
-      `one transaction, ${AT_ONCE} at once: ${microseconds(over)} µs of CPU from a node, servers included; ${microseconds(local)} µs read locally; ` +
-        `${shown(over.map((each, i) => each / (local[i] ?? 1)))} times`
-    );
   });
 }
 
-/** Some at a time. */
-async function inTurns<T>(list: readonly T[], use: (each: T) => Promise<unknown>): Promise<void> {
-  const left = [...list];
-  const work = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) await use(next);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-}
-
-function expectNever(): never {
-  throw new Error('expected blocks and addresses');
+/** Of transactions that lie far apart: fewer of a block than make a server read it as a whole. */
+function somePaths(block: Buffer): string[] {
+  const { transactions } = scanBlock(block);
+  const step = Math.ceil(transactions.length / TRANSACTIONS_OF_BLOCK);
+  return transactions.filter((_, i) => i % step === 0).map(({ txid }) => `/rest/tx/${toDisplayHex(txid)}.bin`);
 }
 
 /** Building an index over a fleet, over local blocks, and not at all: from a snapshot. */
