@@ -3,7 +3,7 @@
 import { HASH_LENGTH } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { MalformedMessageError, NewerMessageError } from './errors';
-import { exactly, messageType, readMessage, toHash, toNumber, type Wide } from './schema';
+import { exactly, messageBytes, messageType, readMessage, toHash, toNumber, type Wide } from './schema';
 import { BEAT, DEPLOYMENT_INFO, DEPLOYMENTS } from './state-codec';
 import type { Beat, ChainPoint, LogRecord, RecordBody, ResetReason } from './records';
 
@@ -25,7 +25,7 @@ const MOST_WORK_BYTES = 32;
 
 /** @throws RangeError for a record that is too long */
 export function encodeRecord({ body, ...record }: LogRecord): Buffer {
-  const bytes = Buffer.from(RECORD.encode({ version: RECORD_VERSION, ...record, ...fieldsOf(body) }).finish());
+  const bytes = messageBytes(RECORD, { version: RECORD_VERSION, ...record, ...fieldsOf(body) });
   if (bytes.length > MOST_RECORD_BYTES)
     throw new RangeError(`expected a record of at most ${MOST_RECORD_BYTES} bytes, got ${bytes.length}`);
   return bytes;

@@ -24,6 +24,13 @@ export function messageType(name: string): Type {
   return schema.lookupType(`fleet.${name}`);
 }
 
+/** The bytes of a message. */
+export function messageBytes(type: Type, fields: object): Buffer {
+  // protobufjs makes a Buffer, and calls it a Uint8Array.
+  const { buffer, byteOffset, length } = type.encode(fields).finish();
+  return Buffer.from(buffer, byteOffset, length);
+}
+
 /**
  * The fields of a message; byte fields are views into `bytes`.
  * @throws MalformedMessageError for bytes that are longer than `most`, or no such message

@@ -4,7 +4,7 @@
 
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError, NewerMessageError } from './errors';
-import { messageType, readMessage } from './schema';
+import { messageBytes, messageType, readMessage } from './schema';
 
 const VERSION = 1;
 
@@ -20,7 +20,7 @@ interface ValueFields {
 export function encodeValue(value: unknown): Buffer {
   const buffers: Uint8Array[] = [];
   const json = JSON.stringify(plainOf(value, buffers)) as string | undefined;
-  return Buffer.from(VALUE.encode({ version: VERSION, json, buffers }).finish());
+  return messageBytes(VALUE, { version: VERSION, json, buffers });
 }
 
 /**
