@@ -147,11 +147,11 @@ export class Nats {
 
   static async open(program: string, count: 1 | 3 = 1, options: NatsOptions = {}): Promise<Nats> {
     const folder = await newFolder();
-    const ports = await freePorts(3 * count);
-    const routes = ports.slice(0, count);
-    const servers = routes.map((route, i) => {
-      const [, monitor, free] = [route, ...ports.slice(count + 2 * i)] as [number, number, number]; // there are three for each
-      const port = i === 0 && options.port !== undefined ? options.port : free;
+    const free = await freePorts(3 * count);
+    const ports = Array.from({ length: count }, (_, i) => free.slice(3 * i, 3 * i + 3) as [number, number, number]); // three for each
+    const routes = ports.map(([route]) => route);
+    const servers = ports.map(([route, monitor, own], i) => {
+      const port = i === 0 && options.port !== undefined ? options.port : own;
       return new NatsServer(program, { ...options, i, port, route, routes, monitor, home: join(folder, nameOf(i)) });
     });
     const nats = new Nats(servers);
