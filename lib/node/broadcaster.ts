@@ -69,8 +69,8 @@ export class Broadcaster {
     const members = await Promise.all(scanned.map(async (each) => this.#refusalOf(each) ?? (await this.#read(each))));
     const submitted = await this.#entrance.submit(members, mostRate);
     for (const [i, member] of members.entries()) {
-      const type = submitted.members[i]?.type;
       if (member instanceof PolicyRefusal) continue;
+      const type = submitted.members[i]?.type;
       if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(member);
     }
     return submitted;

@@ -54,10 +54,10 @@ export class LogWriter {
    */
   async append(records: readonly Outgoing[], signal: AbortSignal): Promise<void> {
     let left = records;
-    let isNext = false;
+    let isFirstIn = false;
     while (left.length > 0) {
       // The first one alone: the place of a later one may be right after another writer's record, which has fenced this writer off.
-      const sent: readonly Outgoing[] = isNext ? left : left.slice(0, 1);
+      const sent: readonly Outgoing[] = isFirstIn ? left : left.slice(0, 1);
       const published = sent.map((record, i) => this.#publish(record, this.#last + i));
       const outcomes = await untilAborted(Promise.allSettled(published), signal);
       const refused = outcomes.findIndex(({ status }) => status === 'rejected');
@@ -65,7 +65,7 @@ export class LogWriter {
       this.#last += count;
       left = left.slice(count);
       const failure = outcomes[refused];
-      isNext = failure?.status !== 'rejected';
+      isFirstIn = failure?.status !== 'rejected';
       if (failure?.status === 'rejected') left = await this.#afterFailure(left, failure.reason, signal);
     }
   }
