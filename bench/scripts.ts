@@ -13,10 +13,11 @@ import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
 import { describeLoad, cleanUpAndSaveAtExit } from './measure/run';
 import { measureAbuse, waysOfAbuse } from './scripts/abuse';
+import { largeTransactionFigures } from './scripts/large-transactions';
 import { popularChains } from './scripts/popular-chain';
 import { requestFigures, type Peer } from './scripts/request-figures';
 import { storeFigures } from './scripts/store-figures';
-import { abuseTable, requestTable, storeTable } from './scripts/tables';
+import { abuseTable, largeTransactionTable, requestTable, storeTable } from './scripts/tables';
 import { startWatched } from './scripts/watched-server';
 
 const say = (line: string): void => {
@@ -33,7 +34,7 @@ interface Options {
 }
 
 /** Values of `--only` beside the names of rows of requests. */
-const PARTS = ['store', 'requests', 'abuse'];
+const PARTS = ['store', 'requests', 'abuse', 'pool'];
 
 const isPart = (only: readonly string[]): boolean => only.length > 0 && only.every((name) => PARTS.includes(name));
 
@@ -66,6 +67,7 @@ async function main(): Promise<void> {
   if (options.isWanted('store')) await store(options, results);
   if (options.isWanted('requests') || !isPart(values.only ?? [])) await requests(options, results);
   if (options.isWanted('abuse')) await abuse(options, results);
+  if (options.isWanted('pool')) await pool(options, results);
 }
 
 async function store({ rows }: Options, results: Results): Promise<void> {
@@ -116,6 +118,15 @@ async function abuse({ huge }: Options, results: Results): Promise<void> {
   } finally {
     for (const client of clients) client.close();
     await server.stop();
+  }
+}
+
+async function pool({ rounds }: Options, results: Results): Promise<void> {
+  const table = largeTransactionTable();
+  console.log(`\n${table.head()}`);
+  for await (const figures of largeTransactionFigures(rounds)) {
+    (results['pool'] ??= []).push(figures);
+    console.log(table.line(figures));
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { Table, type Column } from '../serve/table';
 import type { AbuseFigures } from './abuse';
+import type { LargeTransactionFigures } from './large-transactions';
 import type { StoreFigures } from './store-figures';
 import type { PeerFigures, RequestFigures } from './request-figures';
 
@@ -64,5 +65,18 @@ export function storeTable(): Table<StoreFigures> {
       { title: 'bytes a row', text: ({ bytesPerRow }) => (bytesPerRow === 0 ? '-' : bytesPerRow.toFixed(1)) }
     ],
     42
+  );
+}
+
+/** Milliseconds for which the event loop is held. */
+export function largeTransactionTable(): Table<LargeTransactionFigures> {
+  return new Table<LargeTransactionFigures>(
+    [
+      { title: 'a transaction of 100,000 bytes', text: ({ name }) => name },
+      { title: 'lowest ms', text: ({ lowestMs }) => ms(lowestMs) },
+      { title: 'median ms', text: ({ medianMs }) => ms(medianMs) },
+      { title: 'times a map of its scripts', text: ({ timesMap }) => timesMap.toFixed(1) }
+    ],
+    83
   );
 }

@@ -1,167 +1,113 @@
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
-import { keyOf } from '../../lib/bitcoin/hash';
-import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
-import { COINBASE_SATS } from '../support/coinbases';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { keyOf, scriptHashOf } from '../../lib/bitcoin/hash';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { Coinbases } from '../support/coinbases';
+import { ask } from '../support/http';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { signed } from '../support/signed';
+import { ONE_SCRIPT, ownScripts, WIDE, WideTransactions } from '../support/wide-transactions';
 import type { HostTransaction } from '../../lib/node/host';
 
-/** Inputs of 41 bytes, outputs of 14: a child with this many of both has a little less than 100,000 bytes. */
-const WIDE = 1_700;
-/** A parent with this many outputs of its own, and a child that spends from this many parents. */
-const MANY = 2_300;
-const CHAIN = 20;
-const MATURE = 101;
-const VALUE = 2_000;
-const FEE = 50_000;
-/** Enough for the fees of a chain. */
-const LARGE_VALUE = 2_000_000;
-/** What the listeners of the pool may take, in times of making a map of as many scripts: some ms where others do not need the processor. */
-const MOST_TIMES = 5;
-/** The best of several transactions counts: others may have collected garbage, run code that was not compiled yet, or shared the machine. */
-const MOST_ROUNDS = 15;
+/** Enough coinbases for each transaction. */
+const BLOCKS = 130;
 
-/** A script that anybody can spend: a number on the stack. */
-const scriptOf = (n: number): Buffer => Buffer.from([4, 1 + (n & 0x7f), (n >> 7) & 0x7f, (n >> 14) & 0x7f, 1]);
-const ONE = scriptOf(0);
+/** As Esplora's `mempool_stats`. */
+interface PoolTotals {
+  tx_count: number;
+  funded_txo_count: number;
+  funded_txo_sum: number;
+  spent_txo_count: number;
+  spent_txo_sum: number;
+}
 
-const ownScripts = (count: number): Buffer[] => Array.from({ length: count }, (_, n) => scriptOf(n + 1));
-const oneScript = (count: number): Buffer[] => Array<Buffer>(count).fill(ONE);
+const NOTHING: PoolTotals = { funded_txo_count: 0, funded_txo_sum: 0, spent_txo_count: 0, spent_txo_sum: 0, tx_count: 0 };
 
-describe('a transaction of 100,000 bytes', function () {
+describe('answers by script count a transaction of nearly 100,000 bytes', function () {
   this.timeout(120_000);
   let served: RestNode;
-  let ring: HostKeyRing;
-  let blocks: HostFullBlock[];
+  let wide: WideTransactions;
+  /** All that were sent, and those of them that are in the pool. */
+  const [sent, pool]: [Buffer[], Set<Buffer>] = [[], new Set()];
 
   before(async () => {
     served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-core': 'modern' } });
-    ring = bcoin.KeyRing.generate();
-    blocks = await mine(served.node, MATURE + 160, undefined, ring.getAddress());
+    wide = new WideTransactions(await Coinbases.mine(served.node, BLOCKS), pooled);
     await untilReady(served);
   });
   after(() => served.node.close());
 
-  /**
-   * The processor time that all listeners of the pool took for the last event of this name while `work` ran, as a multiple of what a map
-   * of as many scripts by their hashes took right afterwards.
-   */
-  async function heldBy(event: 'tx' | 'remove entry', work: () => Promise<unknown>): Promise<number> {
+  afterEach(confirmed);
+
+  async function pooled(transaction: HostTransaction): Promise<HostTransaction> {
     const { mempool } = served.node;
-    let [before, held] = [process.cpuUsage(), Infinity];
-    const first = (): void => void (before = process.cpuUsage());
-    const last = (): void => void (held = usedSince(before));
-    mempool.prependListener(event, first);
-    mempool.on(event, last);
-    await work();
-    mempool.removeListener(event, first);
-    mempool.removeListener(event, last);
-    before = process.cpuUsage();
-    const scripts = new Map(ownScripts(WIDE).map((script) => [keyOf(hash('sha256', script, 'buffer')), script]));
-    expect(scripts.size).to.equal(WIDE);
-    return held / usedSince(before);
-  }
-
-  /** As heldBy, for a transaction that enters the pool. */
-  async function timesHeld(transaction: HostTransaction): Promise<number> {
-    const { mempool } = served.node;
-    const held = await heldBy('tx', () => mempool.addTX(transaction));
-    expect(mempool.hasEntry(hostHash(transaction))).to.equal(true);
-    return held;
-  }
-
-  const hostHash = (transaction: HostTransaction): Buffer | string =>
-    typeof served.node.chain.tip.hash === 'string' ? transaction.hash().toString('hex') : transaction.hash();
-
-  /** Spends a coinbase for outputs of these scripts. */
-  function payment(scripts: readonly Buffer[], value = VALUE): HostTransaction {
-    const change = [ring.getAddress(), COINBASE_SATS - scripts.length * value - 1_000_000] as const;
-    return signed(
-      ring,
-      [blocks.shift()?.txs[0] ?? expect.fail('a coinbase')],
-      [...scripts.map((script) => [script, value] as const), change]
-    );
-  }
-
-  /** Spends outputs of earlier transactions, for an output of `value` satoshis for each script. */
-  function spending(
-    coins: readonly (readonly [HostTransaction, number])[],
-    scripts: readonly Buffer[],
-    value = VALUE / 10
-  ): HostTransaction {
-    const transaction = new bcoin.MTX();
-    for (const [parent, index] of coins) transaction.addTX(parent, index);
-    for (const script of scripts) transaction.addOutput(bcoin.Script.fromRaw(script), value);
-    return transaction.toTX();
-  }
-
-  const allOf = (parent: HostTransaction, count: number): (readonly [HostTransaction, number])[] =>
-    Array.from({ length: count }, (_, i) => [parent, i] as const);
-
-  /** `prepare`: puts parents into the pool and makes the transaction. */
-  async function expectQuick(prepare: () => Promise<HostTransaction>): Promise<void> {
-    let best = Infinity;
-    for (let round = 0; round < MOST_ROUNDS && best >= MOST_TIMES; round++) {
-      best = Math.min(best, await timesHeld(await prepare()));
-      await mine(served.node, 1);
-    }
-    expect(best).to.be.below(MOST_TIMES);
-  }
-
-  const pooled = async (transaction: HostTransaction): Promise<HostTransaction> => {
-    const { mempool } = served.node;
+    const { size } = mempool.map;
     await mempool.addTX(transaction);
-    expect(mempool.hasEntry(hostHash(transaction))).to.equal(true);
+    expect(mempool.map.size).to.equal(size + 1);
+    const raw = transaction.toRaw();
+    sent.push(raw);
+    pool.add(raw);
     return transaction;
-  };
-
-  for (const [kind, scripts] of [
-    ['one script', oneScript],
-    ['a script each', ownScripts]
-  ] as const) {
-    it(`holds the event loop no longer than making five maps of its scripts with as many outputs as there is room for, of ${kind}`, () =>
-      expectQuick(() => Promise.resolve(payment(scripts(WIDE)))));
-
-    it(`and when it spends all outputs of such a transaction for as many, of ${kind}`, () =>
-      expectQuick(async () => spending(allOf(await pooled(payment(scripts(WIDE))), WIDE), scripts(WIDE))));
   }
 
-  it('and when it spends one output each of twenty such transactions, whose scripts nobody else touches', () =>
-    expectQuick(async () => {
-      const parents: HostTransaction[] = [];
-      for (let i = 0; i < CHAIN; i++) parents.push(await pooled(payment(ownScripts(i * WIDE + WIDE).slice(i * WIDE))));
-      return spending(
-        parents.flatMap((parent) => allOf(parent, Math.floor(MANY / CHAIN))),
-        [ONE]
-      );
-    }));
+  async function confirmed(): Promise<void> {
+    while (served.node.mempool.map.size > 0) await mine(served.node, 1);
+    pool.clear();
+  }
 
-  it('and at the end of a long chain of transactions', () =>
-    expectQuick(async () => {
-      let last = await pooled(payment(oneScript(WIDE), LARGE_VALUE));
-      for (let i = 1; i < CHAIN; i++) last = await pooled(spending(allOf(last, 1), [ONE], LARGE_VALUE - i * FEE));
-      return spending(allOf(last, 1), oneScript(WIDE), 1);
-    }));
-
-  it('and when a transaction leaves whose outputs thousands of others spend, for scripts of their own', async () => {
-    const { node } = served;
-    let best = Infinity;
-    for (let round = 0; round < MOST_ROUNDS && best >= MOST_TIMES; round++) {
-      const parent = await pooled(payment(ownScripts(WIDE)));
-      for (let i = 0; i < WIDE; i++) await pooled(spending([[parent, i]], [scriptOf(WIDE + 2 * i), scriptOf(WIDE + 2 * i + 1)]));
-      best = Math.min(best, await heldBy('remove entry', () => mineOnly(node, [parent])));
-      expect(node.mempool.hasEntry(hostHash(parent))).to.equal(false);
-      await mine(node, 1);
+  async function expectTotals(scripts: readonly Buffer[]): Promise<void> {
+    const expected = totalsByScript(sent, pool);
+    for (const script of scripts) {
+      const { body } = await ask(served.port, { path: `/api/scripthash/${scriptHashOf(script).toString('hex')}` });
+      const { mempool_stats } = JSON.parse(body.toString()) as { mempool_stats: PoolTotals };
+      expect(mempool_stats, script.toString('hex')).to.deep.equal(expected.get(keyOf(script)) ?? { ...NOTHING });
     }
-    expect(best).to.be.below(MOST_TIMES);
+  }
+
+  const touched = [ONE_SCRIPT, ...ownScripts(3), ...ownScripts(3, WIDE - 1)];
+
+  for (const name of WideTransactions.names)
+    it(`${name}, until it is confirmed`, async () => {
+      await pooled(await wide.made(name));
+      await expectTotals(touched);
+      await confirmed();
+      await expectTotals(touched);
+    });
+
+  it('until it leaves, and still the thousands of others that spend its outputs', async () => {
+    const parent = await wide.withChildren();
+    const scripts = [...touched, ...ownScripts(2, WIDE), ...ownScripts(2, 3 * WIDE - 2)];
+    await expectTotals(scripts);
+    await mineOnly(served.node, [parent]);
+    for (const raw of pool) if (raw.equals(parent.toRaw())) pool.delete(raw);
+    expect(pool.size).to.equal(WIDE);
+    await expectTotals(scripts);
   });
 });
 
-/** In µs. */
-function usedSince(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
+/** By key of the script. `sent`: also those that are spent from. */
+function totalsByScript(sent: readonly Buffer[], pool: ReadonlySet<Buffer>): Map<string, PoolTotals> {
+  const byTxid = new Map(sent.map((raw) => scanWholeTransaction(raw)).map((scanned) => [keyOf(scanned.txid), scanned.outputs]));
+  const totals = new Map<string, PoolTotals>();
+  const of = (key: string): PoolTotals => {
+    const found = totals.get(key) ?? { ...NOTHING };
+    totals.set(key, found);
+    return found;
+  };
+  for (const raw of pool) {
+    const { inputs, outputs } = scanWholeTransaction(raw);
+    const spent = inputs.flatMap(({ txid, index }) => byTxid.get(keyOf(txid))?.[index] ?? []);
+    for (const { script, value } of outputs) {
+      const touched = of(keyOf(script));
+      touched.funded_txo_count++;
+      touched.funded_txo_sum += value;
+    }
+    for (const { script, value } of spent) {
+      const touched = of(keyOf(script));
+      touched.spent_txo_count++;
+      touched.spent_txo_sum += value;
+    }
+    for (const key of new Set([...outputs, ...spent].map(({ script }) => keyOf(script)))) of(key).tx_count++;
+  }
+  return totals;
 }
