@@ -199,9 +199,10 @@ export default defineConfig(
   browserRule('explorer', 'shop'),
   browserRule('shop', 'explorer'),
   importRule(
-    ['index', 'assemble', 'wallet-services', 'options', 'option-table', 'unknown-options', 'places'].map((name) => `plugin/${name}.ts`),
+    ['index', 'assemble', 'wallet-services', 'places'].map((name) => `plugin/${name}.ts`),
     []
   ),
+  importRule(['plugin/options/*.ts'], [{ regex: '^\\.\\./(?!\\.\\./)', message: 'Options know nothing of what is made with them.' }]),
   {
     files: ['test/**/*.test.ts'],
     rules: {

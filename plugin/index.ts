@@ -3,7 +3,6 @@
 // Imported first: it repairs database reads of the node that loads this plugin, and of its wallet.
 import './leveldown-6';
 import { createRequire } from 'node:module';
-import type { Observable, Subscription } from 'rxjs';
 import { acceptAddressForms } from '../lib/node/address-forms';
 import { BcoinNode } from '../lib/node/bcoin';
 import { BcoinHttp } from '../lib/node/bcoin-http';
@@ -11,11 +10,12 @@ import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { Assembly } from './assemble';
-import { readOptions, type RestOptions } from './options';
+import { readOptions, type RestOptions } from './options/rest-options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
 import { readLogLevel } from './log-level';
 import { closeOnSignals, readAgainOnHangUp } from './signals';
+import type { Observable, Subscription } from 'rxjs';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/answers/script-access';
 import type { HostNode, HostNodeLogger } from '../lib/node/host';

@@ -1,9 +1,9 @@
 // `npx bcoin-rest reader`.
 
 import { messageOf } from '../../lib/turns/error-text';
-import { OptionError } from '../options';
+import { OptionError } from '../options/errors';
 import { helpOf } from '../start/usage';
-import { OPTIONS } from '../option-table';
+import { OPTIONS } from '../options/table';
 import { collectSeldom } from './collections';
 import { ReaderConfig } from './config';
 import { isLogLevel, ReaderLogger } from './logger';

@@ -3,7 +3,7 @@
 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { OptionError } from '../options';
+import { OptionError } from '../options/errors';
 import type { HostConfig } from '../../lib/node/host';
 
 type Values = Readonly<Record<string, string | true>>;

@@ -1,7 +1,7 @@
 // The network that a reader, or a tool for a fleet, is of.
 
 import { networkNamed, type ReaderNetwork } from '../../lib/fleet/reader/networks';
-import { OptionError } from '../options';
+import { OptionError } from '../options/errors';
 import type { ReaderConfig } from './config';
 
 /** @throws OptionError */

@@ -2,11 +2,13 @@
 
 import { packageVersion, RestPlugin, type ServiceHost } from '..';
 import { ReaderNode } from '../../lib/fleet/reader/reader-node';
-import { NAMES } from '../option-table';
-import { OptionError, readOptions, type ReaderOptions, type RestOptions } from '../options';
+import { NAMES } from '../options/table';
+import { OptionError } from '../options/errors';
+import { readOptions, type RestOptions } from '../options/rest-options';
 import { placesOf } from '../places';
 import { ReaderHttp } from './http-host';
 import { readNetwork } from './network';
+import type { ReaderOptions } from '../options/fleet';
 import type { HostNodeLogger } from '../../lib/node/host';
 import type { ReaderConfig } from './config';
 

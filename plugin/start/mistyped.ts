@@ -1,7 +1,7 @@
 // Options on the command line that nobody reads. bcoin ignores them silently.
 
-import { NAMES } from '../option-table';
-import { nearest } from '../unknown-options';
+import { NAMES } from '../options/table';
+import { nearest } from '../options/unknown';
 
 /**
  * The options that bcoin 1.0.2 and 2.2 read (`config.…('name')` in its sources), those of `npm start`, and one that people give although

@@ -1,6 +1,6 @@
 // The text of `npm start -- --help`: all options of the plugin, and those of bcoin that most nodes need.
 
-import { defaultOf, OPTIONS, type OptionGroup, type OptionRow } from '../option-table';
+import { defaultOf, OPTIONS, type OptionGroup, type OptionRow } from '../options/table';
 
 const INDENT = 28;
 const MOST_COLUMNS = 120;

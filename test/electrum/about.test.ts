@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { OptionError } from '../../plugin/options';
+import { OptionError } from '../../plugin/options/errors';
 import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
 import { newFolder } from '../support/folders';
 import { LineClient } from '../support/line-client';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import WebSocket from 'ws';
-import { OptionError } from '../../plugin/options';
+import { OptionError } from '../../plugin/options/errors';
 import { newFolder } from '../support/folders';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';

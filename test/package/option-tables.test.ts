@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { defaultOf, OPTIONS, type OptionRow } from '../../plugin/option-table';
+import { defaultOf, OPTIONS, type OptionRow } from '../../plugin/options/table';
 import { projectFolder } from '../support/project-folder';
 
 const ROWS: readonly OptionRow[] = OPTIONS;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runCommandLine } from '../../plugin/cli/run';
-import { OPTIONS, type OptionRow } from '../../plugin/option-table';
+import { OPTIONS, type OptionRow } from '../../plugin/options/table';
 
 const project = resolve(__dirname, '../..');
 const program = resolve(project, 'dist/plugin/cli/main.js');

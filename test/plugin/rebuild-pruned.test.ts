@@ -7,7 +7,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { ImpossibleError } from '../../plugin/cli/index-commands/errors';
 import { rebuild as rebuildIndex } from '../../plugin/cli/index-commands/commands';
-import { readOptions } from '../../plugin/options';
+import { readOptions } from '../../plugin/options/rest-options';
 import { ProgressDisplay } from '../../plugin/progress';
 import { caught } from '../support/caught';
 import { mine } from '../support/regtest-node';

@@ -13,7 +13,7 @@ import { askAtOnce, waitBeforeAsking } from './settled-ports';
 import type { AddressInfo } from 'node:net';
 import type { Context } from 'mocha';
 import type { ChainIndex } from '../../lib/index/types';
-import type { RestOptions } from '../../plugin/options';
+import type { RestOptions } from '../../plugin/options/rest-options';
 import type { TestFullNode } from './bcoin';
 import type { MemoryLog } from './memory-log';
 

@@ -2,7 +2,7 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import * as plugin from '../../plugin';
-import { readOptions } from '../../plugin/options';
+import { readOptions } from '../../plugin/options/rest-options';
 import { placesOf } from '../../plugin/places';
 import { isFleetWanted, TestFleet } from './fleet';
 import { MemoryLog } from './memory-log';

@@ -6,7 +6,7 @@ import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { Assembly, type ReplacedParts } from '../../plugin/assemble';
-import { readOptions } from '../../plugin/options';
+import { readOptions } from '../../plugin/options/rest-options';
 import { placesOf } from '../../plugin/places';
 import { isFleetWanted, TestFleet } from './fleet';
 import { ask, type RawReply, type RawRequest } from './http';

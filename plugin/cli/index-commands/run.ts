@@ -7,7 +7,7 @@ import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
 import { RefusedBlockFileError } from '../../../lib/watch/refused-block';
 import { messageOf } from '../../../lib/turns/error-text';
-import { OptionError } from '../../options';
+import { OptionError } from '../../options/errors';
 import { ProgressDisplay } from '../../progress';
 import { rebuild, status, verify, type Command } from './commands';
 import { interruptibly, InterruptedError } from '../interruptible';

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { messageOf } from '../../../lib/turns/error-text';
 import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { readOptions, type RestOptions } from '../../options';
+import { readOptions, type RestOptions } from '../../options/rest-options';
 import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types';

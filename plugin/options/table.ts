@@ -1,9 +1,9 @@
 // All options of the plugin: the reader of settings, `npm start -- --help` and the tables in README.md and docs/operating.md follow it.
 
-import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
-import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
-import { DEFAULT_LIMITS } from '../lib/server/limits';
-import type { Topic } from '../lib/zmq/topics';
+import { DEFAULT_UNDO_DEPTH } from '../../lib/index/chain-index';
+import { DEFAULT_CACHE_BYTES } from '../../lib/index/write/index-writer';
+import { DEFAULT_LIMITS } from '../../lib/server/limits';
+import type { Topic } from '../../lib/zmq/topics';
 
 /** `fallback`: undefined where it depends on the edition; `shown` is the default in texts then. */
 type NumberKind = {

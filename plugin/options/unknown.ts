@@ -1,8 +1,8 @@
 // Options of the service that do not exist, and what was meant.
 
 import { distance } from 'fastest-levenshtein';
-import { NAMES } from './option-table';
-import type { HostConfig } from '../lib/node/host';
+import { NAMES } from './table';
+import type { HostConfig } from '../../lib/node/host';
 
 /** A word may have one wrong letter for each group of this many letters. */
 const LETTERS_PER_MISTAKE = 4;

@@ -1,12 +1,30 @@
-// Places of Electrum servers, as operators write them: `ssl://electrum.example:50002`, with commas between them.
+// What the texts of options mean that are written in the same way for several of them: ports, origins, places of Electrum servers.
 
 import { isIPv6 } from 'node:net';
-import type { ServerPlace } from '../lib/electrum/method';
+import type { ServerPlace } from '../../lib/electrum/method';
+import type { Endpoint } from '../../lib/server/ports/listener';
+
+const LOOPBACK = '127.0.0.1';
+const MOST_PORT = 65_535;
+
+/** `host:port`, `[address]:port` for IPv6, or a port alone, which is on the loopback address. */
+export function parseEndpoint(text: string): Endpoint | undefined {
+  const [, host = '', digits = ''] = /^(?:(\[[\da-fA-F:.]+\]|[\w.-]*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === '' || port < 1 || port > MOST_PORT) return undefined;
+  const plain = host.replace(/^\[|\]$/g, '');
+  if (host.startsWith('[') && !isIPv6(plain)) return undefined;
+  return { host: plain === '' ? LOOPBACK : plain, port };
+}
+
+/** Whether the text is an origin as browsers send it. */
+export function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
 
 type Scheme = ServerPlace['scheme'];
 
 const MOST_PLACES = 100;
-const MOST_PORT = 65_535;
 
 /** Undefined unless all of them can be read, their schemes are among these, and no host has two ports of one scheme. */
 export function parsePlaces(text: string, schemes: readonly Scheme[]): readonly ServerPlace[] | undefined {

@@ -1,0 +1,51 @@
+// Options of the merchant.
+
+import { resolve } from 'node:path';
+import { OptionError } from './errors';
+import { requireApiKey, type OptionReader } from './option-reader';
+import { isOrigin } from './values';
+import type { HostConfig } from '../../lib/node/host';
+
+export interface PaymentOptions {
+  readonly folder: string;
+  /** The URL under which customers reach the node's HTTP server, without a slash at the end; by default the server's address. */
+  readonly publicUrl: string | undefined;
+  /** Where orders may have shops told of changes. */
+  readonly notifyOrigins: readonly string[];
+}
+
+/** Whether the URL can be written into payment requests and Location headers: ASCII, nothing after the path. */
+function isPublicUrl(text: string): boolean {
+  return /^https?:\/\/[!-~]*[^/]$/.test(text) && !/[?#]/.test(text) && URL.canParse(text);
+}
+
+/** undefined: no payments are accepted. @throws OptionError */
+export function readPaymentOptions(read: OptionReader, config: HostConfig): PaymentOptions | undefined {
+  const folder = config.path('rest-payments');
+  const publicUrl = config.get('rest-payments-url') ?? undefined;
+  if (folder === null) {
+    if (config.has('rest-payments')) throw new OptionError("--rest-payments must be a folder, not ''");
+    return undefined;
+  }
+  requireApiKey('rest-payments', config);
+  if (publicUrl !== undefined && !isPublicUrl(String(publicUrl))) {
+    throw new OptionError(`--rest-payments-url must be an http or https address without a slash at its end, not '${publicUrl}'`);
+  }
+  return {
+    folder: resolve(folder),
+    publicUrl: publicUrl === undefined ? undefined : String(publicUrl),
+    notifyOrigins: readNotifyOrigins(read)
+  };
+}
+
+/** Each has deliveries of its own under way. */
+const MOST_NOTIFY_ORIGINS = 16;
+
+function readNotifyOrigins(read: OptionReader): readonly string[] {
+  const what = `at most ${MOST_NOTIFY_ORIGINS} origins as https://shop.example, with commas between them`;
+  const text = read.text('rest-payments-notify', what, (value) => {
+    const origins = value.split(',');
+    return origins.length <= MOST_NOTIFY_ORIGINS && origins.every(isOrigin);
+  });
+  return text === '' ? [] : text.split(',');
+}
