@@ -68,7 +68,7 @@ export const modules = {
 };
 
 // Further files of which a module may import only types: the types of its functions' parameters.
-const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types'] };
+const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types/[a-z-]+'] };
 
 // What a folder of a module may import from that module: other folders, and files in the module's top folder.
 export const folders = {
@@ -94,6 +94,7 @@ export const folders = {
   'lib/scripts/read': ['types', 'errors', 'script-coins', 'records', 'txids'],
   'lib/scripts/write': ['types', 'records', 'scan', 'txids'],
   'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'txids'],
+  'lib/node/types': ['errors'],
   'lib/node/modern-pool': ['host', 'types', 'errors', 'broadcaster', 'curve', 'first-checks'],
   'lib/pool/order': [],
   'lib/pool/by-script': ['summary'],

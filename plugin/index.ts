@@ -19,7 +19,9 @@ import type { Observable, Subscription } from 'rxjs';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/answers/script-access';
 import type { HostNode, HostNodeLogger } from '../lib/node/host';
-import type { BlockPoint, HttpHost, NodeSource } from '../lib/node/types';
+import type { BlockPoint } from '../lib/node/types/chain';
+import type { HttpHost } from '../lib/node/types/http-host';
+import type { NodeSource } from '../lib/node/types/source';
 
 /** The name of the plugin, for `node.get('rest')`. */
 export const id = 'rest';
@@ -157,4 +159,4 @@ export { IndexUnavailableError, NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
 export type { ScriptAccess, ScriptStats, ScriptTransaction, UnspentOutput } from '../lib/answers/script-access';
 export type { ScriptTotals } from '../lib/scripts/types';
-export type { BlockPoint } from '../lib/node/types';
+export type { BlockPoint } from '../lib/node/types/chain';

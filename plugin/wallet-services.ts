@@ -25,7 +25,7 @@ import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
-import type { NetworkInfo } from '../lib/node/types';
+import type { NetworkInfo } from '../lib/node/types/chain';
 import type { HttpInterface } from '../lib/server/app';
 import type { RequestTimes } from '../lib/server/figures/request-times';
 import type { ServerLogger } from '../lib/server/logger';

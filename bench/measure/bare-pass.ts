@@ -4,7 +4,7 @@
 import { scanBlock } from '../../lib/bitcoin/block';
 import { blockAt } from './held-back-node';
 import { cpuMilliseconds } from './process-load';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 export interface BarePass {
   readonly seconds: number;

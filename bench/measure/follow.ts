@@ -6,7 +6,8 @@ import { LoopProbe } from './loop-probe';
 import { cpuMilliseconds, ownMemory, untilAtRest, withPeakMemory } from './process-load';
 import { blockAt, type HeldBackNode } from './held-back-node';
 import type { ChainIndex } from '../../lib/index/types';
-import type { BlockPoint, NodeSource } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { WatchedStore } from './watched-store';
 
 export interface Following {

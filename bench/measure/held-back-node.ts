@@ -3,7 +3,8 @@
 // without the node's own work on a new block, and the chain stays the same.
 
 import { Subject } from 'rxjs';
-import type { BlockPoint, ChainEvent, NodeSource } from '../../lib/node/types';
+import type { BlockPoint, ChainEvent } from '../../lib/node/types/chain';
+import type { NodeSource } from '../../lib/node/types/source';
 
 export interface HeldBackNode {
   /** The node that the index sees. */

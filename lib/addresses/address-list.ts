@@ -21,7 +21,8 @@ import { addressesSentence, addressesText, AddressesUnavailableError, type Addre
 import type { Observable, Subscription } from 'rxjs';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { NodeSource } from '../node/types/source';
 import type { Store, StoreWrite } from '../store/store';
 
 /** With fewer blocks to take in, a live list goes on answering. */

@@ -31,7 +31,7 @@ import { Spends } from './transactions/spends';
 import { Transactions } from './transactions/transactions';
 import { ShownTip } from '../server/consistency/shown-tip';
 import type { IndexReader } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { ScriptPool } from '../pool/by-script/script-pool';
 import type { ScriptReader } from '../scripts/types';
 import type { AnswerCache } from '../server/cache/answer-cache';

@@ -5,7 +5,7 @@ import { acceptedPrefixes, type AddressPrefixes } from '../bitcoin/address';
 import { isUnder } from '../server/http/mount';
 import { jobsOf, type Job, type Working } from './jobs';
 import type { IncomingMessage } from 'node:http';
-import type { NetworkInfo } from '../node/types';
+import type { NetworkInfo } from '../node/types/chain';
 import type { HttpInterface } from '../server/app';
 import type { Responses } from '../server/http/responses';
 import type { WebFiles, WebReply } from '../web/web-files';

@@ -2,7 +2,7 @@
 
 import type { AddressesState } from '../addresses/state';
 import type { IndexFigures, IndexState } from '../index/types';
-import type { NodeProgress } from '../node/types';
+import type { NodeProgress } from '../node/types/chain';
 import type { ScriptsState } from '../scripts/types';
 
 export type JobName = 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters' | 'addresses';

@@ -2,7 +2,7 @@
 
 import { previousHashOf } from '../bitcoin/header';
 import { prefetch } from './prefetch';
-import type { BlockPoint } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
 
 /** Size of a batch, in bytes of blocks, and in blocks, since on regtest a block has 250 bytes. */
 const BATCH_BYTES = 8_000_000;

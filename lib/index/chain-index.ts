@@ -18,7 +18,8 @@ import { SnapshotReader } from './read/reader';
 import { undoableBlocks } from './read/undoable';
 import { ChainSync } from './follow/sync';
 import type { IndexLogger } from '../follow/logger';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { NodeSource } from '../node/types/source';
 import type { Store, StoreUse } from '../store/store';
 import type { BootstrapFrom, ChainIndex, IndexFigures, IndexFollower, IndexedBlock, HoldableReader, IndexState } from './types';
 

@@ -2,7 +2,7 @@
 
 import type { Observable } from 'rxjs';
 import type { Held } from '../follow/held-snapshot';
-import type { BlockPoint } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
 
 /** The place of a transaction in the chain. The coinbase has index 0. */
 export interface Position {

@@ -15,7 +15,7 @@ import { CREATE, GET, LIST, merchantDocument, PAY, PAY_DOCUMENT_PATH, STATUS } f
 import { answerCreate, answerGet, answerList, answerPay, answerProgress, noticeReply, type PaymentReply } from './orders/http';
 import type { Context } from 'koa';
 import type { PlacedOperation } from '../describe/open-api';
-import type { HttpHost } from '../node/types';
+import type { HttpHost } from '../node/types/http-host';
 import type { HttpInterface, Middleware } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { ServerLogger } from '../server/logger';

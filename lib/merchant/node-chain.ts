@@ -8,7 +8,8 @@ import { TransactionRefusedError } from '../node/errors';
 import { PaymentError } from '../payments/error';
 import { notYetKnown, unavailable } from '../server/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
-import type { NodeSource, PoolSource } from '../node/types';
+import type { PoolSource } from '../node/types/pool';
+import type { NodeSource } from '../node/types/source';
 import type { PaymentNetwork } from '../payments/rules/request';
 import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 

@@ -7,7 +7,7 @@ import type { StatusNotifier } from '../answers/status/status-notifier';
 import type { SettledPasses } from '../answers/updates/settled-passes';
 import type { TipNotifier } from '../answers/updates/tip-notifier';
 import type { ChainIndex, IndexFigures } from '../index/types';
-import type { FeedFigures } from '../node/types';
+import type { FeedFigures } from '../node/types/fleet';
 import type { ScriptsState } from '../scripts/types';
 import type { SubscriptionMemory } from '../server/bounds/subscription-memory';
 import type { RequestTimes } from '../server/figures/request-times';

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { messageOf } from '../turns/error-text';
 import type { HostHttp, HostNode } from './host';
-import type { HttpHost } from './types';
+import type { HttpHost } from './types/http-host';
 
 export class BcoinHttp implements HttpHost {
   readonly server: Server;

@@ -18,25 +18,12 @@ import { SpentCoinSource } from './spent-coins';
 import { readChainTips } from './tips';
 import { readUndo } from './undo-record';
 import type { Observable } from 'rxjs';
-import type {
-  BlockEntry,
-  BlockPoint,
-  ChainEvent,
-  ChainTip,
-  CoinSet,
-  DeploymentInfo,
-  Deployments,
-  FeeEstimate,
-  NetworkInfo,
-  NetworkStatus,
-  NodeProgress,
-  NodeSource,
-  OwnReply,
-  PoolSource,
-  ReadingPosition,
-  SubmittedPackage,
-  Trials
-} from './types';
+import type { BlockEntry, BlockPoint, ChainEvent, ChainTip, NetworkInfo, NodeProgress } from './types/chain';
+import type { CoinSet } from './types/coins';
+import type { ReadingPosition } from './types/fleet';
+import type { PoolSource, SubmittedPackage, Trials } from './types/pool';
+import type { DeploymentInfo, Deployments } from './types/soft-forks';
+import type { FeeEstimate, NetworkStatus, NodeSource, OwnReply } from './types/source';
 
 /** Bitcoin Core's names of networks, where they differ from bcoin's. */
 const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet: 'test' };

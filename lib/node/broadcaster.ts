@@ -5,7 +5,7 @@ import { TransactionRefusedError, UnreadableTransactionError } from './errors';
 import { earlyRefusal } from './first-checks';
 import { PolicyRefusal } from '../policy/refusal';
 import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
-import type { SubmittedPackage, Trials } from './types';
+import type { SubmittedPackage, Trials } from './types/pool';
 
 /** How transactions enter the pool. */
 export interface Entrance {

@@ -6,7 +6,8 @@ import { MalformedBytesError } from '../bitcoin/reader';
 import { ChainMovedError } from './errors';
 import { fromHost, sameHostHash, type HostChain, type HostIterator, type HostRange } from './host';
 import { StoredCoinReader } from './stored-coin';
-import type { BlockPoint, CoinSet, NodeCoin } from './types';
+import type { BlockPoint } from './types/chain';
+import type { CoinSet, NodeCoin } from './types/coins';
 
 /** Coins that are yielded together. More would take much memory. */
 const COINS_AT_ONCE = 10_000;

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { ChainMovedError } from './errors';
 import { fromHost, type HostChain, type HostDeployment, type HostEntry, type HostHash, type HostNetwork } from './host';
-import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from './types';
+import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from './types/soft-forks';
 
 /** bcoin's thresholdStates, by number. */
 const STATUSES = ['defined', 'started', 'locked_in', 'active', 'failed'] as const;

@@ -5,7 +5,7 @@ import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWi
 import { canonicalBlock } from '../bitcoin/block';
 import { UnreadableBlockError } from './errors';
 import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
-import type { BlockEvent, ChainEvent, TipEvent } from './types';
+import type { BlockEvent, ChainEvent, TipEvent } from './types/chain';
 
 /** The values that a bcoin object emits as events of this name. */
 export function occurrences<Value>(emitter: HostEmitter, event: string): Observable<Value> {

@@ -2,7 +2,7 @@
 
 import { keyOf } from '../bitcoin/hash';
 import type { HostBlock, HostChain, HostEntry, HostTransaction } from './host';
-import type { BlockEvent } from './types';
+import type { BlockEvent } from './types/chain';
 
 export class FollowedBlock {
   #type: BlockEvent['type'] | undefined;

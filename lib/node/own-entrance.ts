@@ -5,7 +5,7 @@ import { tryInPool } from './trial';
 import type { PolicyRefusal } from '../policy/refusal';
 import type { Entrance } from './broadcaster';
 import type { HostMempool, HostTransaction, ToHostHash } from './host';
-import type { Trials } from './types';
+import type { Trials } from './types/pool';
 
 export class OwnEntrance implements Entrance {
   readonly submit = undefined;

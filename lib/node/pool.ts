@@ -18,7 +18,7 @@ import {
 import { Unbroadcast } from './unbroadcast';
 import { FeeFingerprint } from './fee-fingerprint';
 import type { ModernPool } from './modern-pool/modern-pool';
-import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types';
+import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
 
 /** A transaction with less weight per signature operation counts for more than it weighs (policy.js). */
 const WEIGHT_PER_SIGOP = 20;

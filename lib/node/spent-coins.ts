@@ -1,7 +1,8 @@
 // What blocks spend, for every source that has a node's undo records.
 
 import { coinsOf, outputsOf, spanOf } from './undo-record';
-import type { NodeSource, SpentNodeCoin, SpentSpan } from './types';
+import type { SpentNodeCoin, SpentSpan } from './types/coins';
+import type { NodeSource } from './types/source';
 
 export abstract class SpentCoinSource implements Pick<NodeSource, 'undoRecord' | 'spentCoins' | 'spentSpan' | 'spentOutputs'> {
   abstract undoRecord(hash: Buffer): Promise<Buffer | undefined>;

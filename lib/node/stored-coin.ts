@@ -3,7 +3,7 @@
 
 import { ECDH } from 'node:crypto';
 import { ByteReader, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
-import type { SpentNodeCoin } from './types';
+import type { SpentNodeCoin } from './types/coins';
 
 /** First bytes of shortened scripts; a whole script begins with its length + WHOLE_SCRIPT instead. */
 const PUBKEY_HASH = 0;

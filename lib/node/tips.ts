@@ -3,7 +3,8 @@
 import { spentCounts } from '../bitcoin/block';
 import { runAtOnce } from '../turns/slices';
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
-import type { ChainTip, NodeSource } from './types';
+import type { ChainTip } from './types/chain';
+import type { NodeSource } from './types/source';
 
 /** The highest first. */
 export async function readChainTips(chain: HostChain, node: Pick<NodeSource, 'rawBlock' | 'spentCoins'>): Promise<ChainTip[]> {

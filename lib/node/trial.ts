@@ -2,7 +2,7 @@
 // pool, but keeps nothing.
 
 import type { HostCoinView, HostMempool, HostPoolEntry, HostTransaction } from './host';
-import type { TrialResult } from './types';
+import type { TrialResult } from './types/pool';
 
 /** bcoin's height of coins that are not in a block. */
 const UNCONFIRMED = -1;

@@ -8,7 +8,7 @@ import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../
 import { Slice } from '../turns/slices';
 import { StoredCoinReader } from './stored-coin';
 import type { HostNode } from './host';
-import type { SpentNodeCoin, SpentSpan } from './types';
+import type { SpentNodeCoin, SpentSpan } from './types/coins';
 
 /** undefined: the node has none. */
 export async function readUndo(hash: Buffer, { blocks, chain }: HostNode): Promise<Buffer | undefined> {

@@ -7,7 +7,7 @@ import { COUNT, TXID } from '../describe/values';
 import { entrySchema, writeChunkEntry, writeEntry } from './entry';
 import { PoolGraph, type PoolNode } from './order/graph';
 import { PoolOrder } from './order/order';
-import type { PoolEntry } from '../node/types';
+import type { PoolEntry } from '../node/types/pool';
 import type { ProfileFields } from '../views/profile';
 
 const ENTRY_BYTES_IN_JSON = 900;

@@ -2,7 +2,7 @@
 // confirmations. After a restart the node has none for a while, and it never has any for long waits. Then the pool tells at which fee rate
 // a transaction has no more than that many blocks ahead of it. A pool of less than a block tells nothing: it may not be filled yet.
 
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { FeeBin, PoolSummary } from './summary';
 
 const BLOCK_VSIZE = 1_000_000;

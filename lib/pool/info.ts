@@ -2,7 +2,7 @@
 
 import { JsonWriter } from '../views/json-writer';
 import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
-import type { PoolInfo } from '../node/types';
+import type { PoolInfo } from '../node/types/pool';
 import type { ProfileFields } from '../views/profile';
 import { described, named, object, type Schema } from '../describe/schema';
 import { BYTES, COINS, CORE_FEE_RATE, COUNT, FLAG, VBYTES } from '../describe/values';

@@ -15,7 +15,8 @@ import { busyBlocks, subjectsIn, type IsWanted, type Subject } from './subjects'
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { NodeSource } from '../node/types/source';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../scripts/types';
 import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';

@@ -6,7 +6,8 @@ import { ByteReader } from '../bitcoin/reader';
 import { readTransaction } from '../bitcoin/transaction';
 import { nextTurn, Slice } from '../turns/slices';
 import type { IndexReader } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { NodeSource } from '../node/types/source';
 
 /** The newest blocks: some months. */
 const NEWEST = 20_000;

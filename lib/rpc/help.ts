@@ -2,7 +2,7 @@
 
 import { CALLS } from './call-table';
 import { usageOf } from './parameters';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 
 /** `method`: empty for the list. The calls that are passed on to the node are listed by their names. */
 export function helpText(method: string, { ownCalls = [] }: Pick<NodeSource, 'ownCalls'>): string {

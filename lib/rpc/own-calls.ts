@@ -3,7 +3,7 @@
 
 import { CallError, CODES, methodNotFound } from '../answers/errors';
 import { positional } from './parameters';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { Answer } from './call';
 import type { Call } from './json-rpc';
 

@@ -13,7 +13,7 @@ import { ScriptWriter } from './write/script-writer';
 import type { Observable } from 'rxjs';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { Store } from '../store/store';
 import type { ScriptReader, ScriptsState, WatchedScripts } from './types';
 

@@ -3,7 +3,7 @@
 
 import type { Observable } from 'rxjs';
 import type { Position, IndexSnapshot } from '../index/types';
-import type { BlockPoint } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
 import type { ScriptCoins } from './script-coins';
 
 /** Outputs, or spent outputs, of a script: their number, and their total value. */

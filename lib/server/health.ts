@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../bitcoin/hash';
 import { NO_BODY } from './http/body';
 import { pathOf } from './http/mount';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { HttpInterface } from './app';
 import type { HeaderList } from './errors';
 import type { Serving } from './serving';

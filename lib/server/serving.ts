@@ -16,7 +16,8 @@ import { GatedReader } from './work/gated-reader';
 import { WorkQueue } from './work/work-queue';
 import type { Socket } from 'node:net';
 import type { ChainIndex, IndexSnapshot } from '../index/types';
-import type { HttpHost, NodeSource } from '../node/types';
+import type { HttpHost } from '../node/types/http-host';
+import type { NodeSource } from '../node/types/source';
 import type { ServerLogger } from './logger';
 
 export interface ServingOptions {

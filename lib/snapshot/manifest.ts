@@ -6,7 +6,7 @@
 // All of it comes from strangers until the signature was checked, and file names afterwards still lead nowhere else.
 
 import { SnapshotError } from './errors';
-import type { BlockPoint } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
 
 export const MANIFEST_NAME = 'manifest.json';

@@ -7,7 +7,7 @@ import { JSON_BYTES_PER_BYTE, shownVersion, transactionSchema, writeTransaction,
 import type { ScannedBlock } from '../bitcoin/block';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Allocate } from '../bitcoin/text-writer';
-import type { SpentNodeCoin } from '../node/types';
+import type { SpentNodeCoin } from '../node/types/coins';
 import type { ProfileFields } from './profile';
 import type { JsonStyle } from './script';
 import { described, listOf, named, object, type Schema } from '../describe/schema';

@@ -1,7 +1,7 @@
 // The JSON of soft forks as a block sees them (getdeploymentinfo of Bitcoin Core since 23).
 
 import { OBJECT_END, JsonWriter } from './json-writer';
-import type { DeploymentInfo, SignalledFork } from '../node/types';
+import type { DeploymentInfo, SignalledFork } from '../node/types/soft-forks';
 import { FORK_STATUS } from './chain-info';
 import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../describe/values';

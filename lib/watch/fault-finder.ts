@@ -6,7 +6,7 @@ import { spentCounts } from '../bitcoin/block';
 import { startWorker } from '../index/scan/worker';
 import { runAhead } from '../turns/slices';
 import type { Worker } from 'node:worker_threads';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 import type { BlockFault } from './block-fault';
 
 /** The block, and behind it the outputs that it spends. */

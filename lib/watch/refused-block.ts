@@ -6,7 +6,7 @@ import { isMissingFile } from '../turns/system-errors';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
 import { messageOf } from '../turns/error-text';
 import { writePrivate } from '../store/private-file';
-import type { BlockPoint } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
 
 export interface RefusedBlock extends BlockPoint {
   /** Which input of which transaction, and why, in words. */

@@ -8,7 +8,7 @@ import { FaultFinder } from './fault-finder';
 import { refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types/source';
 
 /** Blocks below the tip that are looked at when the node comes up to date: those of a day. */
 const LATEST_BLOCKS = 144;

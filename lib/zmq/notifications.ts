@@ -14,7 +14,9 @@ import { Sockets } from './sockets';
 import { Step, type BlockMove, type PoolChange, type Tip, type Told } from './steps';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
-import type { BlockPoint, NodeSource, PoolEvent } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { PoolEvent } from '../node/types/pool';
+import type { NodeSource } from '../node/types/source';
 import type { Notifier } from './topics';
 
 /** Blocks that wait with their transactions; of further ones only `sequence` has the hashes. */

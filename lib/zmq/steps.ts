@@ -2,7 +2,8 @@
 // that came (ActivateBestChainStep of Bitcoin Core, docs/zmq.md). bcoin changes its pool after each block.
 
 import { keyOf } from '../bitcoin/hash';
-import type { BlockPoint, PoolTransaction } from '../node/types';
+import type { BlockPoint } from '../node/types/chain';
+import type { PoolTransaction } from '../node/types/pool';
 
 /** A transaction that has entered or left the pool. `number`: of the change (`PoolSource.sequence`). */
 export type PoolChange =

@@ -9,7 +9,7 @@ import { HeardReaders, type HeardReader } from '../../lib/fleet/readers/heard-re
 import type { NatsBus } from '../../lib/fleet/log/connection';
 import type { Subjects } from '../../lib/fleet/log/subjects';
 import type { ReaderNetwork } from '../../lib/fleet/reader/networks';
-import type { BlockPoint } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
 
 /** What reaches a fleet. */
 export interface FleetAccess {

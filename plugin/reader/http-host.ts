@@ -3,7 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
-import type { HttpHost } from '../../lib/node/types';
+import type { HttpHost } from '../../lib/node/types/http-host';
 
 const KEY_BYTES = 32;
 

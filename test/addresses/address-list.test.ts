@@ -16,7 +16,7 @@ import { MemoryLog } from '../support/memory-log';
 import { entryOf, mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { Store } from '../../lib/store/store';
 
 const ALL = 1_000;

@@ -8,7 +8,8 @@ import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { nodeWith } from '../support/changed-node';
 import { endpointContext } from '../support/endpoints';
 import { ServedNode } from '../support/served-node';
-import type { NodeSource, SpentNodeCoin } from '../../lib/node/types';
+import type { SpentNodeCoin } from '../../lib/node/types/coins';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { SpentOutput } from '../../lib/views/esplora/transaction';
 
 const CLIENT = { isGone: false };

@@ -1,7 +1,7 @@
 // Records with any values that the types allow.
 
 import * as fc from 'fast-check';
-import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from '../../lib/node/types';
+import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from '../../lib/node/types/soft-forks';
 import type { Beat, ChainPoint, LogRecord, RecordBody } from '../../lib/fleet/messages/records';
 
 const bytes = (least: number, most: number): fc.Arbitrary<Buffer> =>

@@ -6,7 +6,8 @@ import { keyOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import type { Beat, BlockPart, ChainPoint, Connect, PoolAdd, PoolChange, PoolRemove, RecordBody } from '../../lib/fleet/messages/records';
-import type { BlockPoint, NodeSource } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
+import type { NodeSource } from '../../lib/node/types/source';
 
 interface FoldedBlock {
   readonly raw: Buffer;

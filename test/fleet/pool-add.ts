@@ -1,5 +1,5 @@
 import type { PoolAdd } from '../../lib/fleet/messages/records';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 /** What the log says of a transaction of a node's pool. */
 export async function poolAddOf({ pool }: Pick<NodeSource, 'pool'>, txid: Buffer): Promise<PoolAdd> {

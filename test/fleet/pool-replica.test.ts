@@ -11,7 +11,7 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { poolAddOf } from './pool-add';
 import type { HostTransaction } from '../../lib/node/host';
-import type { PoolEvent, PoolSource } from '../../lib/node/types';
+import type { PoolEvent, PoolSource } from '../../lib/node/types/pool';
 
 const FEE = 10_000;
 

@@ -10,7 +10,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { MemoryLog } from '../support/memory-log';
 import type { NatsAccess } from '../../lib/fleet/log/access';
-import type { BlockPoint } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
 
 export interface ReadNodeOptions extends Partial<Pick<ReaderNodeOptions, 'staleMs' | 'forwardsCalls' | 'togetherMs'>> {
   readonly nats: NatsAccess;

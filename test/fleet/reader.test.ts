@@ -15,7 +15,7 @@ import { until } from '../support/until';
 import { HandFedLog } from './hand-fed-log';
 import { ReadNode, type ReadNodeOptions } from './read-node';
 import type { TestFullNode } from '../support/bcoin';
-import type { BlockPoint } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
 
 const LENGTH = 8;
 

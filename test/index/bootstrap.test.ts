@@ -22,7 +22,8 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import { expectIndexOf } from '../support/utxo-model';
 import type { ChainIndexer } from '../../lib/index/chain-index';
 import type { Coin } from '../../lib/index/types';
-import type { CoinSet, NodeSource } from '../../lib/node/types';
+import type { CoinSet } from '../../lib/node/types/coins';
+import type { NodeSource } from '../../lib/node/types/source';
 
 describe('an index that starts from the coins of the node', () => {
   let host: TestFullNode;

@@ -7,7 +7,7 @@ import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from
 import { mine } from '../support/regtest-node';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import type { IndexedBlock, IndexState } from '../../lib/index/types';
-import type { ChainEvent } from '../../lib/node/types';
+import type { ChainEvent } from '../../lib/node/types/chain';
 
 describe('an index that catches up', () => {
   withNodeAndIndex();

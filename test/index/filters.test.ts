@@ -22,7 +22,7 @@ import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { scanBlock } from '../../lib/bitcoin/block';
 import type { BootstrapFrom } from '../../lib/index/types';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 describe('an index with filters', () => {
   let host: TestFullNode;

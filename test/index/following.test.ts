@@ -6,7 +6,7 @@ import { current, expectLevel, reach, withNodeAndIndex } from '../support/indexe
 import { mine } from '../support/regtest-node';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import type { IndexedBlock } from '../../lib/index/types';
-import type { BlockPoint } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
 
 describe('an index that follows', () => {
   withNodeAndIndex();

@@ -13,7 +13,7 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain } from '../support/regtest-chain';
 import { expectIndexOf } from '../support/utxo-model';
 import type { Store, StoreUse } from '../../lib/store/store';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { TestFullNode } from '../support/bcoin';
 
 /** More blocks than an index adds without preparing its store for many. */

@@ -6,7 +6,7 @@ import { nodeWith } from '../support/changed-node';
 import { current, expectLevel, openNew, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 const UNDO_DEPTH = 3;
 

@@ -10,7 +10,7 @@ import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { replaceStoredBlock } from '../support/stored-block';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
-import type { ChainEvent } from '../../lib/node/types';
+import type { ChainEvent } from '../../lib/node/types/chain';
 
 describe('a bcoin node as the source of the service', () => {
   let host: TestFullNode;

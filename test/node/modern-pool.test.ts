@@ -17,7 +17,7 @@ import { signed } from '../support/signed';
 import type { AddressInfo } from 'node:net';
 import type { HostHash, HostTransaction } from '../../lib/node/host';
 import type { BcoinNode } from '../../lib/node/bcoin';
-import type { PoolEvent } from '../../lib/node/types';
+import type { PoolEvent } from '../../lib/node/types/pool';
 
 const FEE = 1_000;
 

@@ -12,7 +12,7 @@ import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
-import type { PoolEvent } from '../../lib/node/types';
+import type { PoolEvent } from '../../lib/node/types/pool';
 
 describe("the node's pool", () => {
   let host: TestFullNode;

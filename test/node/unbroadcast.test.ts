@@ -6,7 +6,7 @@ import { bcoin, type TestFullNode } from '../support/bcoin';
 import { COINBASE_SATS } from '../support/coinbases';
 import { freePort, openRegtestNode } from '../support/regtest-node';
 import { activeChain, mineCoinbases, spend } from '../support/regtest-chain';
-import type { PoolEntry } from '../../lib/node/types';
+import type { PoolEntry } from '../../lib/node/types/pool';
 import type { HostTransaction } from '../../lib/node/host';
 
 describe('a transaction of the pool', () => {

@@ -8,7 +8,7 @@ import { mempoolInfoJson } from '../../lib/pool/info';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { finish } from '../support/finish';
-import type { PoolEntry } from '../../lib/node/types';
+import type { PoolEntry } from '../../lib/node/types/pool';
 
 const { fields } = PROFILES['0.17'];
 

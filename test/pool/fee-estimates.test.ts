@@ -5,7 +5,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { feeEstimates, type FeeTarget } from '../../lib/pool/fee-estimates';
 import { nodeWith } from '../support/changed-node';
 import { openRegtestNode } from '../support/regtest-node';
-import type { PoolInfo, PoolSource } from '../../lib/node/types';
+import type { PoolInfo, PoolSource } from '../../lib/node/types/pool';
 import type { FeeBin } from '../../lib/pool/summary';
 import type { TestFullNode } from '../support/bcoin';
 

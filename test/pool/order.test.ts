@@ -9,7 +9,7 @@ import { compareRates } from '../../lib/clusters/fee-rate';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
 import { finish } from '../support/finish';
-import type { PoolEntry } from '../../lib/node/types';
+import type { PoolEntry } from '../../lib/node/types/pool';
 
 const { fields } = PROFILES.modern;
 

@@ -8,7 +8,7 @@ import { feeStatistics, stackStatistics } from '../../lib/pool/projection/fee-st
 import { ProjectedBlocks, type Projection } from '../../lib/pool/projection/projected-blocks';
 import { finish } from '../support/finish';
 import { plainTransaction } from '../support/plain-transaction';
-import type { PoolEntry } from '../../lib/node/types';
+import type { PoolEntry } from '../../lib/node/types/pool';
 
 const BLOCK_WEIGHT = 4_000_000;
 const WORTH = 1_000_000;

@@ -17,7 +17,7 @@ import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 import type { RestNode } from '../support/rest-node';
 import type { Socket } from 'node:net';
 import type { Answers } from '../../lib/answers/answers';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { Endpoint } from '../../lib/rest/endpoint';
 
 const largest = (): string => chainAActiveBlocks().reduce((a, b) => (b.raw.length > a.raw.length ? b : a)).hash;

@@ -11,7 +11,7 @@ import { endpointContext, requestFor } from '../support/endpoints';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { Answers } from '../../lib/answers/answers';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { HostFullBlock } from '../support/bcoin';
 
 /** In the second period of BIP9 on regtest, in which signals are counted. */

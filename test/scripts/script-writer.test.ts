@@ -18,7 +18,7 @@ import { groupRows } from '../support/script-index';
 import { ScriptModel } from '../support/script-model';
 import { imageOf } from '../support/utxo-model';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
-import type { BlockPoint } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types/chain';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const genesisHash = blockHash(madeGenesis);

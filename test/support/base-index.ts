@@ -10,7 +10,7 @@ import { differentUndo } from '../../plugin/cli/index-commands/verify/undo-recor
 import { activeChain } from './regtest-chain';
 import { expectIndexBackfilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { Migration } from '../../lib/store/migrate';
 import type { Store } from '../../lib/store/store';
 import type { MemoryLog } from './memory-log';

@@ -1,6 +1,6 @@
 // A real node with some members replaced.
 
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 export function nodeWith(node: NodeSource, changes: Partial<NodeSource>): NodeSource {
   return new Proxy<NodeSource>(node, {

@@ -21,7 +21,7 @@ import { MemoryLog } from './memory-log';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IndexReader } from '../../lib/index/types';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { Route } from '../../lib/rest/routes';
 import type { HttpServing } from '../../lib/server/serving';
 

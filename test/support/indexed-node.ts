@@ -11,7 +11,7 @@ import { activeChain } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
 import { expectIndexOf } from './utxo-model';
 import type { IndexState } from '../../lib/index/types';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 

@@ -7,7 +7,7 @@ import { mine } from './regtest-node';
 import { signed } from './signed';
 import type { HostKeyRing } from './bcoin';
 import type { HostTransaction } from '../../lib/node/host';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 
 const COINBASE_MATURITY = 100;
 

@@ -8,7 +8,7 @@ import { isFleetWanted, TestFleet } from './fleet';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import type { AddressInfo } from 'node:net';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { TestFullNode } from './bcoin';
 
 export interface RestNode {

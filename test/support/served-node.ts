@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../../lib/addresses/address-list';
 import type { ScriptAnswers } from '../../lib/answers/answers';
 import type { ChainIndexer } from '../../lib/index/chain-index';
-import type { NodeSource } from '../../lib/node/types';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import type { Serving } from '../../lib/server/serving';
 import type { Store } from '../../lib/store/store';

@@ -5,7 +5,7 @@ import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/ch
 import { PROFILES } from '../../lib/views/profile';
 import { chainAChainInfo, chainAChainInfo31, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
-import type { Bip9Deployment, Deployments } from '../../lib/node/types';
+import type { Bip9Deployment, Deployments } from '../../lib/node/types/soft-forks';
 
 type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & {
   readonly bit?: number;

@@ -5,7 +5,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { blockJson, blockSummaryJson } from '../../views/block';
 import { hexLine } from '../../views/hex';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { Client } from '../../turns/client';
 import type { Profile } from '../../views/profile';
 import type { TxidsOf } from '../scripts/txids';

@@ -7,7 +7,7 @@ import { runInSlices } from '../../turns/slices';
 import { extendedBlockText, rewardOf } from '../../views/esplora/extended-block';
 import { blockFigures, type BlockFigures } from './block-figures';
 import type { HeaderRecord } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';

@@ -5,7 +5,7 @@ import { filterOfBlock } from '../../bitcoin/block-filter';
 import { chainMoving } from '../../server/errors';
 import { runInSlices } from '../../turns/slices';
 import type { HeaderRecord, IndexReader } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { Client } from '../../turns/client';
 
 /** `unknown`: the node does not know the block. `not made`: as far as node and index know, it never was in the chain. */

@@ -3,7 +3,7 @@
 import { chainMoving } from '../../server/errors';
 import { detailsAt } from '../../views/header';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { BlockContext } from '../../views/block';
 import type { RawBlocks } from './raw-blocks';
 

@@ -8,7 +8,8 @@ import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transact
 import { MadeOnce } from '../../server/cache/made-once';
 import { chainMoving } from '../../server/errors';
 import type { Position, IndexSnapshot, TransactionPosition } from '../../index/types';
-import type { BlockPoint, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 

@@ -6,7 +6,7 @@ import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
 import { readTransaction } from '../../bitcoin/transaction';
 import { runInSlices } from '../../turns/slices';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { CacheUse } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';

@@ -3,7 +3,8 @@
 // They come from the node's undo data. The index's undo records would not do: they lack outputs that a block both creates and spends,
 // are kept for the newest blocks only, and are deleted when a block is disconnected.
 
-import type { NodeSource, SpentNodeCoin } from '../../node/types';
+import type { SpentNodeCoin } from '../../node/types/coins';
+import type { NodeSource } from '../../node/types/source';
 
 /** An output that a block spends, as it was before the block. */
 export type SpentOutput = SpentNodeCoin;

@@ -4,7 +4,8 @@
 import { keyOf } from '../../bitcoin/hash';
 import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
 import { MadeOnce } from '../../server/cache/made-once';
-import type { BlockPoint, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';
 import type { SpentCounts } from './spent-counts';

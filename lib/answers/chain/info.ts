@@ -3,7 +3,7 @@
 import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { Basis } from '../../server/http/reply';
 import type { ProfileFields } from '../../views/profile';
 

@@ -2,7 +2,7 @@
 
 import { feeEstimates, type FeeTarget } from '../../pool/fee-estimates';
 import { PoolView } from './pool-view';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { PoolSummary } from '../../pool/summary';
 

@@ -2,7 +2,7 @@
 
 import { ProjectedBlocks, type Projection } from '../../pool/projection/projected-blocks';
 import { PoolView } from './pool-view';
-import type { PoolSource } from '../../node/types';
+import type { PoolSource } from '../../node/types/pool';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 
 /** How old the projection of a large pool may be. */

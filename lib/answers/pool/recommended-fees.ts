@@ -4,7 +4,7 @@
 import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { described, named, object, type Schema } from '../../describe/schema';
 import { NUMBER } from '../../describe/values';
-import type { PoolInfo } from '../../node/types';
+import type { PoolInfo } from '../../node/types/pool';
 import type { FeeStatistics } from '../../pool/projection/fee-statistics';
 
 /** In satoshis per virtual byte. */

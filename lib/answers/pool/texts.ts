@@ -5,7 +5,7 @@ import { PoolContents } from '../../pool/contents';
 import { mempoolInfoJson } from '../../pool/info';
 import { NO_CLIENT } from '../../turns/client';
 import { runInSlices } from '../../turns/slices';
-import type { PoolEntry, PoolSource } from '../../node/types';
+import type { PoolEntry, PoolSource } from '../../node/types/pool';
 import type { Gate } from '../../server/work/gate';
 import type { ProfileFields } from '../../views/profile';
 

@@ -8,7 +8,7 @@ import { exact } from '../../scripts/read/running-totals';
 import { MadeOnce } from '../../server/cache/made-once';
 import { ClientGoneError } from '../../turns/client';
 import { RowCache } from './row-cache';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../../scripts/types';
 import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';

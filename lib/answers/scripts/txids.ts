@@ -2,7 +2,7 @@
 
 import { IndexUnavailableError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptReader } from '../../scripts/types';
 
 /** The txids of a block of the active chain, in block order, from where that is cheaper than hashing; undefined if they are missing. */

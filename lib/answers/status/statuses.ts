@@ -13,7 +13,7 @@ import { NO_CLIENT } from '../../turns/client';
 import { COLON } from '../../views/json-writer';
 import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../scripts/types';
 import type { CacheUse } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../scripts/pooled-script';

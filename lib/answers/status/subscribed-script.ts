@@ -1,6 +1,6 @@
 // A script with subscribers. There may be hundreds of thousands of such scripts. Most have one subscriber, which needs no set.
 
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { RowTransaction } from '../../scripts/types';
 import type { Listener } from '../updates/listener';
 import type { NewRows } from './statuses';

@@ -12,7 +12,9 @@ import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, invalidParameter, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
-import type { LogPoint, NodeSource, PackageMember, TrialResult } from '../../node/types';
+import type { LogPoint } from '../../node/types/fleet';
+import type { PackageMember, TrialResult } from '../../node/types/pool';
+import type { NodeSource } from '../../node/types/source';
 import type { Sent, Trial } from '../../views/sending';
 
 /** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */

@@ -14,7 +14,7 @@ import { unlessGone } from '../scripts/totals';
 import { confirmationAt, positionOf, type Confirmation, type Transactions } from './transactions';
 import type { ScannedOutput } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot } from '../../scripts/types';
 import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';

@@ -9,7 +9,7 @@ import { IndexUnavailableError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
 import { detailsOf, messageOf } from '../../turns/error-text';
 import type { IndexLogger } from '../../follow/logger';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
 import type { Change } from './changes';

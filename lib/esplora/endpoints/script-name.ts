@@ -3,7 +3,7 @@
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { scriptHashOf } from '../../bitcoin/hash';
 import { invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
-import type { NetworkInfo } from '../../node/types';
+import type { NetworkInfo } from '../../node/types/chain';
 
 /** Reads an address. It throws HttpError 400. */
 export function addressHash({ chain, addressPrefixes }: NetworkInfo): (text: string) => Buffer {

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { keyOf } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import type { IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 
 /** No reorganization of the main network was nearly as deep. */
 const DEPTH = 100;

@@ -7,7 +7,7 @@ import { extendedBlock } from '../blocks';
 import { FIRST_BLOCKS, lastBlocks } from '../mempool/server';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
 import type { Field } from '../messages';

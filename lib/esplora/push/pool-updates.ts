@@ -7,7 +7,7 @@ import { difficultyFields, poolFields, projectedFields, type StateContext } from
 import { ProjectedLists } from './projected-lists';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Field } from '../messages';
 

@@ -16,7 +16,7 @@ import type { Observable } from 'rxjs';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Position } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';

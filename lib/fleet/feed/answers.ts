@@ -5,7 +5,7 @@ import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { FleetReplyError, type QuestionName, type Replied } from '../messages/questions';
 import { MOST_PAGE_BYTES } from './pool-feed';
 import { hashIn, headerCountIn, locatorIn, methodIn, numberIn, partIn, rawIn, rawsIn, type AskedFields } from './question-fields';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { Term } from './term';
 
 /** How an answer to each question is found. */

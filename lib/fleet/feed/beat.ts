@@ -1,6 +1,7 @@
 // What the leading node says of itself.
 
-import type { BlockPoint, FeeEstimate, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { FeeEstimate, NodeSource } from '../../node/types/source';
 import type { Beat } from '../messages/records';
 
 /** Texts in which the node is warned of its chain. */

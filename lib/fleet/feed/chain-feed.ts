@@ -3,7 +3,8 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { ChainMovedError } from '../../node/errors';
-import type { BlockEntry, BlockPoint, NodeSource } from '../../node/types';
+import type { BlockEntry, BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { ChainWord } from '../log/log-reader';
 import type { ChainPoint, ResetReason } from '../messages/records';
 import type { Outbox } from './outbox';

@@ -3,7 +3,9 @@
 
 import { listen } from '../../node/events';
 import type { Subscription } from 'rxjs';
-import type { BlockPoint, ChainEvent, NodeSource, PoolAddition, PoolEvent, PoolRemoval } from '../../node/types';
+import type { BlockPoint, ChainEvent } from '../../node/types/chain';
+import type { PoolAddition, PoolEvent, PoolRemoval } from '../../node/types/pool';
+import type { NodeSource } from '../../node/types/source';
 
 export type FeedEvent =
   | { readonly type: 'connect'; readonly block: BlockPoint; readonly raw: Buffer; readonly undo: Promise<Buffer | undefined> }

@@ -17,7 +17,8 @@ import { LeaseThread } from './lease-thread';
 import { Responder } from './responder';
 import { Term } from './term';
 import type { IndexLogger } from '../../follow/logger';
-import type { FeedFigures, NodeSource } from '../../node/types';
+import type { FeedFigures } from '../../node/types/fleet';
+import type { NodeSource } from '../../node/types/source';
 
 export interface FeedParts {
   readonly access: NatsAccess;

@@ -4,7 +4,7 @@
 import { HASH_LENGTH, hashOfKey, keyOf } from '../../bitcoin/hash';
 import { messageOf } from '../../turns/error-text';
 import type { IndexLogger } from '../../follow/logger';
-import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types';
+import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
 import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { PoolPage } from '../messages/questions';
 import type { Outbox } from './outbox';

@@ -8,7 +8,7 @@ import { loadNats } from './nats';
 import { findStream, natsError } from './stream';
 import { kindOf, type Subjects } from './subjects';
 import type { ConsumerMessages, JsMsg, StreamInfo } from '@nats-io/jetstream';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ChainRecord, LogRecord } from '../messages/records';
 import type { NatsBus } from './connection';
 

@@ -4,7 +4,10 @@ import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionErro
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError } from './errors';
 import { decodeValue, encodeValue } from './values';
-import type { BlockEntry, ChainTip, DeploymentInfo, Deployments, OwnReply, SubmittedPackage, Trials } from '../../node/types';
+import type { BlockEntry, ChainTip } from '../../node/types/chain';
+import type { SubmittedPackage, Trials } from '../../node/types/pool';
+import type { DeploymentInfo, Deployments } from '../../node/types/soft-forks';
+import type { OwnReply } from '../../node/types/source';
 import type { LogPosition, PoolAdd } from './records';
 
 /** Questions by name: what is asked, and the reply. undefined: the node does not know it. */

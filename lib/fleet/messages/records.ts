@@ -1,6 +1,9 @@
 // The records of the log (proto/fleet.proto) as the code sees them. Hashes are 32-byte Buffers in wire order.
 
-import type { BlockPoint, DeploymentInfo, Deployments, FeeEstimate, NetworkStatus, PoolCoin } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { PoolCoin } from '../../node/types/pool';
+import type { DeploymentInfo, Deployments } from '../../node/types/soft-forks';
+import type { FeeEstimate, NetworkStatus } from '../../node/types/source';
 
 /** A place in a log. */
 export interface LogPosition {

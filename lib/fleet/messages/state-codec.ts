@@ -2,7 +2,8 @@
 
 import { MalformedMessageError } from './errors';
 import { toHash, toNumber, type Wide } from './schema';
-import type { Bip9Deployment, DeploymentInfo, Deployments, FeeEstimate, NetworkStatus, SignalledFork, VersionFork } from '../../node/types';
+import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork, VersionFork } from '../../node/types/soft-forks';
+import type { FeeEstimate, NetworkStatus } from '../../node/types/source';
 import type { Beat, BeatPool } from './records';
 
 interface Codec<Value> {

@@ -2,7 +2,7 @@
 
 import { BehaviorSubject, distinctUntilChanged, type Observable } from 'rxjs';
 import type { Beat } from '../messages/records';
-import type { FeeEstimate, NetworkStatus } from '../../node/types';
+import type { FeeEstimate, NetworkStatus } from '../../node/types/source';
 
 /** How often it is looked whether the last beat is too long ago. */
 const LOOK_MS = 500;

@@ -1,7 +1,7 @@
 // The moves of a reader's chain as a stream of events. Whoever delivers one waits until all who listen have acknowledged it, or have left.
 
 import { Observable, type Subscriber } from 'rxjs';
-import type { BlockEvent, ChainEvent, TipEvent } from '../../node/types';
+import type { BlockEvent, ChainEvent, TipEvent } from '../../node/types/chain';
 
 export type Move = Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>;
 

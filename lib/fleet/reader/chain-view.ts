@@ -7,7 +7,7 @@ import { HEADER_LENGTH, MEDIAN_TIME_SPAN, nextHeader, previousHashOf, timeOf, ty
 import { checkedHash } from './checks';
 import { HashTable } from './hash-table';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { BlockEntry, BlockPoint } from '../../node/types';
+import type { BlockEntry, BlockPoint } from '../../node/types/chain';
 import type { ReaderNetwork } from './networks';
 
 /** Blocks of which more than the hash is kept: two months of the main network, those of other branches included. */

@@ -1,6 +1,6 @@
 // What a reader has to know of each network: the same as a bcoin node of the network knows, without bcoin.
 
-import type { NetworkInfo } from '../../node/types';
+import type { NetworkInfo } from '../../node/types/chain';
 
 export interface ReaderNetwork extends NetworkInfo {
   /** The 80 bytes of the header of the genesis block. */

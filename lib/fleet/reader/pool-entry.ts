@@ -2,7 +2,7 @@
 
 import type { ScannedInput, ScannedTransaction } from '../../bitcoin/transaction';
 import type { PoolAdd } from '../messages/records';
-import type { PoolCoin, PoolEntry, PoolTransaction } from '../../node/types';
+import type { PoolCoin, PoolEntry, PoolTransaction } from '../../node/types/pool';
 
 /** A sequence number up to this one signals that the transaction may be replaced (BIP125). */
 const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;

@@ -8,7 +8,7 @@ import { UntrueRecordError } from './errors';
 import { ReplicaEntry } from './pool-entry';
 import { FeeFingerprint } from '../../node/fee-fingerprint';
 import type { BeatPool, PoolAdd, PoolChange, PoolClear, PoolRecord, PoolRemove } from '../messages/records';
-import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from '../../node/types';
+import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from '../../node/types/pool';
 
 /** Until the first beat. */
 const NO_BEAT: BeatPool = {

@@ -11,7 +11,7 @@ import { NoNodeError, UnreadableBlockError } from '../../node/errors';
 import { UntrueRecordError } from './errors';
 import type { Observable } from 'rxjs';
 import type { ChainPoint, Connect, Disconnect } from '../messages/records';
-import type { BlockPoint, ChainEvent } from '../../node/types';
+import type { BlockPoint, ChainEvent } from '../../node/types/chain';
 import type { ReaderNetwork } from './networks';
 import type { Nodes } from './nodes';
 

@@ -25,28 +25,12 @@ import { PositionFile } from './position-file';
 import { ReaderChain } from './reader-chain';
 import type { IndexLogger } from '../../follow/logger';
 import type { ChainIndex, IndexReader, IndexSnapshot } from '../../index/types';
-import type {
-  BlockEntry,
-  BlockPoint,
-  ChainEvent,
-  ChainTip,
-  CoinSet,
-  DeploymentInfo,
-  Deployments,
-  FeeEstimate,
-  FleetFacts,
-  LogPoint,
-  NetworkInfo,
-  NetworkStatus,
-  NodeProgress,
-  NodeSource,
-  OwnReply,
-  PoolSource,
-  ReaderFigures,
-  ReadingPosition,
-  SubmittedPackage,
-  Trials
-} from '../../node/types';
+import type { BlockEntry, BlockPoint, ChainEvent, ChainTip, NetworkInfo, NodeProgress } from '../../node/types/chain';
+import type { CoinSet } from '../../node/types/coins';
+import type { FleetFacts, LogPoint, ReaderFigures, ReadingPosition } from '../../node/types/fleet';
+import type { PoolSource, SubmittedPackage, Trials } from '../../node/types/pool';
+import type { DeploymentInfo, Deployments } from '../../node/types/soft-forks';
+import type { FeeEstimate, NetworkStatus, NodeSource, OwnReply } from '../../node/types/source';
 import type { LogPosition } from '../messages/records';
 import type { ReaderState } from '../readers/announcement';
 import type { ReaderNetwork } from './networks';

@@ -2,7 +2,7 @@
 
 import { findDisplayHex, toDisplayHex } from '../../bitcoin/hash';
 import { MalformedMessageError } from '../messages/errors';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { LogPosition } from '../messages/records';
 
 export interface ReaderState {

@@ -17,7 +17,7 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
-import type { SpentNodeCoin } from '../../node/types';
+import type { SpentNodeCoin } from '../../node/types/coins';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';

@@ -12,7 +12,7 @@ import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, typ
 import { damaged } from '../records/layout';
 import { filterOverNodeCoins } from '../write/block-filter';
 import { ifReadable } from './unread';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';

@@ -25,7 +25,7 @@ import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
 import { LeftBehindError } from '../errors';
 import type { Subscription } from 'rxjs';
-import type { BlockPoint, ChainEvent } from '../../node/types';
+import type { BlockPoint, ChainEvent } from '../../node/types/chain';
 import type { StoreUse } from '../../store/store';
 import type { BootstrapFrom, IndexFollower } from '../types';
 

@@ -7,7 +7,8 @@ import { findTip, headerAt } from '../records/chain';
 import { GENESIS_KEY, recordOf } from '../records/layout';
 import { undoKey } from '../records/undo-record';
 import { undoableBlocks } from './undoable';
-import type { BlockPoint, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { Store } from '../../store/store';
 
 const HIGHEST = 0xffff_ffff;

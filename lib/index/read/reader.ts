@@ -13,7 +13,7 @@ import { spentHashOf } from '../records/spent-hash';
 import { TxidHasher } from '../records/txid-hash';
 import { utxoHash, utxoSums } from '../utxo-hash/utxo-hash';
 import { headerRunOf, HeaderTable } from './header-table';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { CoinCache } from '../coins/coin-cache';
 import type { Position } from '../types';

@@ -1,7 +1,7 @@
 // How far an index can go back by itself.
 
 import { undoKey } from '../records/undo-record';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store } from '../../store/store';
 
 /** How many blocks can be undone: the undo records from the tip down, without a gap. @throws StoreError */

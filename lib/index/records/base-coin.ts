@@ -13,7 +13,7 @@ import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { keyOfHeight, putRecord, recordOf, type WriteBuffer } from './layout';
 import { RecordReader } from './numbers';
 import type { Base } from './base';
-import type { NodeCoin, SpentNodeCoin } from '../../node/types';
+import type { NodeCoin, SpentNodeCoin } from '../../node/types/coins';
 import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 import type { Coin } from '../types';
 

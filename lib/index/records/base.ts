@@ -11,7 +11,7 @@
 
 import { putRecord, recordOf, type Records } from './layout';
 import type { StoredHeader } from './chain';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { StorePut } from '../../store/store';
 
 export const BASE_KEY = Buffer.from('B');

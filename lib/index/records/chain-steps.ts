@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { IndexError, TooDeepError } from '../../follow/errors';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
 
 export interface NextBlock extends BlockPoint {

@@ -7,7 +7,7 @@
 
 import { nextHeader } from '../../bitcoin/header';
 import { BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StorePut } from '../../store/store';
 import type { HeaderRecord } from '../types';
 

@@ -17,7 +17,7 @@
 import { HASH_LENGTH } from '../../bitcoin/hash';
 import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 
 export const FILTERS_KEY = Buffer.from('F');

@@ -14,7 +14,7 @@ import { putSpentHash, SpentHasher } from '../records/spent-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 

@@ -7,7 +7,7 @@ import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { BASE_COIN_AT } from '../records/base-coin';
 import { CoinScript } from '../records/coin-record';
 import { spentCoinStart } from '../records/undo-record';
-import type { SpentNodeCoin } from '../../node/types';
+import type { SpentNodeCoin } from '../../node/types/coins';
 import type { BlockRows } from '../scan/rows';
 
 /** Scripts that are hashed between two turns of the event loop: less than a millisecond. */

@@ -42,7 +42,7 @@ import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';
 import { BlockBatch, type ChainEnd } from './block-batch';
 import { undoBaseWrites, undoWrites } from './undo-block';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreUse, StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { IndexFigures } from '../types';

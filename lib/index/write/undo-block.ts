@@ -10,7 +10,7 @@ import { putRecord, recordOf } from '../records/layout';
 import { lengthsKeys } from '../records/lengths';
 import { decodePosition, encodePosition, positionsOfHashes } from '../records/position';
 import { HASH_START_LENGTH, undoKey, type SpentCoin, type UndoRecord } from '../records/undo-record';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
 
 /** Positions looked for at once. */

@@ -5,7 +5,7 @@ import { MissingOutputsError, TransactionRefusedError } from '../errors';
 import { PackageRefusal } from './package-refusal';
 import type { Entrance, OfferedMember } from '../broadcaster';
 import type { HostTransaction } from '../host';
-import type { SubmittedPackage, TrialResult, Trials } from '../types';
+import type { SubmittedPackage, TrialResult, Trials } from '../types/pool';
 import type { Checked } from './change';
 import type { ModernPool } from './modern-pool';
 

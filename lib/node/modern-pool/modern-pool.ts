@@ -19,7 +19,7 @@ import { readSettings, type PoolSettings } from './settings';
 import type { Change } from './change';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
 import type { OfferedMember } from '../broadcaster';
-import type { SubmittedPackage } from '../types';
+import type { SubmittedPackage } from '../types/pool';
 
 const ALONE: Terms = { mayReplace: true, mayEvictSibling: true };
 const TRIED_TOGETHER: Terms = { mayReplace: false, mayEvictSibling: false };

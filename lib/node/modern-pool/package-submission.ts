@@ -3,7 +3,7 @@
 
 import { PolicyRefusal } from '../../policy/refusal';
 import { PackageRefusal } from './package-refusal';
-import type { PackageMember, SubmittedPackage } from '../types';
+import type { PackageMember, SubmittedPackage } from '../types/pool';
 import type { HostTransaction } from '../host';
 import type { OfferedMember } from '../broadcaster';
 import type { Admission, Terms } from './admission';

@@ -2,7 +2,7 @@
 
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../../bitcoin/reader';
 import { scanWholeTransaction, type ScannedTransaction, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
-import type { PoolCoin, PoolTransaction } from '../../node/types';
+import type { PoolCoin, PoolTransaction } from '../../node/types/pool';
 
 const VALUE_LENGTH = 8;
 const TWO_TO_32 = 0x1_0000_0000;

@@ -15,7 +15,7 @@ import { Replacements } from './replacements';
 import { PoolScripts, type PooledTotals } from './scripts';
 import type { Subscription } from 'rxjs';
 import type { ScannedInput } from '../../bitcoin/transaction';
-import type { PoolEvent, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types';
+import type { PoolEvent, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
 
 const MOST_RECENT = 10;
 

@@ -3,7 +3,7 @@
 // enters, leaves or changes its fee, only the totals of its relatives are computed again.
 
 import { keyOf } from '../../bitcoin/hash';
-import type { PoolEntry } from '../../node/types';
+import type { PoolEntry } from '../../node/types/pool';
 
 /** Sums over a set of transactions; modified fees, in satoshis. */
 export interface PoolTotals {

@@ -6,7 +6,7 @@ import { CPFP_CHILD, CPFP_PARENT, transactionFlags } from '../../bitcoin/transac
 import { PoolGraph, type PoolNode } from '../order/graph';
 import { PoolOrder, type PoolChunk } from '../order/order';
 import { BLOCK_WEIGHT, feeStatistics, NO_FEES, stackStatistics, type FeeStatistics } from './fee-statistics';
-import type { PoolEntry } from '../../node/types';
+import type { PoolEntry } from '../../node/types/pool';
 import type { PooledTransaction } from '../by-script/pooled-transaction';
 
 /** As many as mempool's backend projects. */

@@ -9,7 +9,7 @@ import { ALL_FORMATS, replyIn, splitSuffix } from '../format';
 import { inFormats, LINE } from '../operations';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import type { IndexSnapshot } from '../../index/types';
-import type { PoolSource } from '../../node/types';
+import type { PoolSource } from '../../node/types/pool';
 import type { Format } from '../../server/http/reply';
 import type { ProfileParsing } from '../../views/profile';
 import type { Endpoint } from '../endpoint';

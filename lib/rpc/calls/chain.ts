@@ -10,7 +10,7 @@ import { chainInfoSchema } from '../../views/chain-info';
 import { deploymentInfoJson, deploymentInfoSchema } from '../../views/deployment-info';
 import { DIFFICULTY, textsOfBits } from '../../views/header';
 import { jsonAnswer, lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 
 const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);
 

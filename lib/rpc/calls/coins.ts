@@ -6,7 +6,7 @@ import { described, named, nullable, object, type Schema } from '../../describe/
 import { ASKED_HASH, BLOCK_HASH, COINS, COUNT, FLAG } from '../../describe/values';
 import { scriptPubKeySchema, writeScriptPubKey } from '../../views/script';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { ProfileFields } from '../../views/profile';
 
 interface FoundCoin {

@@ -6,7 +6,7 @@ import { CORE_FEE_RATE, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../../describ
 import { warningsSchema, writeWarnings } from '../../views/chain-info';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
-import type { NetworkStatus } from '../../node/types';
+import type { NetworkStatus } from '../../node/types/source';
 import type { ProfileFields } from '../../views/profile';
 
 /** The edition of Bitcoin Core's interface: 10000 * major + 100 * minor; 99 is a development branch. */

@@ -6,7 +6,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { described, object } from '../../describe/schema';
 import { ASKED_HASH, BLOCK_HASH, HEIGHT, INTEGER } from '../../describe/values';
 import { plainAnswer, type Answer, type CallContext, type CallDefinition, type RpcClient } from '../call';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Parameter, Parameters } from '../parameters';
 
 const TIMEOUT = {

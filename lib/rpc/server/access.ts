@@ -7,7 +7,8 @@ import { credentialsOf, hasApiKey, isOfOtherSite } from '../../server/http/auth'
 import { CALLS } from '../call-table';
 import { isOwnCall } from '../own-calls';
 import type { IncomingMessage } from 'node:http';
-import type { HttpHost, NodeSource } from '../../node/types';
+import type { HttpHost } from '../../node/types/http-host';
+import type { NodeSource } from '../../node/types/source';
 
 /** Whether a client has the right to a call. A call that nobody knows is allowed: it is answered with an error. */
 export type Rights = (method: string) => boolean;

@@ -11,7 +11,8 @@ import { missingBlocks, missingPart, scriptBlock } from '../scan/node-blocks';
 import { FillThread, UselessFillingError, type FillStart } from './fill-thread';
 import { FILLING_SIZES, type FillingSizes } from './filling';
 import type { IndexLogger } from '../../follow/logger';
-import type { BlockPoint, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';
 

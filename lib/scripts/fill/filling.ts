@@ -22,7 +22,7 @@ import { TxidTable } from '../txids/txid-table';
 import { groupedRows } from './grouped-rows';
 import { PartitionFiles, removeFillingFiles } from './partition-files';
 import { RowSorter } from './row-order';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
 import type { TxidAddition } from '../txids/txid-addition';
 

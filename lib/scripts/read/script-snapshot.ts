@@ -17,7 +17,7 @@ import { ShortHistory } from './short-history';
 import { UnspentOutputs, type OutputColumns } from './unspent-outputs';
 import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
 import type { Records } from '../../index/records/layout';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { StoreSnapshot } from '../../store/store';
 import type { LastChanges } from '../records/last-changes';
 import type { LooseScripts } from '../records/loose-scripts';

@@ -5,7 +5,7 @@
 
 import { damaged, putRecord, recordOf, type Records } from '../../index/records/layout';
 import { FILLING_KEY } from './layout';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { StorePut } from '../../store/store';
 
 export interface FillingProgress {

@@ -6,7 +6,8 @@ import { MalformedBytesError } from '../../bitcoin/reader';
 import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
 import { runAtOnce } from '../../turns/slices';
 import { MissingBlocksError } from '../errors';
-import type { BlockPoint, NodeSource } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 import type { ScriptBlock } from './rows';
 
 /** The part of a block that a node may lack. */

@@ -13,7 +13,7 @@ import { Slice } from '../../turns/slices';
 import { HINT_LENGTH, MOST_LISTED, ROW_OVERHEAD, writeRow, type RowContent } from '../records/row';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 
 /** A block on its way into the index. */
 export interface ScriptBlock {

@@ -21,7 +21,7 @@ import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
 import { lastPageAfter } from '../txids/txid-addition';
 import { TxidTable } from '../txids/txid-table';
-import type { BlockPoint } from '../../node/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
 import type { ScriptWatch } from './script-watch';
 

@@ -3,7 +3,7 @@
 
 import { ownCopy, type AnswerCache, type Cached, type CacheSection } from './answer-cache';
 import type { HeaderRecord, IndexReader } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types/source';
 import type { Basis, Reply } from '../http/reply';
 
 interface CachedReply extends Cached {

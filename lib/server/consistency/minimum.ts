@@ -2,7 +2,7 @@
 // `X-Rest-Tip`), or a point of the log (`X-Rest-Min-Seq`, with what the reply to a broadcast had there).
 
 import { HttpError, type HeaderList } from '../errors';
-import type { LogPoint } from '../../node/types';
+import type { LogPoint } from '../../node/types/fleet';
 import type { IncomingMessage } from 'node:http';
 
 export interface Minimum {

@@ -6,7 +6,7 @@ import { HttpError } from '../errors';
 import { MOST_WAITING_READS, READ_PATIENCE_MS } from '../limits';
 import type { Socket } from 'node:net';
 import type { HeaderRecord } from '../../index/types';
-import type { ReadingPosition } from '../../node/types';
+import type { ReadingPosition } from '../../node/types/fleet';
 import type { Minimum } from './minimum';
 import type { ShownTip } from './shown-tip';
 

@@ -3,7 +3,7 @@
 
 import { unauthorized } from '../errors';
 import type { IncomingMessage } from 'node:http';
-import type { HttpHost } from '../../node/types';
+import type { HttpHost } from '../../node/types/http-host';
 
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 

@@ -1,7 +1,7 @@
 // A reply that interfaces over HTTP give for a success.
 
 import type { HeaderRecord } from '../../index/types';
-import type { LogPoint } from '../../node/types';
+import type { LogPoint } from '../../node/types/fleet';
 
 export type Format = 'bin' | 'hex' | 'json';
 

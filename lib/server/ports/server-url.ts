@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { HttpHost } from '../../node/types';
+import type { HttpHost } from '../../node/types/http-host';
 
 /** `scheme://address:port` of a server that listens; IPv6 in brackets. */
 export function serverUrl({ server }: Pick<HttpHost, 'server'>): string {

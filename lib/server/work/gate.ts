@@ -5,7 +5,8 @@ import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, 
 import { copyingText, indexingText, percent } from '../../index/progress/text';
 import { unavailable } from '../errors';
 import type { ChainIndex, IndexState } from '../../index/types';
-import type { NodeProgress, NodeSource } from '../../node/types';
+import type { NodeProgress } from '../../node/types/chain';
+import type { NodeSource } from '../../node/types/source';
 
 /** When the gate opens. `synced`: node and index are up to date. `indexed`: the index is at the node's tip. */
 export type Warmup = 'synced' | 'indexed';

@@ -18,7 +18,8 @@ import { ImpossibleError } from './errors';
 import { blockText, MAIN, verdict, type Report } from './report';
 import { differentFilter } from './verify/filters';
 import { differentSpentHash } from './verify/spent-hashes';
-import type { BlockPoint, NodeSource } from '../../../lib/node/types';
+import type { BlockPoint } from '../../../lib/node/types/chain';
+import type { NodeSource } from '../../../lib/node/types/source';
 import type { Store, StoreRange } from '../../../lib/store/store';
 import type { CommandContext } from './stopped-index';
 

@@ -9,7 +9,7 @@ import { ScriptWriter } from '../../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { fillingFolder } from '../../places';
 import { ImpossibleError } from './errors';
-import type { NodeSource } from '../../../lib/node/types';
+import type { NodeSource } from '../../../lib/node/types/source';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 import type { CommandContext } from './stopped-index';
 

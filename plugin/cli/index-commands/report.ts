@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { describeRecord } from '../../../lib/index/records/describe-record';
 import { describeScriptRecord } from '../../../lib/scripts/records/describe-record';
-import type { BlockPoint } from '../../../lib/node/types';
+import type { BlockPoint } from '../../../lib/node/types/chain';
 import type { StoreDifference } from '../../../lib/store/compare';
 
 /** Exit codes, for scripts. */

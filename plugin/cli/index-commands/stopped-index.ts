@@ -9,7 +9,7 @@ import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { DiskStore, type DiskStoreOptions } from '../../../lib/store/disk-store';
 import { StoreError } from '../../../lib/store/errors';
 import { ImpossibleError } from './errors';
-import type { BlockPoint } from '../../../lib/node/types';
+import type { BlockPoint } from '../../../lib/node/types/chain';
 import type { Store } from '../../../lib/store/store';
 import type { ProgressDisplay } from '../../progress';
 import type { IndexNames, Report } from './report';

@@ -9,7 +9,7 @@ import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { readOptions, type RestOptions } from '../../options/rest-options';
 import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
-import type { NodeSource } from '../../../lib/node/types';
+import type { NodeSource } from '../../../lib/node/types/source';
 
 /** bcoin's own options that select the node. */
 export interface NodeOptions {

@@ -6,7 +6,7 @@ import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { nodeWith } from '../../support/changed-node';
 import { mine } from '../../support/regtest-node';
 import { openRestNode, type RestNode } from '../../support/rest-node';
-import type { BlockPoint } from '../../../lib/node/types';
+import type { BlockPoint } from '../../../lib/node/types/chain';
 
 const BLOCKS = 8;
 const FIT = 5;

@@ -13,7 +13,8 @@ import {
   staleFilterKey
 } from '../../../../lib/index/records/filter';
 import { putRecord, recordOf } from '../../../../lib/index/records/layout';
-import type { BlockPoint, NodeSource } from '../../../../lib/node/types';
+import type { BlockPoint } from '../../../../lib/node/types/chain';
+import type { NodeSource } from '../../../../lib/node/types/source';
 import type { StoreDifference } from '../../../../lib/store/compare';
 import type { Store } from '../../../../lib/store/store';
 

@@ -16,7 +16,8 @@ import { differentFilter } from './filters';
 import { differentUndo, whereKnown } from './undo-records';
 import type { Base } from '../../../../lib/index/records/base';
 import type { IndexSnapshot } from '../../../../lib/index/types';
-import type { BlockPoint, NodeSource } from '../../../../lib/node/types';
+import type { BlockPoint } from '../../../../lib/node/types/chain';
+import type { NodeSource } from '../../../../lib/node/types/source';
 import type { Store } from '../../../../lib/store/store';
 import type { CommandContext } from '../stopped-index';
 

@@ -24,7 +24,7 @@ import { scriptBlockAt } from '../fresh-script-index';
 import { ImpossibleError } from '../errors';
 import { blockText, BY_SCRIPT, verdict, type Difference, type Report } from '../report';
 import { RowSums } from './row-sums';
-import type { BlockPoint } from '../../../../lib/node/types';
+import type { BlockPoint } from '../../../../lib/node/types/chain';
 import type { Store } from '../../../../lib/store/store';
 import type { CommandContext } from '../stopped-index';
 

@@ -12,7 +12,9 @@ import { NotYetKnownError } from '../../../../lib/index/errors';
 import { ClosedIndex } from '../../../../lib/index/read/closed-index';
 import { RecordReader } from '../../../../lib/index/records/numbers';
 import type { IndexSnapshot } from '../../../../lib/index/types';
-import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../../lib/node/types';
+import type { BlockPoint } from '../../../../lib/node/types/chain';
+import type { SpentNodeCoin } from '../../../../lib/node/types/coins';
+import type { NodeSource } from '../../../../lib/node/types/source';
 import type { Store } from '../../../../lib/store/store';
 
 export interface UndoParts {

@@ -13,7 +13,7 @@ import { runAtOnce } from '../../../../lib/turns/slices';
 import { ImpossibleError } from '../errors';
 import { blockJson, blockText, EXIT, type Report } from '../report';
 import type { UtxoHash } from '../../../../lib/index/types';
-import type { BlockPoint } from '../../../../lib/node/types';
+import type { BlockPoint } from '../../../../lib/node/types/chain';
 import type { Store } from '../../../../lib/store/store';
 import type { CommandContext } from '../stopped-index';
 
