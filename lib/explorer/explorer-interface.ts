@@ -1,13 +1,14 @@
 // The explorer: a page at `/explorer` for browsers. It asks the other interfaces for what it shows, and `status.json` here for how far the node
 // is. Neither needs a key nor an open gate: they say nothing that other replies do not.
 
-import { acceptedPrefixes, type AddressPrefixes } from '../bitcoin/address';
+import { acceptedPrefixes } from '../bitcoin/address';
 import { isUnder } from '../server/http/mount';
-import { jobsOf, type Job, type Working } from './jobs';
+import { jobsOf, type Working } from './jobs';
 import type { IncomingMessage } from 'node:http';
 import type { NetworkInfo } from '../node/types/chain';
 import type { HttpInterface } from '../server/app';
 import type { Responses } from '../server/http/responses';
+import type { ExplorerStatus } from '../web/explorer-status';
 import type { WebFiles, WebReply } from '../web/web-files';
 
 const EXPLORER_PATH = '/explorer';
@@ -33,21 +34,6 @@ export interface ExplorerParts extends Working {
   readonly needsKey: boolean;
   /** The version of this package. */
   readonly version: string;
-}
-
-/** What the page knows of the process that serves it. */
-export interface ExplorerStatus {
-  readonly version: string;
-  readonly chain: string;
-  /** Of the addresses that are accepted. */
-  readonly addressPrefixes: readonly AddressPrefixes[];
-  readonly needsKey: boolean;
-  /** Whether `/rest` is answered. */
-  readonly ready: boolean;
-  /** Why it is not. */
-  readonly why?: string;
-  readonly api?: { readonly path: string; readonly ready: boolean };
-  readonly jobs: readonly Job[];
 }
 
 /** @throws NotBuiltError */

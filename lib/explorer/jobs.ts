@@ -4,21 +4,7 @@ import type { AddressesState } from '../addresses/state';
 import type { IndexFigures, IndexState } from '../index/types';
 import type { NodeProgress } from '../node/types/chain';
 import type { ScriptsState } from '../scripts/types';
-
-export type JobName = 'chain' | 'index' | 'rehearsal' | 'scripts' | 'backfill' | 'filters' | 'addresses';
-
-/** `done` of `total`, in a unit; `part`: 0 to 1. What is not known is left out. */
-export interface Job {
-  readonly name: JobName;
-  readonly state: 'waiting' | 'running' | 'done' | 'failed';
-  /** What it is doing, for people. */
-  readonly step?: string;
-  readonly part?: number;
-  readonly done?: number;
-  readonly total?: number;
-  readonly unit?: 'blocks' | 'coins' | 'files';
-  readonly secondsLeft?: number;
-}
+import type { Job } from '../web/explorer-status';
 
 export interface Working {
   readonly node: { readonly synced: boolean; progress(): NodeProgress };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { ask, basicAuth, type RawReply } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { ExplorerStatus } from '../../lib/explorer/explorer-interface';
+import type { ExplorerStatus } from '../../lib/web/explorer-status';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 

@@ -11,7 +11,7 @@ import { useSession, useSource } from '../state/session';
 import { readAddress, type Prefixes } from '../data/addresses';
 import { readingOf, type Reading } from './reading';
 import type { Source } from '../data/source';
-import type { Status } from '../data/status';
+import type { ExplorerStatus } from '../../../explorer-status';
 import type { Block } from '../data/types';
 
 /** A link, or sentences about why there is none. */
@@ -77,7 +77,7 @@ function likely(text: string, blocks: readonly Block[]): readonly Block[] {
   return blocks.filter(({ hash }) => hash.includes(part));
 }
 
-async function find(reading: Reading, source: Source, { chain, addressPrefixes }: Status, tip: number): Promise<Found> {
+async function find(reading: Reading, source: Source, { chain, addressPrefixes }: ExplorerStatus, tip: number): Promise<Found> {
   switch (reading.kind) {
     case 'nothing':
       return { hints: reading.hints };

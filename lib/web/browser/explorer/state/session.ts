@@ -6,7 +6,8 @@ import { Client, KeyError } from '../data/client';
 import { CoreSource } from '../data/core';
 import { EsploraSource } from '../data/esplora';
 import { Live, type Tracked } from '../data/live';
-import { statusOf, type Status } from '../data/status';
+import { statusOf } from '../data/status';
+import type { ExplorerStatus } from '../../../explorer-status';
 import type { Source } from '../data/source';
 import type { Block, Fees, Tip } from '../data/types';
 
@@ -22,7 +23,7 @@ const MOST_BLOCKS = 16;
 
 export class Session {
   readonly client = new Client();
-  status: Status | undefined;
+  status: ExplorerStatus | undefined;
   source: Source | undefined;
   contact: Contact | undefined;
   /** The key is missing, or was refused. */

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import { grouped } from '../../parts/amounts';
 import { duration } from '../../parts/times';
 import { Pace } from './pace';
-import type { Job } from '../data/status';
+import type { Job } from '../../../explorer-status';
 
 interface JobText {
   readonly title: string;
