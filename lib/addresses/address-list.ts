@@ -7,7 +7,7 @@ import { consecutiveBlocks, type RawBlock } from '../follow/consecutive';
 import { DamagedIndexError } from '../follow/errors';
 import { damageFoundBy, FAILURE_PAUSE_MS, FollowLoop } from '../follow/follow-loop';
 import { scrubAgainAndAgain } from '../follow/scrub';
-import { ToldState } from '../follow/told-state';
+import { LoggedState } from '../follow/logged-state';
 import { IndexUnavailableError } from '../index/errors';
 import { MalformedBytesError } from '../bitcoin/reader';
 import { ChainMovedError, UnreadableBlockError } from '../node/errors';
@@ -43,7 +43,7 @@ export class AddressList extends FollowLoop {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<AddressesState>;
   readonly #parts: AddressListParts;
-  readonly #state: ToldState<AddressesState>;
+  readonly #state: LoggedState<AddressesState>;
   #subscription: Subscription | undefined;
   #isOpen = false;
   /** undefined: the list is empty. */
@@ -51,7 +51,7 @@ export class AddressList extends FollowLoop {
   #scrubbing: Promise<void> = Promise.resolve();
 
   constructor(parts: AddressListParts) {
-    const state = new ToldState<AddressesState>({ phase: 'loading' }, addressesSentence, parts.logger);
+    const state = new LoggedState<AddressesState>({ phase: 'loading' }, addressesSentence, parts.logger);
     super({ failurePauseMs: FAILURE_PAUSE_MS, ...parts, onState: state.say });
     this.#parts = parts;
     this.#state = state;

@@ -41,11 +41,11 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
   return new Observable<ChainEvent>((subscriber) => {
     const pending = new Set<() => void>();
     /** The tip when an event was last delivered. */
-    let told = chain.tip;
+    let deliveredTip = chain.tip;
 
     const deliver = (event: Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>): Promise<void> =>
       new Promise((resolve) => {
-        told = chain.tip;
+        deliveredTip = chain.tip;
         const acknowledge = (): void => {
           pending.delete(acknowledge);
           resolve();
@@ -77,7 +77,7 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
         (unlock) => {
           isWaiting = false;
           unlock();
-          if (chain.tip !== told) void deliver({ type: 'settled' });
+          if (chain.tip !== deliveredTip) void deliver({ type: 'settled' });
         },
         () => undefined // the chain was closed
       );

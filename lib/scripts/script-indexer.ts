@@ -3,7 +3,7 @@
 
 import { FAILURE_PAUSE_MS } from '../follow/follow-loop';
 import { scrubAgainAndAgain } from '../follow/scrub';
-import { ToldState } from '../follow/told-state';
+import { LoggedState } from '../follow/logged-state';
 import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
 import { stateSentence } from './progress';
@@ -39,7 +39,7 @@ export class ScriptIndexer {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<ScriptsState>;
   readonly #options: ScriptIndexerOptions;
-  readonly #state: ToldState<ScriptsState>;
+  readonly #state: LoggedState<ScriptsState>;
   readonly #sync: ScriptSync;
   readonly #abort = new AbortController();
   #scrubbing: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ export class ScriptIndexer {
   constructor(options: ScriptIndexerOptions) {
     this.#options = options;
     const { store, index, node } = options;
-    this.#state = new ToldState<ScriptsState>({ phase: 'loading' }, stateSentence, options.logger);
+    this.#state = new LoggedState<ScriptsState>({ phase: 'loading' }, stateSentence, options.logger);
     this.state$ = this.#state.state$;
     const watch = new ScriptWatch();
     this.watched = watch;

@@ -60,7 +60,7 @@ export class Feed extends Loop {
   #mayRewindTo: Buffer | undefined;
   #pauseMs: number = FIRST_PAUSE_MS;
   /** What was logged last, so that it is not logged again each second. */
-  #told = '';
+  #lastLine = '';
   #waitsForTerm: (() => void)[] = [];
   #written = 0;
   readonly #connections = new ConnectionCount();
@@ -123,16 +123,16 @@ export class Feed extends Loop {
     const error = errorOf(caught);
     if (error.name === 'AbortError') return;
     if (error instanceof FencedError || error instanceof LogGoneError) {
-      this.#tell(`This node no longer leads the fleet: ${error.message}.`);
+      this.#logNew(`This node no longer leads the fleet: ${error.message}.`);
       await this.#pause(FIRST_PAUSE_MS);
       return;
     }
     if (error instanceof LessWorkError) {
-      this.#tell(`This node does not lead the fleet: ${error.message}.`);
+      this.#logNew(`This node does not lead the fleet: ${error.message}.`);
       await this.#pause(IDLE_MS);
       return;
     }
-    this.#tell(`The fleet is not fed: ${error.message}.`);
+    this.#logNew(`The fleet is not fed: ${error.message}.`);
     await this.#pause(this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
   }
@@ -148,7 +148,7 @@ export class Feed extends Loop {
     const answers = answersOf({ node, term: () => this.#term, rewind: (hash) => this.#rewind(hash) });
     this.#responder = new Responder(bus, this.#subjects, answers);
     this.#pauseMs = FIRST_PAUSE_MS;
-    this.#told = '';
+    this.#lastLine = '';
     logger.info(`Connected to NATS at ${bus.connection.getServer()}, as ${name}.`);
     const most = bus.mostBytes();
     if (most < ENOUGH_PAYLOAD) logger.warning(`NATS takes messages of ${most} bytes: set max_payload to 8MB, so that blocks fit into one.`);
@@ -174,7 +174,7 @@ export class Feed extends Loop {
       const term = await Term.open(parts, end);
       await term.run(end, () => {
         if (this.#term === term) return;
-        this.#tell(`This node leads the fleet, from record ${term.position.sequence} of the log on.`, true);
+        this.#logNew(`This node leads the fleet, from record ${term.position.sequence} of the log on.`, true);
         this.#mayRewindTo = undefined;
         this.#term = term;
         this.#responder?.lead(true);
@@ -223,9 +223,9 @@ export class Feed extends Loop {
     await setTimeout(ms, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
-  #tell(text: string, isGood = false): void {
-    if (text === this.#told) return;
-    this.#told = text;
+  #logNew(text: string, isGood = false): void {
+    if (text === this.#lastLine) return;
+    this.#lastLine = text;
     if (isGood) this.#parts.logger.info(text);
     else this.#parts.logger.warning(text);
   }

@@ -51,8 +51,9 @@ export class Proxies {
    */
   clientOf({ headers, socket: { remoteAddress } }: Forwarded): string | undefined {
     if (this.#isEmpty || remoteAddress === undefined || !this.trusts(remoteAddress)) return remoteAddress;
-    const told = headers['x-forwarded-for'];
-    const hops = told === undefined ? undefined : (Array.isArray(told) ? told.join() : told).split(',').map((hop) => addressIn(hop.trim()));
+    const named = headers['x-forwarded-for'];
+    const hops =
+      named === undefined ? undefined : (Array.isArray(named) ? named.join() : named).split(',').map((hop) => addressIn(hop.trim()));
     const { forwarded } = headers;
     const standard = forwarded?.split(',').map(forwardedFor);
     const [client, other] = [hops, standard].map((list) => list && this.#lastClient(list));

@@ -9,7 +9,7 @@ interface Phase {
   readonly phase: string;
 }
 
-export class ToldState<State extends Phase> {
+export class LoggedState<State extends Phase> {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<State>;
   readonly #state: BehaviorSubject<State>;
