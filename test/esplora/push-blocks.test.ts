@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { needsNode } from '../support/fleet';
+import { KeyWallet } from '../support/key-wallet';
+import { PushingNode } from '../support/pushing-node';
+import { entryOf, mine } from '../support/regtest-node';
+import { until } from '../support/until';
+import type { HostFullBlock } from '../support/bcoin';
+import type { Faucet } from '../support/faucet';
+import type { PushClient } from '../support/push-client';
+import type { ServedNode } from '../support/served-node';
+
+const PAID = 50_000;
+const TIMEOUT_MS = 60_000;
+
+interface ToldBlock {
+  readonly id: string;
+  readonly height: number;
+}
+
+const heightsOf = (told: unknown): number[] => (told as ToldBlock[]).map(({ height }) => height);
+
+describe('blocks and pool over mempool’s WebSocket', () => {
+  let pushing: PushingNode;
+  let served: ServedNode;
+  let faucet: Faucet;
+
+  before(async function () {
+    this.timeout(TIMEOUT_MS);
+    pushing = await PushingNode.open();
+    ({ served, faucet } = pushing);
+  });
+  after(() => pushing.close());
+  afterEach(() => pushing.leave());
+
+  const client = (): Promise<PushClient> => pushing.client();
+  const esplora = (path: string): Promise<unknown> => pushing.esplora(path);
+
+  it('tells a new client the last blocks, the pool and recommended fees', async () => {
+    const { node } = served;
+    const [{ blocks, mempoolInfo, fees } = {}] = await (await client()).ask({ action: 'init' });
+    const { height } = node.chain;
+    expect(heightsOf(blocks)).to.deep.equal(Array.from({ length: 8 }, (_, i) => height - 7 + i));
+    expect((blocks as unknown[]).toReversed()).to.deep.equal(((await esplora('/v1/blocks')) as unknown[]).slice(0, 8));
+    expect(mempoolInfo).to.include({ size: 0 });
+    expect(fees).to.deep.equal(await esplora('/v1/fees/precise'));
+  });
+
+  it('tells each new block until a client no longer wants that, and a reorganization with the blocks that are left', async () => {
+    const { node } = served;
+    const own = await client();
+    const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks', 'mempool-blocks', 7] });
+    expect(heightsOf(blocks).at(-1)).to.equal(node.chain.height);
+    expect(await own.ask({ action: 'want', data: ['blocks'] })).to.deep.equal([]);
+    await mine(node, 1);
+    const told = (await own.next('block')) as ToldBlock;
+    expect(told).to.deep.equal(await esplora(`/v1/block/${told.id}`));
+    expect(told.height).to.equal(node.chain.height);
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    const [side] = await mine(node, 1, fork ?? undefined);
+    await mine(node, 1, side && (await entryOf(node, side)));
+    expect(heightsOf(await own.next('blocks')).at(-1)).to.equal(node.chain.height - 2);
+    expect(await own.next('block')).to.include({ height: node.chain.height - 1 });
+    expect(await own.next('block')).to.include({ height: node.chain.height });
+    await own.ask({ action: 'want', data: [] });
+    const other = await client();
+    await other.ask({ action: 'want', data: ['blocks'] });
+    await mine(node, 1);
+    await other.next('block');
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells only the last blocks if many come at once', async () => {
+    const { node } = served;
+    await mine(node, 9);
+    const own = await client();
+    await own.ask({ action: 'want', data: ['blocks'] });
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 9);
+    const side = (await mine(node, 9, fork ?? undefined)).at(-1);
+    await mine(node, 1, side && (await entryOf(node, side)));
+    expect(heightsOf(await own.next('blocks'))).to.deep.equal(Array.from({ length: 8 }, (_, i) => node.chain.height - 7 + i));
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells a block that comes during the first answer after that answer', async () => {
+    const { node } = served;
+    // There were no listeners, so the sizes of these blocks have to be read.
+    await mine(node, 8);
+    const block = (await node.miner.cpu.mineBlock(node.chain.tip)) as HostFullBlock; // nobody stops the miner
+    const { source } = served;
+    const read = source.rawBlock.bind(source);
+    let isAsked = false;
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    source.rawBlock = async (of) => {
+      isAsked = true;
+      if (!of.equals(block.hash())) await held;
+      return read(of);
+    };
+    const own = await client();
+    own.send({ action: 'want', data: ['blocks'] });
+    await until(() => isAsked);
+    await node.chain.add(block);
+    await served.settle();
+    goOn();
+    await until(() => own.told.length === 2);
+    source.rawBlock = read;
+    const [first, second] = own.told;
+    expect(heightsOf(first?.['blocks']).at(-1)).to.equal(node.chain.height - 1);
+    expect(second?.['block']).to.include({ height: node.chain.height });
+  });
+
+  it('does not tell a client the block with which it began, even if others are still to be told', async function () {
+    needsNode(this, "a reader's lock cannot be held from outside");
+    const { node } = served;
+    const [before, own] = [await client(), await client()];
+    await before.ask({ action: 'want', data: ['blocks'] });
+    const block = (await node.miner.cpu.mineBlock(node.chain.tip)) as HostFullBlock; // as above
+    const added = node.chain.add(block);
+    const unlock = await node.chain.locker.lock();
+    await added;
+    const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks'] });
+    expect(heightsOf(blocks).at(-1)).to.equal(node.chain.height);
+    expect(before.told).to.deep.equal([]);
+    unlock();
+    expect(await before.next('block')).to.include({ height: node.chain.height });
+    await mine(node, 1);
+    expect(await own.next('block')).to.include({ height: node.chain.height });
+  });
+
+  it('tells pool and recommended fees to clients that want statistics', async () => {
+    const own = await client();
+    const [stats] = await own.ask({ action: 'want', data: ['stats'] });
+    expect(stats).to.have.keys('mempoolInfo', 'vBytesPerSecond', 'fees', 'transactions', 'da');
+    const { size } = stats?.['mempoolInfo'] as { size: number };
+    await faucet.pays(new KeyWallet().address, PAID);
+    expect(await own.next('mempoolInfo')).to.have.property('size', size + 1);
+  });
+});

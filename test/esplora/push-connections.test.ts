@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
+import { ask, basicAuth } from '../support/http';
+import { KeyWallet } from '../support/key-wallet';
+import { PushClient, refusedWith } from '../support/push-client';
+import { PushingNode } from '../support/pushing-node';
+import { openRestNode } from '../support/rest-node';
+import { until } from '../support/until';
+import type { ServedNode } from '../support/served-node';
+
+const TIMEOUT_MS = 60_000;
+
+describe('connections of mempool’s WebSocket', () => {
+  let pushing: PushingNode;
+  let served: ServedNode;
+
+  before(async function () {
+    this.timeout(TIMEOUT_MS);
+    pushing = await PushingNode.open();
+    ({ served } = pushing);
+  });
+  after(() => pushing.close());
+  afterEach(() => pushing.leave());
+
+  const client = (): Promise<PushClient> => pushing.client();
+
+  it('closes on a message that is not an object, and ignores unknown fields', async () => {
+    for (const text of ['{', 'null', '5', '"x"', '']) {
+      const own = await client();
+      own.socket.send(text);
+      expect(await own.closed(), text).to.equal(1001);
+    }
+    const own = await client();
+    expect(
+      await own.ask(
+        [],
+        {},
+        { action: 'fly' },
+        { 'track-wallet': 'all' },
+        { 'track-mempool-block': 'x' },
+        { 'track-tx': 5 },
+        { action: 'want' }
+      )
+    ).to.deep.equal([]);
+  });
+
+  it('accepts pages of its own origin', async () => {
+    const own = await pushing.client({ Origin: `http://127.0.0.1:${served.port}` });
+    await pushing.client({ Host: 'node.example', Origin: 'https://Node.Example' });
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('ends a connection whose message is longer than a megabyte', async () => {
+    const own = await client();
+    own.socket.send(Buffer.alloc(1_000_001, ' '));
+    expect(await own.closed()).to.equal(1009);
+  });
+
+  it('cuts off a client that never reads, and does not answer it meanwhile', async () => {
+    const own = await client();
+    own.socket.pause();
+    for (let i = 0; i < 10_000; i++) own.socket.send('{"action":"init"}');
+    const other = await client();
+    expect(await other.ask({ action: 'init' })).to.have.length(1);
+    other.socket.terminate();
+    await until(() => served.wallets.sessions.count === 0);
+    own.socket.resume();
+    await own.closed();
+    expect(own.told.length).to.be.lessThan(10_000);
+  });
+
+  it('tolerates connections that break at any moment, and forgets them', async () => {
+    const { address } = new KeyWallet();
+    for (let i = 0; i < 20; i++) {
+      const own = await PushClient.connect(served.port);
+      own.send({ 'track-address': address, 'track-tx': 'cd'.repeat(32), action: 'want', data: ['blocks', 'stats'] });
+      if (i % 2 === 0) await own.ask();
+      own.socket.terminate();
+    }
+    const half = connect(served.port, '127.0.0.1');
+    half.write('GET /api/v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
+    await once(half, 'connect');
+    half.destroy();
+    await until(() => served.wallets.sessions.count === 0);
+    expect(served.wallets.push.tracked).to.equal(0);
+    expect(await (await client()).ask({ action: 'init' })).to.have.length(1);
+  });
+
+  it('is refused with 503 while nothing can be answered, and with 403 to pages of other origins', async () => {
+    const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
+    pushing.ready$.next(false);
+    expect(await refusedWith(url)).to.equal(503);
+    pushing.ready$.next(true);
+    expect(await refusedWith(url, { Origin: 'https://elsewhere.example' })).to.equal(403);
+    expect(await refusedWith(url, { Origin: 'http://127.0.0.1:1' })).to.equal(403);
+    expect(await refusedWith(url, { Origin: 'null' })).to.equal(403);
+    const { status, headers } = await ask(served.port, { path: '/api/v1/ws' });
+    expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
+  });
+});
+
+describe('a node with mempool’s WebSocket', () => {
+  it('limits the number of clients, requires its key, and closes with clients connected', async () => {
+    const key = 'a key of the node';
+    const settings = { 'rest-addresses': true, 'rest-auth': true, 'api-key': key, 'rest-electrum-sessions': 1 };
+    const served = await openRestNode({ settings });
+    const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
+    await until(async () => (await ask(served.port, { path: '/api/blocks/tip/height', headers: basic(key) })).status === 200);
+    expect(await refusedWith(url)).to.equal(401);
+    const client = await PushClient.connect(served.port, basic(key));
+    await client.ask({ 'track-address': new KeyWallet().address, action: 'want', data: ['blocks', 'stats'] });
+    expect(await refusedWith(url, basic(key))).to.equal(503);
+    const closed = client.closed();
+    await served.node.close();
+    expect(await closed).to.equal(1001);
+  });
+
+  it('serves it under the path of the interface, wherever that is', async () => {
+    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-addresses-path': '/esplora' } });
+    await until(async () => (await ask(served.port, { path: '/esplora/blocks/tip/height' })).status === 200);
+    const socket = new WebSocket(`ws://127.0.0.1:${served.port}/esplora/v1/ws`);
+    await once(socket, 'open');
+    socket.terminate();
+    expect((await ask(served.port, { path: '/api/v1/ws' })).status).to.equal(404);
+    await served.node.close();
+  });
+
+  it('has none without addresses', async () => {
+    const served = await openRestNode();
+    expect((await ask(served.port, { path: '/api/v1/ws' })).status).to.equal(404);
+    await served.node.close();
+  });
+});
+
+const basic = (key: string): Record<string, string> => ({ Authorization: basicAuth(`x:${key}`) });

@@ -1,0 +1,163 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { bcoin } from '../support/bcoin';
+import { ask } from '../support/http';
+import { KeyWallet } from '../support/key-wallet';
+import { PushingNode, txidsOf } from '../support/pushing-node';
+import { mine, mineOnly } from '../support/regtest-node';
+import { until } from '../support/until';
+import type { Faucet } from '../support/faucet';
+import type { PushClient } from '../support/push-client';
+import type { ServedNode } from '../support/served-node';
+
+const PAID = 50_000;
+const TIMEOUT_MS = 60_000;
+
+/** A question that is answered when a test lets it. */
+class Held<Asked extends readonly unknown[], Answer> {
+  #goOn: () => void = () => undefined;
+  #ask: () => void = () => undefined;
+  readonly #held = new Promise<void>((resolve) => (this.#goOn = resolve));
+  /** Settles when somebody has asked. */
+  readonly asked = new Promise<void>((resolve) => (this.#ask = resolve));
+  #answer: Promise<Answer> | undefined;
+
+  constructor(readonly real: (...asked: Asked) => Promise<Answer>) {}
+
+  readonly ask = (...asked: Asked): Promise<Answer> => {
+    this.#ask();
+    return (this.#answer ??= this.#held.then(() => this.real(...asked)));
+  };
+
+  /** Resolves after those who asked have the answer. */
+  async goOn(): Promise<void> {
+    this.#goOn();
+    await this.#answer;
+    await setImmediate();
+  }
+}
+
+describe('transactions that are tracked over mempool’s WebSocket', () => {
+  let pushing: PushingNode;
+  let served: ServedNode;
+  let faucet: Faucet;
+
+  before(async function () {
+    this.timeout(TIMEOUT_MS);
+    pushing = await PushingNode.open();
+    ({ served, faucet } = pushing);
+  });
+  after(() => pushing.close());
+  afterEach(() => pushing.leave());
+
+  const client = (): Promise<PushClient> => pushing.client();
+  const esplora = (path: string): Promise<unknown> => pushing.esplora(path);
+
+  it('tells that a transaction enters the pool, is spent there, and is confirmed', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const own = await client();
+    expect(await own.ask({ 'track-tx': 'ab'.repeat(32), 'watch-mempool': true })).to.deep.equal([]);
+    const txid = await faucet.pays(wallet.address, PAID);
+    const [{ tx } = {}] = await own.ask({ 'track-tx': txid.toUpperCase() });
+    expect(tx).to.deep.equal(await esplora(`/tx/${txid}`));
+    const spend = wallet.sends((await ask(served.port, { path: `/api/tx/${txid}/hex` })).body.toString(), PAID, wallet.address, 20_000);
+    const { body } = await ask(served.port, { method: 'POST', path: '/api/tx', body: Buffer.from(spend.hex) });
+    expect(body.toString()).to.equal(spend.txid);
+    expect(await own.next('utxoSpent')).to.deep.equal({ 0: { vin: 0, txid: spend.txid } });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+    const late = await client();
+    expect(await late.ask({ 'track-tx': txid })).to.deep.equal([{ txConfirmed: txid }]);
+    await own.ask({ 'track-tx': 'stop' });
+    await late.ask({ 'track-tx': 'stop' });
+    expect(served.wallets.push.tracked).to.equal(0);
+  });
+
+  describe('while the JSON of a transaction is being made', () => {
+    /** Tracks a transaction. A block confirms it before its JSON is there, and the round ends after that. */
+    const confirmedMeanwhile = async (own: PushClient, request: (txid: string) => object): Promise<string> => {
+      const { transactions, projections } = served.answers;
+      const txid = await faucet.pays(new KeyWallet().address, PAID);
+      const json = new Held(transactions.unconfirmed.bind(transactions));
+      const project = projections.get.bind(projections);
+      const blocks = new Held(async () => project());
+      transactions.unconfirmed = json.ask;
+      own.send(request(txid));
+      await json.asked;
+      projections.get = blocks.ask;
+      await mine(served.node, 1);
+      await blocks.asked;
+      transactions.unconfirmed = json.real;
+      await json.goOn();
+      projections.get = project;
+      await blocks.goOn();
+      return txid;
+    };
+
+    it('its confirmation is kept until after the answer', async () => {
+      const own = await client();
+      const txid = await confirmedMeanwhile(own, (asked) => ({ 'track-tx': asked }));
+      expect(await own.next('tx')).to.include({ txid });
+      expect(await own.next('txConfirmed')).to.equal(txid);
+    });
+
+    it('its confirmation is what is told of it among many', async () => {
+      const own = await client();
+      const txid = await confirmedMeanwhile(own, (asked) => ({ 'track-txs': [asked] }));
+      expect(await own.next('tracked-txs')).to.deep.nested.include({ [`${txid}.confirmed`]: true });
+    });
+  });
+
+  it('tells that a transaction is confirmed that the pool never had', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const { txid, hex } = wallet.sends(
+      (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString(),
+      PAID,
+      wallet.address,
+      20_000
+    );
+    const own = await client();
+    expect(await own.ask({ 'track-tx': txid })).to.deep.equal([]);
+    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(hex, 'hex'))]);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+  });
+
+  it('tells which transaction of the chain replaced one of the pool', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const hex = (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString();
+    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const own = await client();
+    await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address, action: 'want', data: ['blocks'] });
+    await mine(node, 1);
+    await own.next('block');
+    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
+    expect(await own.next('tx')).to.include({ txid: one?.txid });
+    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))]);
+    // All of it in one message.
+    await until(() => own.told.some((told) => 'block' in told));
+    const news = own.told.find((told) => 'block' in told) ?? {};
+    expect(news).to.have.keys('block', 'rbfTransaction', 'address-removed-transactions', 'block-transactions');
+    expect(news['rbfTransaction']).to.deep.equal({ txid: two?.txid });
+    expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one?.txid]);
+    expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
+  });
+
+  it('tells the place of a transaction again that is tracked by itself again', async () => {
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await own.ask({ 'track-txs': [txid] });
+    const track = async (): Promise<unknown> => (await own.ask({ 'track-tx': txid }))[0]?.['txPosition'];
+    const place = await track();
+    expect(place).to.include({ txid });
+    await own.ask({ 'track-tx': 'stop' });
+    expect(await track()).to.deep.equal(place);
+  });
+});

@@ -1,0 +1,75 @@
+// A node with mempool's WebSocket, and its clients.
+
+import { expect } from 'chai';
+import { BehaviorSubject } from 'rxjs';
+import { bcoin } from './bcoin';
+import { Faucet } from './faucet';
+import { ask } from './http';
+import { PushClient } from './push-client';
+import { gatedBy, ServedNode } from './served-node';
+import { until } from './until';
+
+const { segwit } = bcoin.Network.get('regtest').deployments;
+const { threshold: THRESHOLD, window: WINDOW } = segwit;
+
+/** Witnesses are accepted after three of these windows: before the faucet's coins are mature. */
+const SHORT_WINDOW = 30;
+
+const COINS = 30;
+
+export class PushingNode {
+  /** Whether clients may connect. */
+  readonly ready$: BehaviorSubject<boolean>;
+  readonly served: ServedNode;
+  readonly faucet: Faucet;
+  readonly #clients: PushClient[] = [];
+
+  private constructor(served: ServedNode, faucet: Faucet, ready$: BehaviorSubject<boolean>) {
+    this.served = served;
+    this.faucet = faucet;
+    this.ready$ = ready$;
+  }
+
+  static async open(): Promise<PushingNode> {
+    segwit.window = segwit.threshold = SHORT_WINDOW;
+    const ready$ = new BehaviorSubject(true);
+    const settings = { 'rest-max-history': 50, 'rest-electrum-subscriptions': 1_000, 'rest-timeout': 1 };
+    const served = await ServedNode.open({ settings }, gatedBy(ready$));
+    return new PushingNode(served, await Faucet.on(served.node, COINS), ready$);
+  }
+
+  async client(headers?: Readonly<Record<string, string>>): Promise<PushClient> {
+    const made = await PushClient.connect(this.served.port, headers);
+    this.#clients.push(made);
+    return made;
+  }
+
+  /** Ends all connections. Everything that a client tracks must be forgotten when it leaves. */
+  async leave(): Promise<void> {
+    for (const { socket } of this.#clients.splice(0)) socket.terminate();
+    await until(() => this.served.wallets.sessions.count === 0);
+    expect(this.served.wallets.push.tracked).to.equal(0);
+  }
+
+  async close(): Promise<void> {
+    await this.served.node.close();
+    segwit.window = WINDOW;
+    segwit.threshold = THRESHOLD;
+  }
+
+  /** The reply of Esplora's API. */
+  async esplora(path: string): Promise<unknown> {
+    return JSON.parse(await this.text(path)) as unknown;
+  }
+
+  async text(path: string): Promise<string> {
+    return (await ask(this.served.port, { path: `/api${path}` })).body.toString();
+  }
+}
+
+export interface ToldTransaction {
+  readonly txid: string;
+  readonly status: { readonly confirmed: boolean; readonly block_height?: number };
+}
+
+export const txidsOf = (told: unknown): string[] => (told as ToldTransaction[]).map(({ txid }) => txid);
