@@ -44,6 +44,13 @@ export function readMessage(type: Type, bytes: Uint8Array, most: number): unknow
   }
 }
 
+/** A value as the fields of a message, and back. */
+export interface Codec<Value> {
+  toFields(value: Value): object;
+  /** @throws MalformedMessageError, NewerMessageError */
+  fromFields(fields: object): Value;
+}
+
 /** A number of 64 bits as protobufjs reads it. */
 export type Wide = number | { toNumber(): number };
 

@@ -1,16 +1,10 @@
 // The node's state inside records, as the fields of proto/fleet.proto and back: soft forks, and the beat.
 
 import { MalformedMessageError } from './errors';
-import { toHash, toNumber, type Wide } from './schema';
+import { toHash, toNumber, type Codec, type Wide } from './schema';
 import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork, VersionFork } from '../../node/types/soft-forks';
 import type { FeeEstimate, NetworkStatus } from '../../node/types/source';
 import type { Beat, BeatPool } from './records';
-
-interface Codec<Value> {
-  toFields(value: Value): object;
-  /** @throws MalformedMessageError */
-  fromFields(fields: object): Value;
-}
 
 const STATUSES: readonly Bip9Deployment['status'][] = ['defined', 'started', 'locked_in', 'active', 'failed'];
 
