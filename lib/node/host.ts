@@ -189,7 +189,6 @@ export interface HostTransaction {
   witnessHash(): Buffer;
   toRaw(): Buffer;
   getWeight(): number;
-  hasWitness(): boolean;
   /** Runs the scripts of an input by the rules of these flags (script/common.js). @throws bcoin's ScriptError, with its `code` */
   checkInput(index: number, coin: HostOutput, flags: number): void;
   /** The same in another process. */

@@ -95,7 +95,8 @@ export class WebFiles {
   readonly #manifest: Manifest;
 
   /** @throws NotBuiltError */
-  constructor(folder = builtFolder()) {
+  constructor() {
+    const folder = builtFolder();
     try {
       const manifest = (this.#manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest);
       this.#files = new Map(manifest.files.map((name) => [name, readWebFile(join(folder, name))]));

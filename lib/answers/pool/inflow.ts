@@ -9,13 +9,9 @@ const SECONDS = 150;
 export class PoolInflow {
   /** Virtual bytes of each second, by its number modulo SECONDS. */
   readonly #seconds = new Float64Array(SECONDS);
-  readonly #now: () => number;
-  #latest: number;
+  #latest = seconds();
 
-  /** `now`: seconds. */
-  constructor(changes$: Observable<PoolChange>, now: () => number = () => Math.floor(performance.now() / 1_000)) {
-    this.#now = now;
-    this.#latest = now();
+  constructor(changes$: Observable<PoolChange>) {
     changes$.subscribe((change) => {
       if (change.type !== 'enter') return;
       this.#advance();
@@ -30,8 +26,10 @@ export class PoolInflow {
   }
 
   #advance(): void {
-    const now = this.#now();
+    const now = seconds();
     for (let second = Math.max(this.#latest + 1, now - SECONDS + 1); second <= now; second++) this.#seconds[second % SECONDS] = 0;
     this.#latest = now;
   }
 }
+
+const seconds = (): number => Math.floor(performance.now() / 1_000);

@@ -105,15 +105,13 @@ export function requireFew(fields: PsbtMap): void {
 
 const HIGHEST_SEQUENCE = 0xffff_ffff;
 
-const keyOfType = (type: number, data: Buffer = Buffer.alloc(0)): Buffer => Buffer.concat([compactSizeOf(type), data]);
-
 /** `key`: with its type in front; if it is left out, the type is all of it. */
-export function setField(fields: PsbtMap, type: number, value: Buffer, key = keyOfType(type)): void {
+export function setField(fields: PsbtMap, type: number, value: Buffer, key = compactSizeOf(type)): void {
   fields.set(key.toString('latin1'), { type, key, value });
 }
 
 /** The value of the field whose key is the type alone; undefined: there is none. */
-export const fieldOf = (fields: PsbtMap, type: number): Buffer | undefined => fields.get(keyOfType(type).toString('latin1'))?.value;
+export const fieldOf = (fields: PsbtMap, type: number): Buffer | undefined => fields.get(compactSizeOf(type).toString('latin1'))?.value;
 
 /** A number of 32 bits. */
 export const numberIn = (fields: PsbtMap, type: number): number | undefined => fieldOf(fields, type)?.readUInt32LE();

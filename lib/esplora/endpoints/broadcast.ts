@@ -26,6 +26,7 @@ import {
 } from '../errors';
 import { TXID_TEXT } from '../operations';
 import { jsonReply, textReply, type EsploraReply } from '../reply';
+import { stringsIn } from './string-list';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
 const MOST_TRANSACTIONS = 25;
@@ -166,8 +167,8 @@ function readAmount(name: string, request: EsploraRequest): string | null {
 
 /** @throws HttpError 400 */
 function readList(body: Buffer): string[] {
-  const list = parsed(body);
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noTransactionList();
+  const list = stringsIn(body);
+  if (list === undefined) throw noTransactionList();
   if (list.length > MOST_TRANSACTIONS) throw tooManyTransactions(MOST_TRANSACTIONS);
   return list;
 }
@@ -176,12 +177,4 @@ function readList(body: Buffer): string[] {
 function requireTransaction(hex: string, index: number): void {
   if (hex.length < FEWEST_DIGITS || hex.length > MOST_DIGITS) throw badTransactionSize(index);
   if (!/^([0-9a-fA-F]{2})+$/.test(hex)) throw badTransactionHex(index);
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -9,6 +9,7 @@ import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
 import { findHash, joinedReply, jsonReply } from '../reply';
 import { behind, MOST_ASKED, OF_POOL, readMost, TRANSACTIONS } from './script-history';
 import { addressHash, readScriptHash } from './script-name';
+import { stringsIn } from './string-list';
 import type { Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
@@ -113,16 +114,8 @@ const unique = <T extends { readonly txid: Buffer }>(list: readonly T[]): T[] =>
 
 /** SHA-256 of the scripts that a body names, each once, although an address may be written in several ways. @throws HttpError 400 */
 export function hashesIn(body: Buffer, read: ListedKind['read']): Buffer[] {
-  const list = parsed(body);
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noScriptList();
+  const list = stringsIn(body);
+  if (list === undefined) throw noScriptList();
   if (list.length > MOST_SCRIPTS) throw tooManyScripts(MOST_SCRIPTS);
   return [...new Map(list.map(read).map((hash) => [keyOf(hash), hash])).values()];
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 }

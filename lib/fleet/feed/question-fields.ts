@@ -10,9 +10,9 @@ const MOST_TRANSACTIONS = 25;
 const MOST_BLOCK_BYTES = 4_000_000;
 const MOST_METHOD_LENGTH = 100;
 
-/** 32 bytes in wire order. @throws FleetReplyError `refused` */
-export function hashIn(fields: AskedFields, name = 'hash'): Buffer {
-  return asHash(fields[name]);
+/** The field `hash`: 32 bytes in wire order. @throws FleetReplyError `refused` */
+export function hashIn(fields: AskedFields): Buffer {
+  return asHash(fields['hash']);
 }
 
 /** A whole number from 0 to `most`. @throws FleetReplyError `refused` */
