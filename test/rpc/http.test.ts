@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -203,102 +202,6 @@ describe('calls over HTTP', () => {
       'nothing',
       'uptime'
     ]);
-  });
-
-  it('need no credentials if the node requires none', async () => {
-    const { port } = await open();
-    for (const headers of [{}, basic('oracle:oracle'), { Authorization: 'x' }])
-      expect(await new RpcCaller(port, headers).call('getblockcount')).to.equal(0);
-  });
-
-  it('are none for pages of other sites, with which a browser sends the credentials that it remembers', async () => {
-    const { port } = await open(KEY);
-    const statusFor = async (site: string): Promise<number> =>
-      (await new RpcCaller(port, { ...basic('any:sesame'), 'Sec-Fetch-Site': site }).post('{"method":"getblockcount"}')).status;
-    expect(await Promise.all(['cross-site', 'same-site', 'same-origin', 'none'].map(statusFor))).to.deep.equal([403, 403, 200, 200]);
-  });
-
-  it('need the API key, the user’s password, or the cookie; the node’s own calls need the key', async () => {
-    const prefix = await newFolder();
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:open:says me' }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    expect(cookie).to.match(/^__cookie__:[0-9a-f]{64}$/);
-    expect(statSync(join(prefix, 'regtest', '.cookie')).mode & 0o777).to.equal(0o600);
-    for (const credentials of ['any:sesame', ':sesame', 'alice:open:says me', cookie])
-      expect(await new RpcCaller(port, basic(credentials)).call('getblockcount'), credentials).to.equal(0);
-    const [ours, theirs] = ['{"method":"getblockcount","id":1}', '{"method":"listbanned","id":1}'];
-    for (const credentials of ['alice:open:says me', cookie]) {
-      const caller = new RpcCaller(port, basic(credentials));
-      expect(await text(caller, theirs)).to.equal('403 ');
-      expect(await text(caller, `[${ours},${theirs}]`)).to.equal('403 ');
-      // A reader that passes calls on does not know which there are.
-      if (isFleetWanted) expect(await text(caller, '{"method":"nothing","id":1}')).to.equal('403 ');
-      else expect(await text(caller, '{"method":"nothing","id":1}')).to.match(/^404 .*"code":-32601/);
-    }
-    expect((await new RpcCaller(port, basic('any:sesame')).post(`[${ours},${theirs}]`)).status).to.equal(200);
-    for (const headers of [
-      {},
-      basic('alice:x'),
-      basic('alice'),
-      basic('__cookie__:'),
-      basic('bob:open:says me'),
-      { Authorization: 'Bearer x' }
-    ]) {
-      const refused = await new RpcCaller(port, headers).post(ours);
-      expect(refused.status).to.equal(401);
-      expect(refused.headers).to.include({ 'www-authenticate': 'Basic realm="jsonrpc"', 'content-length': '0' });
-    }
-    expect((await new RpcCaller(port, {}).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status).to.equal(401);
-    expect(
-      (await new RpcCaller(port, basic('x:sesame')).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status
-    ).to.equal(200);
-  });
-
-  it('may be limited to some for each user, those of the node among them', async () => {
-    const prefix = await newFolder();
-    const whitelist = 'alice:uptime,listbanned,nothing __cookie__:';
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': whitelist }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    const statusOf = async (credentials: string, method: string): Promise<number> =>
-      (await new RpcCaller(port, basic(credentials)).post(`{"method":"${method}","id":1}`)).status;
-    expect(await statusOf('alice:sesame seeds', 'uptime')).to.equal(200);
-    expect(await statusOf('alice:sesame seeds', 'listbanned')).to.equal(200);
-    expect(await statusOf('alice:sesame seeds', 'nothing')).to.equal(404);
-    expect(await statusOf('alice:sesame seeds', 'getblockcount')).to.equal(403);
-    expect(await statusOf('alice:wrong', 'uptime')).to.equal(401);
-    expect(await statusOf(cookie, 'uptime')).to.equal(403);
-    expect(await statusOf('any:sesame', 'getblockcount')).to.equal(200);
-    const { status } = await new RpcCaller(port, basic('alice:sesame seeds')).post('[{"method":"uptime"},{"method":"getblockcount"}]');
-    expect(status).to.equal(403);
-  });
-
-  it('are none for users who are not in the list once there is one', async () => {
-    const prefix = await newFolder();
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    const statusOf = async (credentials: string): Promise<number> =>
-      (await new RpcCaller(port, basic(credentials)).post('{"method":"uptime","id":1}')).status;
-    expect([await statusOf('alice:sesame seeds'), await statusOf(cookie), await statusOf('any:sesame')]).to.deep.equal([200, 403, 200]);
-  });
-
-  it('have a new cookie at each start and none after the end, and another process’s cookie is left alone', async () => {
-    const prefix = await newFolder();
-    const path = join(prefix, 'regtest', '.cookie');
-    const { node } = await open(KEY, prefix);
-    const first = await readFile(path, 'utf8');
-    await node.close();
-    expect(() => statSync(path)).to.throw('ENOENT');
-    await writeFile(path, 'left behind', { mode: 0o644 });
-    const { node: again, port } = await open(KEY, prefix);
-    const second = await readFile(path, 'utf8');
-    expect(second)
-      .to.match(/^__cookie__:/)
-      .and.not.equal(first);
-    expect(statSync(path).mode & 0o777).to.equal(0o600);
-    expect((await new RpcCaller(port, basic(first)).post('{"method":"uptime"}')).status).to.equal(401);
-    await writeFile(path, 'another’s');
-    await again.close();
-    expect(await readFile(path, 'utf8')).to.equal('another’s');
   });
 
   it('are the node’s own in the older profile', async function () {

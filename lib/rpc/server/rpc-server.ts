@@ -20,7 +20,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
 import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
-import type { Access, Grant } from './access';
+import type { Access, Denial } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
 const MOST_BODY_BYTES = 0x0200_0000;
@@ -74,11 +74,12 @@ export class RpcServer {
   readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const grant = this.#parts.access.grant(request);
-      const body = await this.#bodyOf(request, grant);
-      if (grant === 'missing' || grant === 'wrong') {
-        await this.#refuse(response, grant);
+      if (typeof grant === 'string') {
+        await this.#refuse(request, response, grant);
         return;
       }
+      const { options, unfinished } = this.#parts.serving;
+      const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
       const { calls, isBatch } = parseCalls(body);
       if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
       else {
@@ -86,7 +87,7 @@ export class RpcServer {
         await this.#serve(calls, isBatch, response);
       }
     } catch (error) {
-      await this.#fail(response, error);
+      this.#fail(response, error);
     }
   };
 
@@ -95,28 +96,17 @@ export class RpcServer {
     this.#closing.abort();
   }
 
-  /** @throws HttpError 401, 413, 415 */
-  async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
-    const {
-      unfinished,
-      options: { limits }
-    } = this.#parts.serving;
-    const mayCall = typeof grant === 'function';
-    try {
-      const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
-      return await readBody(request, { ...limits, maxBodyBytes, unfinished, isTrusted: mayCall });
-    } catch (error) {
-      throw error instanceof HttpError && !mayCall ? new HttpError(401, '', UNAUTHORIZED) : error;
-    }
-  }
-
-  async #refuse(response: ServerResponse, grant: 'missing' | 'wrong'): Promise<void> {
-    if (grant === 'wrong') {
-      const { logger, proxies } = this.#parts.serving;
-      logger.debug(`incorrect password attempt from ${proxies.clientOf(response.req) ?? 'a client that has gone'}`);
+  /** Refuses a client that may call nothing: nobody looks at its body. @throws ClientGoneError */
+  async #refuse(request: IncomingMessage, response: ServerResponse, denial: Denial): Promise<void> {
+    const { logger, proxies, options, unfinished } = this.#parts.serving;
+    // Some clients read no reply before they have sent everything.
+    await readBody(request, { ...options.limits, unfinished }).catch(passOverRefusal);
+    if (denial === 'wrong') {
+      logger.debug(`incorrect password attempt from ${proxies.clientOf(request) ?? 'a client that has gone'}`);
       await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
-    this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
+    if (denial === 'forbidden') this.#send(response, 403, [], [NO_BODY]);
+    else this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
   }
 
   /** Waits for the state that the request asks for. @throws HttpError 400, 503; ClientGoneError */
@@ -257,14 +247,13 @@ export class RpcServer {
   }
 
   /** Answers a request that failed as a whole. */
-  async #fail(response: ServerResponse, error: unknown): Promise<void> {
+  #fail(response: ServerResponse, error: unknown): void {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
     const { gate, logger } = this.#parts.serving;
     const { kind, error: known } = refusalOf(error, gate, logger);
     const status = kind === 'busy' ? 503 : known.status;
-    if (status === 401) await this.#refuse(response, 'missing');
-    else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
+    this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
   }
 
   #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
@@ -273,6 +262,11 @@ export class RpcServer {
     const all = status === 204 ? headers : [...headers, 'Content-Length', String(length)];
     this.#parts.serving.responses.sendParts(response, status, all, parts);
   }
+}
+
+/** Of a body that is too long, or encoded, the client is told nothing. @throws ClientGoneError */
+function passOverRefusal(error: unknown): void {
+  if (!(error instanceof HttpError)) throw error;
 }
 
 function definitionOf(call: Call | BadCall): CallDefinition | undefined {
