@@ -2,7 +2,7 @@
 // the connection comes from an address that the operator has named.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { isLoopback } from './address-group';
+import { isLoopback, plainAddress } from './address-group';
 import type { IncomingMessage } from 'node:http';
 
 /** As many proxies in a row as are looked at. */
@@ -36,7 +36,7 @@ export class Proxies {
   /** Whether an address is that of a proxy. */
   trusts(address: string): boolean {
     if (this.#isEmpty) return false;
-    const plain = withoutMapping(address);
+    const plain = plainAddress(address);
     const version = isIP(plain);
     return version !== 0 && this.#list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
   }
@@ -80,7 +80,5 @@ function forwardedFor(element: string): string | undefined {
 function addressIn(text: string): string | undefined {
   const [, bracketed, version4, version6] = NODE.exec(text) ?? [];
   const address = bracketed ?? version4 ?? version6 ?? '';
-  return isIP(address) === 0 ? undefined : withoutMapping(address);
+  return isIP(address) === 0 ? undefined : plainAddress(address);
 }
-
-const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
