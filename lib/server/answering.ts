@@ -69,7 +69,7 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
       const minimum = minimumOf(req, waitingReads.log);
       if (minimum !== undefined) {
         if (options.auth) requireApiKey(req, host);
-        await waitingReads.until(minimum, shown, req.socket);
+        await waitingReads.until(minimum, shown, req);
       }
       await next();
       const reply = context.reply as R; // the routes answer, or throw

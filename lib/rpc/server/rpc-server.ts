@@ -113,7 +113,7 @@ export class RpcServer {
   async #untilShown(request: IncomingMessage): Promise<void> {
     const { waitingReads, shown } = this.#parts.serving;
     const minimum = minimumOf(request, waitingReads.log);
-    if (minimum !== undefined) await waitingReads.until(minimum, shown, request.socket);
+    if (minimum !== undefined) await waitingReads.until(minimum, shown, request);
   }
 
   /** Answers the calls and sends the reply. */

@@ -2,7 +2,7 @@
 // the connection comes from an address that the operator has named.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { isLoopback, plainAddress } from './address-group';
+import { groupOf, isLoopback, plainAddress } from './address-group';
 import type { IncomingMessage } from 'node:http';
 
 /** As many proxies in a row as are looked at. */
@@ -43,6 +43,11 @@ export class Proxies {
 
   /** Whether an address is of the node's machine and its own: through a proxy there, clients come from elsewhere. */
   readonly isOwn = (address: string): boolean => isLoopback(address) && !this.trusts(address);
+
+  /** Whose share of a limit a client has; undefined: clients of the node's machine have none, only the limit of all. */
+  shareOf(address: string | undefined): string | undefined {
+    return address === undefined || this.isOwn(address) ? undefined : groupOf(address);
+  }
 
   /**
    * The address of the client that makes a request: of the connection, or if that is of a proxy, the last one in the headers that is not.
