@@ -4,9 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
+import { WrongPasswords } from '../../lib/rpc/server/wrong-passwords';
 import { isFleetWanted } from '../support/fleet';
 import { newFolder } from '../support/folders';
-import { openSocket } from '../support/http';
+import { ask, askInOneWrite, openSocket, type RawRequest } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { basic, RpcCaller } from '../support/rpc';
 import type { TestFullNode } from '../support/bcoin';
@@ -105,6 +106,40 @@ describe('who may call', () => {
     expect(
       (await new RpcCaller(port, basic('x:sesame')).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status
     ).to.equal(200);
+  });
+
+  it('is not guessed any faster over many connections: wrong passwords of one client are answered one after the other', async () => {
+    const passwords = new WrongPasswords();
+    const order: string[] = [];
+    const wrong = (address: string): Promise<void> => passwords.delay(address).finally(() => order.push(address));
+    await Promise.all([wrong('2001:db8::1'), wrong('2001:db8::2'), wrong('2001:db8::3'), wrong('192.0.2.1')]);
+    expect(order).to.deep.equal(['2001:db8::1', '192.0.2.1', '2001:db8::2', '2001:db8::3']);
+    const waiting = Array.from({ length: 16 }, (_, i) => {
+      expect(passwords.areTooMany('2001:db8::1')).to.equal(false);
+      return wrong(`2001:db8::${i}`);
+    });
+    expect([passwords.areTooMany('2001:db8::ffff'), passwords.areTooMany('192.0.2.1')]).to.deep.equal([true, false]);
+    passwords.close();
+    await Promise.all(waiting);
+    expect(passwords.areTooMany('2001:db8::1')).to.equal(false);
+  });
+
+  it('is nobody at an address of which many wrong passwords wait', async () => {
+    const { port } = await open(KEY);
+    const call = (credentials: string): RawRequest => ({
+      method: 'POST',
+      path: '/',
+      headers: basic(credentials),
+      body: Buffer.from('{"method":"getblockcount"}')
+    });
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): unknown => warnings.push(name);
+    process.on('warning', warned);
+    const replies = await askInOneWrite(port, [...Array.from({ length: 16 }, (_, i) => call(`x:${i}`)), call('x:sesame')]);
+    expect(replies.map(({ status }) => status)).to.deep.equal([...Array<number>(16).fill(401), 503]);
+    expect((await ask(port, call('x:sesame'))).status).to.equal(200);
+    process.off('warning', warned);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('is limited to some calls for each user, those of the node among them', async () => {

@@ -1,10 +1,9 @@
 // Takes calls over HTTP and replies to them: access, slots of the work queue, and the forms of replies and errors (httprpc.cpp of Bitcoin
 // Core). Calls that are the node's own are passed on to it one by one.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
 import { minimumOf, sequenceHeaders } from '../../server/consistency/minimum';
-import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
+import { errorHeaders, queueFull, HttpError, RETRY_AFTER, type HeaderList } from '../../server/errors';
 import { NO_BODY, readBody } from '../../server/http/body';
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
@@ -16,6 +15,7 @@ import { CALLS } from '../call-table';
 import { isOwnCall, ownAnswer, ownCallWaits } from '../own-calls';
 import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
+import { WrongPasswords } from './wrong-passwords';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
 import type { InterfaceTimes } from '../../server/figures/request-times';
@@ -25,15 +25,20 @@ import type { Access, Denial } from './access';
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
 const MOST_BODY_BYTES = 0x0200_0000;
 
-/** A delay that deters guessing; it holds up only the client. */
-const WRONG_PASSWORD_MS = 250;
-
 /** Texts up to this length are concatenated. */
 const SMALL_BYTES = 65_536;
 
 const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
 const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
+
+/** How a client is refused whose body nobody looks at. `later`: it has sent too many wrong passwords. */
+const REFUSALS: Readonly<Record<Denial | 'later', readonly [status: number, headers: HeaderList]>> = {
+  forbidden: [403, []],
+  missing: [401, UNAUTHORIZED],
+  wrong: [401, UNAUTHORIZED],
+  later: [503, RETRY_AFTER]
+};
 
 export interface RpcServerParts {
   readonly serving: HttpServing;
@@ -59,7 +64,7 @@ interface Job {
 
 export class RpcServer {
   readonly #parts: RpcServerParts;
-  readonly #closing = new AbortController();
+  readonly #wrongPasswords = new WrongPasswords();
   readonly #active = new Set<ActiveCall>();
 
   constructor(parts: RpcServerParts) {
@@ -73,12 +78,13 @@ export class RpcServer {
 
   readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      const grant = this.#parts.access.grant(request);
+      const { options, unfinished, proxies } = this.#parts.serving;
+      const address = proxies.clientOf(request) ?? '';
+      const grant = this.#wrongPasswords.areTooMany(address) ? 'later' : this.#parts.access.grant(request);
       if (typeof grant === 'string') {
-        await this.#refuse(request, response, grant);
+        await this.#refuse(request, response, grant, address);
         return;
       }
-      const { options, unfinished } = this.#parts.serving;
       const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
       const { calls, isBatch } = parseCalls(body);
       if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
@@ -93,20 +99,18 @@ export class RpcServer {
 
   /** Ends the delays of refused requests. */
   close(): void {
-    this.#closing.abort();
+    this.#wrongPasswords.close();
   }
 
-  /** Refuses a client that may call nothing: nobody looks at its body. @throws ClientGoneError */
-  async #refuse(request: IncomingMessage, response: ServerResponse, denial: Denial): Promise<void> {
-    const { logger, proxies, options, unfinished } = this.#parts.serving;
+  /** `address`: the client's. @throws ClientGoneError */
+  async #refuse(request: IncomingMessage, response: ServerResponse, refusal: keyof typeof REFUSALS, address: string): Promise<void> {
+    const { logger, options, unfinished } = this.#parts.serving;
+    if (refusal === 'wrong') logger.debug(`incorrect password attempt from ${address === '' ? 'a client that has gone' : address}`);
+    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address) : undefined;
     // Some clients read no reply before they have sent everything.
     await readBody(request, { ...options.limits, unfinished }).catch(passOverRefusal);
-    if (denial === 'wrong') {
-      logger.debug(`incorrect password attempt from ${proxies.clientOf(request) ?? 'a client that has gone'}`);
-      await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-    }
-    if (denial === 'forbidden') this.#send(response, 403, [], [NO_BODY]);
-    else this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
+    await delayed;
+    this.#send(response, ...REFUSALS[refusal], [NO_BODY]);
   }
 
   /** Waits for the state that the request asks for. @throws HttpError 400, 503; ClientGoneError */
