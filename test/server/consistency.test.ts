@@ -1,23 +1,26 @@
+import { createServer, type IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { NEVER, Subject } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
+import { jsonReply } from '../../lib/rest/format';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { WaitingReads } from '../../lib/server/consistency/waiting-reads';
 import { MOST_WAITING_READS } from '../../lib/server/limits';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { serveRoutes } from '../support/endpoints';
 import { ask, openSocket, requestBytes, type RawReply, type RawRequest } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
-import type { IncomingMessage } from 'node:http';
 import type { HeaderRecord } from '../../lib/index/types';
 import type { HostTransaction } from '../../lib/node/host';
+import type { Reply } from '../../lib/server/http/reply';
 
 const ZEROS = '0'.repeat(64);
 const RING = bcoin.KeyRing.generate();
@@ -255,6 +258,18 @@ describe('answers of one block', () => {
     tip.height = 1;
     moved$.next();
     await again;
+  });
+
+  it('are refused in place of one that a reorganization has made too old, and its memory is free again', async () => {
+    const [before, after] = [{ height: 5 }, { height: 4, hash: Buffer.alloc(32) }] as HeaderRecord[]; // nothing else of them is read
+    let released = 0;
+    const endpoint = (): Promise<Reply> => Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), tip: after, release: () => released++ });
+    const server = createServer();
+    const shown = new ShownTip(() => before ?? expect.fail('a tip'));
+    const port = await serveRoutes(server, [{ prefix: '/rest/held', endpoint, readsBody: false, isHeavy: () => false }], { shown });
+    const reply = await ask(port, { path: '/rest/held', headers: { 'X-Rest-Min-Tip': '5' } });
+    server.close();
+    expect([reply.status, released]).to.deep.equal([503, 1]);
   });
 
   it('are not waited for while nothing is answered: the gate says why', async () => {
