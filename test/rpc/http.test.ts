@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
@@ -9,6 +9,7 @@ import { BlockForms, type BlockText } from '../../lib/answers/blocks/block-forms
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
+import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext, servingOf } from '../support/endpoints';
@@ -21,6 +22,8 @@ import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Context } from 'mocha';
+import type { HeaderRecord } from '../../lib/index/types';
+import type { HttpServing } from '../../lib/server/serving';
 
 const MODERN = { 'rest-core': 'modern' };
 const KEY = { 'api-key': 'sesame' };
@@ -268,44 +271,76 @@ describe('calls over HTTP', () => {
     expect(await caller.call('getblockcount')).to.equal(0);
   });
 
-  it('release the memory of answers when the client leaves in the middle of a batch', async () => {
-    const { rest } = await open();
-    const { http: host, node, reader } = rest;
-    let [asked, released] = [0, 0];
-    const clients: Socket[] = [];
-    class HeldForms extends BlockForms {
-      override text(): Promise<BlockText> {
+  describe('answered by hand', () => {
+    let server: Server;
+    let clients: Socket[];
+    /** For a block. */
+    let call: string;
+
+    /** Serves calls whose texts of blocks are these. */
+    const serve = async (blockText: () => Promise<BlockText>, changes: Partial<HttpServing> = {}): Promise<void> => {
+      const { http: host, node, reader, tip$ } = (await open()).rest;
+      class GivenForms extends BlockForms {
+        override text = blockText;
+      }
+      const answers = endpointContext(node, reader);
+      const context = {
+        ...answers,
+        blockForms: new GivenForms(answers),
+        ...{ host, index: { state: { phase: 'live', height: 0 } as const, tip$ }, version: '', notifiers: [], closing$: NEVER },
+        ...{ document: () => Buffer.alloc(0), scripts: () => undefined, help: () => '', active: () => [] }
+      };
+      const calls = new RpcServer({ serving: servingOf(host.server, changes), context, access: new Access({ host, node }) });
+      server = createServer((request, response) => void calls.handle(request, response)).listen(0, '127.0.0.1');
+      clients = [];
+      server.on('connection', (socket) => clients.push(socket));
+      await once(server, 'listening');
+      call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
+    };
+    const requestWith = (body: string, headers = {}): RawRequest => ({ method: 'POST', path: '/', headers, body: Buffer.from(body) });
+
+    afterEach(() => server.close());
+
+    it('release the memory of answers when the client leaves in the middle of a batch', async () => {
+      let [asked, released] = [0, 0];
+      await serve(() => {
         if (asked++ === 0) return Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false });
         clients[0]?.destroy();
         return Promise.reject(new ClientGoneError('left'));
-      }
-    }
-    const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
-    const answers = endpointContext(node, reader);
-    const context = {
-      ...answers,
-      blockForms: new HeldForms(answers),
-      host,
-      index,
-      version: '',
-      notifiers: [],
-      closing$: NEVER,
-      document: () => Buffer.alloc(0),
-      scripts: () => undefined,
-      help: () => '',
-      active: () => []
-    };
-    const calls = new RpcServer({ serving: servingOf(host.server), context, access: new Access({ host, node }) });
-    const server = createServer((request, response) => void calls.handle(request, response)).listen(0, '127.0.0.1');
-    server.on('connection', (socket) => clients.push(socket));
-    await once(server, 'listening');
-    const call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
-    const body = Buffer.from(`[${call},${call},${call}]`);
-    const socket = await openSocket((server.address() as AddressInfo).port);
-    socket.write(requestBytes({ method: 'POST', path: '/', body }, false));
-    await untilClosed(socket);
-    server.close();
-    expect([asked, released]).to.deep.equal([2, 1]);
+      });
+      const socket = await openSocket((server.address() as AddressInfo).port);
+      socket.write(requestBytes(requestWith(`[${call},${call},${call}]`), false));
+      await untilClosed(socket);
+      expect([asked, released]).to.deep.equal([2, 1]);
+    });
+
+    it('are no longer made once the client has left in the middle of a batch', async () => {
+      let [asked, released] = [0, 0];
+      await serve(() => {
+        asked++;
+        clients[0]?.destroy();
+        // As long as a slice.
+        for (const end = performance.now() + 1; performance.now() < end;);
+        return Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false });
+      });
+      const socket = await openSocket((server.address() as AddressInfo).port);
+      socket.write(requestBytes(requestWith(`[${Array<string>(500).fill(call).join()}]`), false));
+      await untilClosed(socket);
+      await until(() => released === asked);
+      expect(asked).to.be.below(10);
+    });
+
+    it('are refused, and their memory is free again, when a reorganization has made them older than the request asks for', async () => {
+      let released = 0;
+      const heights = [5, 5, 4];
+      const tip = { height: 5, hash: Buffer.alloc(32) };
+      const shown = new ShownTip(() => ({ ...tip, height: heights.shift() ?? 4 }) as HeaderRecord); // nothing else of it is read
+      await serve(() => Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false }), { shown });
+      const { port } = server.address() as AddressInfo;
+      const reply = await ask(port, requestWith(`[${call},${call}]`, { 'X-Rest-Min-Tip': '5' }));
+      expect([reply.status, reply.headers['retry-after'], released]).to.deep.equal([503, '1', 2]);
+      expect(reply.body.toString()).to.equal('Service temporarily unavailable: block 5 has not come yet, height 4');
+    });
   });
 
   /** The reply to the byte, except for the clock. */

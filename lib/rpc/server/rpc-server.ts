@@ -2,7 +2,8 @@
 // Core). Calls that are the node's own are passed on to it one by one.
 
 import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
-import { minimumOf, sequenceHeaders } from '../../server/consistency/minimum';
+import { minimumOf, sequenceHeaders, type Minimum } from '../../server/consistency/minimum';
+import { notHereYet } from '../../server/consistency/waiting-reads';
 import { errorHeaders, queueFull, HttpError, RETRY_AFTER, type HeaderList } from '../../server/errors';
 import { NO_BODY, readBody } from '../../server/http/body';
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
@@ -54,6 +55,9 @@ const OWN_CALLS = 'of the node';
 /** The result of a call. */
 type Outcome = { readonly answer: Answer } | { readonly error: CallError };
 
+/** The tips of the states that calls were answered from; undefined: there was none. */
+type Tips = ReadonlySet<HeaderRecord | undefined>;
+
 interface Job {
   readonly call: Call | BadCall;
   readonly isHeavy: boolean;
@@ -89,8 +93,8 @@ export class RpcServer {
       const { calls, isBatch } = parseCalls(body);
       if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
       else {
-        await this.#untilShown(request);
-        await this.#serve(calls, isBatch, response);
+        const minimum = await this.#untilShown(request);
+        await this.#serve(calls, isBatch, response, minimum);
       }
     } catch (error) {
       this.#fail(response, error);
@@ -113,28 +117,36 @@ export class RpcServer {
     this.#send(response, ...REFUSALS[refusal], [NO_BODY]);
   }
 
-  /** Waits for the state that the request asks for. @throws HttpError 400, 503; ClientGoneError */
-  async #untilShown(request: IncomingMessage): Promise<void> {
+  /** Waits for the state that the request asks for, and gives it. @throws HttpError 400, 503; ClientGoneError */
+  async #untilShown(request: IncomingMessage): Promise<Minimum | undefined> {
     const { waitingReads, shown } = this.#parts.serving;
     const minimum = minimumOf(request, waitingReads.log);
     if (minimum !== undefined) await waitingReads.until(minimum, shown, request);
+    return minimum;
   }
 
-  /** Answers the calls and sends the reply. */
-  async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
+  /** Answers the calls and sends the reply. @throws HttpError 503 if the answers are older than the request asks for; ClientGoneError */
+  async #serve(
+    calls: readonly (Call | BadCall)[],
+    isBatch: boolean,
+    response: ServerResponse,
+    minimum: Minimum | undefined
+  ): Promise<void> {
     const { responses } = this.#parts.serving;
     const client = new RpcClient(response.req.socket);
     const slice = new Slice();
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
-    let tip: HeaderRecord | undefined;
+    let tips: Tips;
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
         if (slice.isOver()) await nextTurn();
         jobs.push(this.#jobFor(call));
       }
-      tip = await this.#run(jobs, client, slice, outcomes);
+      tips = await this.#run(jobs, client, slice, outcomes);
+      // In the middle of a reorganization the tip is lower than before.
+      for (const tip of tips) if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw notHereYet(minimum, tip);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
       releaseAll(outcomes);
@@ -143,7 +155,7 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    const state = this.#stateHeaders(tip, outcomes);
+    const state = this.#stateHeaders(tips, outcomes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
     else if (isBatch) this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']));
@@ -153,8 +165,9 @@ export class RpcServer {
     }
   }
 
-  /** Name the block of the answers, and what shows the last change that they made. */
-  #stateHeaders(tip: HeaderRecord | undefined, outcomes: readonly Outcome[]): HeaderList {
+  /** Name the block of the answers if all are of one, and what shows the last change that they made. */
+  #stateHeaders(tips: Tips, outcomes: readonly Outcome[]): HeaderList {
+    const [tip] = tips.size === 1 ? tips : [];
     const [change] = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : [])).slice(-1);
     return [
       ...(tip === undefined ? [] : this.#parts.serving.shown.headersOf(tip)),
@@ -164,9 +177,9 @@ export class RpcServer {
 
   /**
    * Runs the calls in their order: those that may wait without a slot, others that follow one another in one slot. `outcomes` gets the result
-   * of each. Gives the tip of the one state that all of them were answered from, but for those that may wait; undefined: the chain has moved.
+   * of each. Gives the tips of the states that they were answered from, but for those that may wait. @throws HttpError, ClientGoneError
    */
-  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<HeaderRecord | undefined> {
+  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<Tips> {
     const { queue, responses, shown } = this.#parts.serving;
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
@@ -178,7 +191,10 @@ export class RpcServer {
       tips.add(shown.now);
       for (let i = from; i < to; i++) {
         // Most calls never wait, so a long batch would hold the event loop.
-        if (i > from && slice.isOver()) await nextTurn();
+        if (i > from && slice.isOver()) {
+          await nextTurn();
+          requireClient(client);
+        }
         await settle(jobs[i] as Job, i); // within
       }
       tips.add(shown.now);
@@ -190,15 +206,14 @@ export class RpcServer {
       const job = jobs[from] as Job; // within
       if (job.waits) {
         if (slice.isOver()) await nextTurn();
-        if (client.isGone) throw new ClientGoneError('the client left before all of its calls were made');
+        requireClient(client);
         await settle(job, from);
         continue;
       }
       while (jobs[to]?.waits === false) to++;
       await queue.run(client, () => settleAll(from, to), lane);
     }
-    const [tip] = tips;
-    return tips.size === 1 ? tip : undefined;
+    return tips;
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
@@ -286,6 +301,11 @@ function parametersOf({ method, params }: Call, { parameters }: CallDefinition):
     if (error instanceof CallError) return error;
     throw error;
   }
+}
+
+/** @throws ClientGoneError */
+function requireClient({ isGone }: RpcClient): void {
+  if (isGone) throw new ClientGoneError('the client left before all of its calls were made');
 }
 
 /** For answers that will not be sent. */
