@@ -122,36 +122,34 @@ export class Parameters {
 
 const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
 
-/** Puts named parameters into their positions, after the positional ones in `args`. @throws CallError -8 */
+/** Puts named parameters into their positions, behind the positional ones in `args`. @throws CallError -8 */
 export function positional(
   parameters: readonly Pick<Parameter, 'name' | 'members'>[],
   named: Readonly<Record<string, unknown>>
 ): unknown[] {
   const left = new Map(Object.entries(named));
-  const first = left.get('args');
-  const values: unknown[] = Array.isArray(first) ? [...(first as unknown[])] : [];
+  const values: unknown[] = [];
+  let first: { readonly position: number; readonly name: string } | undefined;
+  for (const [position, { name, members = [] }] of parameters.entries()) {
+    // Of several aliases the first in the list counts; another one is then unknown.
+    const given = name.split('|').find((alias) => left.has(alias));
+    const options = members.filter((member) => left.has(member));
+    const [option] = options;
+    if (given === undefined && option === undefined) continue;
+    if (given !== undefined && option !== undefined) throw invalidParameter(`Parameter ${given} conflicts with parameter ${option}`);
+    first ??= { position, name };
+    while (values.length < position) values.push(null);
+    values.push(given === undefined ? Object.fromEntries(options.map((one) => [one, left.get(one)])) : left.get(given));
+    for (const one of given === undefined ? options : [given]) left.delete(one);
+  }
+  const args = left.get('args');
   // Anything but a list is left out, as by Bitcoin Core.
   left.delete('args');
-  for (const [i, { name, members = [] }] of parameters.entries()) {
-    const [member] = members.filter((one) => left.has(one));
-    if (member !== undefined) {
-      if (i < values.length) throw invalidParameter(`Parameter ${member} specified twice both as positional and named argument`);
-      if (left.has(name)) throw invalidParameter(`Parameter ${name} conflicts with parameter ${member}`);
-      while (values.length < i) values.push(null);
-      values.push(Object.fromEntries(members.filter((one) => left.has(one)).map((one) => [one, left.get(one)])));
-      for (const one of members) left.delete(one);
-      continue;
-    }
-    const [given, again] = name.split('|').filter((one) => left.has(one));
-    if (given === undefined) continue;
-    if (again !== undefined) throw invalidParameter(`Parameter ${again} specified multiple times`);
-    if (i < values.length) throw invalidParameter(`Parameter ${given} specified twice both as positional and named argument`);
-    while (values.length < i) values.push(null);
-    values.push(left.get(given));
-    left.delete(given);
-  }
+  const before: readonly unknown[] = Array.isArray(args) ? args : [];
+  if (first !== undefined && first.position < before.length)
+    throw invalidParameter(`Parameter ${first.name} specified twice both as positional and named argument`);
   for (const name of left.keys()) throw invalidParameter(`Unknown named parameter ${name}`);
-  return values;
+  return [...before, ...values.slice(before.length)];
 }
 
 /** The type of a JSON value, as Bitcoin Core names it. */

@@ -69,15 +69,16 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
       const minimum = minimumOf(req, waitingReads.log);
       if (minimum !== undefined) {
         if (options.auth) requireApiKey(req, host);
-        await waitingReads.until(minimum, shown, req.socket);
+        await waitingReads.until(minimum, shown, req);
       }
       await next();
       const reply = context.reply as R; // the routes answer, or throw
+      // Whatever is sent instead: the reply is over then, too.
+      if (reply.release !== undefined) responses.whenOver(res, reply.release);
       const { tip } = context;
       // In the middle of a reorganization the tip is lower than before.
       if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw notHereYet(minimum, tip);
       await responses.endOfTurn();
-      if (reply.release !== undefined) responses.whenOver(res, reply.release);
       const changed = reply.change === undefined ? NO_HEADERS : sequenceHeaders(reply.change);
       const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...changed];
       const tag = words.hasTags && isRead(req) ? tags.of(reply) : undefined;

@@ -105,7 +105,9 @@ export class Serving implements HttpServing {
       readRate: { bytesPerSecond: limits.readRate, windowMs: limits.timeoutMs }
     });
     this.shown = new ShownTip(() => this.reader.read(({ tip }) => tip));
-    this.waitingReads = new WaitingReads(node.position, merge(index.tip$, node.position.moved$, moved$));
+    this.waitingReads = new WaitingReads(node.position, merge(index.tip$, node.position.moved$, moved$), (request) =>
+      this.proxies.shareOf(this.proxies.clientOf(request))
+    );
     this.connections = new Connections(host.server, limits.timeoutMs, CLOSING_MS);
   }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { ElectrumError } from '../../lib/electrum/errors';
 import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
 import { negotiate } from '../../lib/electrum/server/versions';
-import { groupOf, isLoopback } from '../../lib/server/bounds/address-group';
+import { isLoopback } from '../../lib/server/bounds/address-group';
 import { Accounts } from '../../lib/server/bounds/cost';
 import { LineBuffer } from '../../lib/server/sockets/line-buffer';
 
@@ -110,20 +110,6 @@ describe('what a client costs', () => {
     accounts.of('192.0.2.2');
     accounts.sweep(() => false);
     expect(accounts.of('192.0.2.1').isOverdrawn).to.equal(true);
-  });
-
-  it('counts together for all addresses of one customer', () => {
-    expect(groupOf('::ffff:192.0.2.1')).to.equal('192.0.2.1');
-    expect(groupOf('2001:db8:1:2:3:4:5:6')).to.equal('2001:db8:1:2');
-    expect(groupOf('2001:db8::6')).to.equal('2001:db8:0:0');
-    expect(groupOf('fe80::1:2:3:4:5')).to.equal('fe80:0:0:1');
-    expect(['127.0.0.1', '::ffff:127.0.0.2', '::1', '192.0.2.1', '1.127.0.1'].map(isLoopback)).to.deep.equal([
-      true,
-      true,
-      true,
-      false,
-      false
-    ]);
   });
 });
 

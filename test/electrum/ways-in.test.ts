@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connect } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -11,7 +12,7 @@ import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
 import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
 import { LineClient, type Reply } from '../support/line-client';
 import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
+import { ask, requestBytes } from '../support/http';
 import { refusedWith } from '../support/push-client';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
@@ -118,6 +119,20 @@ describe('clients of the Electrum protocol', () => {
     await once(socket, 'open');
     socket.terminate();
     await until(() => served.electrum.sessions === 0);
+  });
+
+  it('are disconnected with a refusal, even if they keep their side of the connection open', async () => {
+    const socket = connect({ port: served.httpPort, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+    const headers = { Connection: 'Upgrade', Upgrade: 'websocket', Origin: 'https://elsewhere.example' };
+    socket.write(requestBytes({ path: '/electrum', headers }, false));
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    expect(reply.toString()).to.match(/^HTTP\/1.1 403 Forbidden\r\n[^]*Pages of this origin may not connect$/);
+    await once(socket, 'end');
+    // Whoever sends to a connection that is no more learns it.
+    await until(() => {
+      if (!socket.destroyed) socket.write('x');
+      return socket.destroyed;
+    });
   });
 
   it('cannot connect while nothing can be answered, and stay connected if they were', async () => {

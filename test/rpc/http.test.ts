@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
@@ -10,6 +9,7 @@ import { BlockForms, type BlockText } from '../../lib/answers/blocks/block-forms
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
+import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext, servingOf } from '../support/endpoints';
@@ -22,6 +22,8 @@ import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Context } from 'mocha';
+import type { HeaderRecord } from '../../lib/index/types';
+import type { HttpServing } from '../../lib/server/serving';
 
 const MODERN = { 'rest-core': 'modern' };
 const KEY = { 'api-key': 'sesame' };
@@ -205,102 +207,6 @@ describe('calls over HTTP', () => {
     ]);
   });
 
-  it('need no credentials if the node requires none', async () => {
-    const { port } = await open();
-    for (const headers of [{}, basic('oracle:oracle'), { Authorization: 'x' }])
-      expect(await new RpcCaller(port, headers).call('getblockcount')).to.equal(0);
-  });
-
-  it('are none for pages of other sites, with which a browser sends the credentials that it remembers', async () => {
-    const { port } = await open(KEY);
-    const statusFor = async (site: string): Promise<number> =>
-      (await new RpcCaller(port, { ...basic('any:sesame'), 'Sec-Fetch-Site': site }).post('{"method":"getblockcount"}')).status;
-    expect(await Promise.all(['cross-site', 'same-site', 'same-origin', 'none'].map(statusFor))).to.deep.equal([403, 403, 200, 200]);
-  });
-
-  it('need the API key, the user’s password, or the cookie; the node’s own calls need the key', async () => {
-    const prefix = await newFolder();
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:open:says me' }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    expect(cookie).to.match(/^__cookie__:[0-9a-f]{64}$/);
-    expect(statSync(join(prefix, 'regtest', '.cookie')).mode & 0o777).to.equal(0o600);
-    for (const credentials of ['any:sesame', ':sesame', 'alice:open:says me', cookie])
-      expect(await new RpcCaller(port, basic(credentials)).call('getblockcount'), credentials).to.equal(0);
-    const [ours, theirs] = ['{"method":"getblockcount","id":1}', '{"method":"listbanned","id":1}'];
-    for (const credentials of ['alice:open:says me', cookie]) {
-      const caller = new RpcCaller(port, basic(credentials));
-      expect(await text(caller, theirs)).to.equal('403 ');
-      expect(await text(caller, `[${ours},${theirs}]`)).to.equal('403 ');
-      // A reader that passes calls on does not know which there are.
-      if (isFleetWanted) expect(await text(caller, '{"method":"nothing","id":1}')).to.equal('403 ');
-      else expect(await text(caller, '{"method":"nothing","id":1}')).to.match(/^404 .*"code":-32601/);
-    }
-    expect((await new RpcCaller(port, basic('any:sesame')).post(`[${ours},${theirs}]`)).status).to.equal(200);
-    for (const headers of [
-      {},
-      basic('alice:x'),
-      basic('alice'),
-      basic('__cookie__:'),
-      basic('bob:open:says me'),
-      { Authorization: 'Bearer x' }
-    ]) {
-      const refused = await new RpcCaller(port, headers).post(ours);
-      expect(refused.status).to.equal(401);
-      expect(refused.headers).to.include({ 'www-authenticate': 'Basic realm="jsonrpc"', 'content-length': '0' });
-    }
-    expect((await new RpcCaller(port, {}).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status).to.equal(401);
-    expect(
-      (await new RpcCaller(port, basic('x:sesame')).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status
-    ).to.equal(200);
-  });
-
-  it('may be limited to some for each user, those of the node among them', async () => {
-    const prefix = await newFolder();
-    const whitelist = 'alice:uptime,listbanned,nothing __cookie__:';
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': whitelist }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    const statusOf = async (credentials: string, method: string): Promise<number> =>
-      (await new RpcCaller(port, basic(credentials)).post(`{"method":"${method}","id":1}`)).status;
-    expect(await statusOf('alice:sesame seeds', 'uptime')).to.equal(200);
-    expect(await statusOf('alice:sesame seeds', 'listbanned')).to.equal(200);
-    expect(await statusOf('alice:sesame seeds', 'nothing')).to.equal(404);
-    expect(await statusOf('alice:sesame seeds', 'getblockcount')).to.equal(403);
-    expect(await statusOf('alice:wrong', 'uptime')).to.equal(401);
-    expect(await statusOf(cookie, 'uptime')).to.equal(403);
-    expect(await statusOf('any:sesame', 'getblockcount')).to.equal(200);
-    const { status } = await new RpcCaller(port, basic('alice:sesame seeds')).post('[{"method":"uptime"},{"method":"getblockcount"}]');
-    expect(status).to.equal(403);
-  });
-
-  it('are none for users who are not in the list once there is one', async () => {
-    const prefix = await newFolder();
-    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' }, prefix);
-    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
-    const statusOf = async (credentials: string): Promise<number> =>
-      (await new RpcCaller(port, basic(credentials)).post('{"method":"uptime","id":1}')).status;
-    expect([await statusOf('alice:sesame seeds'), await statusOf(cookie), await statusOf('any:sesame')]).to.deep.equal([200, 403, 200]);
-  });
-
-  it('have a new cookie at each start and none after the end, and another process’s cookie is left alone', async () => {
-    const prefix = await newFolder();
-    const path = join(prefix, 'regtest', '.cookie');
-    const { node } = await open(KEY, prefix);
-    const first = await readFile(path, 'utf8');
-    await node.close();
-    expect(() => statSync(path)).to.throw('ENOENT');
-    await writeFile(path, 'left behind', { mode: 0o644 });
-    const { node: again, port } = await open(KEY, prefix);
-    const second = await readFile(path, 'utf8');
-    expect(second)
-      .to.match(/^__cookie__:/)
-      .and.not.equal(first);
-    expect(statSync(path).mode & 0o777).to.equal(0o600);
-    expect((await new RpcCaller(port, basic(first)).post('{"method":"uptime"}')).status).to.equal(401);
-    await writeFile(path, 'another’s');
-    await again.close();
-    expect(await readFile(path, 'utf8')).to.equal('another’s');
-  });
-
   it('are the node’s own in the older profile', async function () {
     needsOwnServer(this);
     const prefix = await newFolder();
@@ -365,44 +271,76 @@ describe('calls over HTTP', () => {
     expect(await caller.call('getblockcount')).to.equal(0);
   });
 
-  it('release the memory of answers when the client leaves in the middle of a batch', async () => {
-    const { rest } = await open();
-    const { http: host, node, reader } = rest;
-    let [asked, released] = [0, 0];
-    const clients: Socket[] = [];
-    class HeldForms extends BlockForms {
-      override text(): Promise<BlockText> {
+  describe('answered by hand', () => {
+    let server: Server;
+    let clients: Socket[];
+    /** For a block. */
+    let call: string;
+
+    /** Serves calls whose texts of blocks are these. */
+    const serve = async (blockText: () => Promise<BlockText>, changes: Partial<HttpServing> = {}): Promise<void> => {
+      const { http: host, node, reader, tip$ } = (await open()).rest;
+      class GivenForms extends BlockForms {
+        override text = blockText;
+      }
+      const answers = endpointContext(node, reader);
+      const context = {
+        ...answers,
+        blockForms: new GivenForms(answers),
+        ...{ host, index: { state: { phase: 'live', height: 0 } as const, tip$ }, version: '', notifiers: [], closing$: NEVER },
+        ...{ document: () => Buffer.alloc(0), scripts: () => undefined, help: () => '', active: () => [] }
+      };
+      const calls = new RpcServer({ serving: servingOf(host.server, changes), context, access: new Access({ host, node }) });
+      server = createServer((request, response) => void calls.handle(request, response)).listen(0, '127.0.0.1');
+      clients = [];
+      server.on('connection', (socket) => clients.push(socket));
+      await once(server, 'listening');
+      call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
+    };
+    const requestWith = (body: string, headers = {}): RawRequest => ({ method: 'POST', path: '/', headers, body: Buffer.from(body) });
+
+    afterEach(() => server.close());
+
+    it('release the memory of answers when the client leaves in the middle of a batch', async () => {
+      let [asked, released] = [0, 0];
+      await serve(() => {
         if (asked++ === 0) return Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false });
         clients[0]?.destroy();
         return Promise.reject(new ClientGoneError('left'));
-      }
-    }
-    const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
-    const answers = endpointContext(node, reader);
-    const context = {
-      ...answers,
-      blockForms: new HeldForms(answers),
-      host,
-      index,
-      version: '',
-      notifiers: [],
-      closing$: NEVER,
-      document: () => Buffer.alloc(0),
-      scripts: () => undefined,
-      help: () => '',
-      active: () => []
-    };
-    const calls = new RpcServer({ serving: servingOf(host.server), context, access: new Access({ host, node }) });
-    const server = createServer((request, response) => void calls.handle(request, response)).listen(0, '127.0.0.1');
-    server.on('connection', (socket) => clients.push(socket));
-    await once(server, 'listening');
-    const call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
-    const body = Buffer.from(`[${call},${call},${call}]`);
-    const socket = await openSocket((server.address() as AddressInfo).port);
-    socket.write(requestBytes({ method: 'POST', path: '/', body }, false));
-    await untilClosed(socket);
-    server.close();
-    expect([asked, released]).to.deep.equal([2, 1]);
+      });
+      const socket = await openSocket((server.address() as AddressInfo).port);
+      socket.write(requestBytes(requestWith(`[${call},${call},${call}]`), false));
+      await untilClosed(socket);
+      expect([asked, released]).to.deep.equal([2, 1]);
+    });
+
+    it('are no longer made once the client has left in the middle of a batch', async () => {
+      let [asked, released] = [0, 0];
+      await serve(() => {
+        asked++;
+        clients[0]?.destroy();
+        // As long as a slice.
+        for (const end = performance.now() + 1; performance.now() < end;);
+        return Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false });
+      });
+      const socket = await openSocket((server.address() as AddressInfo).port);
+      socket.write(requestBytes(requestWith(`[${Array<string>(500).fill(call).join()}]`), false));
+      await untilClosed(socket);
+      await until(() => released === asked);
+      expect(asked).to.be.below(10);
+    });
+
+    it('are refused, and their memory is free again, when a reorganization has made them older than the request asks for', async () => {
+      let released = 0;
+      const heights = [5, 5, 4];
+      const tip = { height: 5, hash: Buffer.alloc(32) };
+      const shown = new ShownTip(() => ({ ...tip, height: heights.shift() ?? 4 }) as HeaderRecord); // nothing else of it is read
+      await serve(() => Promise.resolve({ text: Buffer.from('{}\n'), release: () => released++, isLacking: false }), { shown });
+      const { port } = server.address() as AddressInfo;
+      const reply = await ask(port, requestWith(`[${call},${call}]`, { 'X-Rest-Min-Tip': '5' }));
+      expect([reply.status, reply.headers['retry-after'], released]).to.deep.equal([503, '1', 2]);
+      expect(reply.body.toString()).to.equal('Service temporarily unavailable: block 5 has not come yet, height 4');
+    });
   });
 
   /** The reply to the byte, except for the clock. */

@@ -51,7 +51,7 @@ describe('parameters', () => {
     expect(objectOf([[]])).to.deep.equal({});
     expect(failure(() => objectOf({ list: [], options: {}, a: 1 }))).to.equal('-8: Parameter options conflicts with parameter a');
     expect(failure(() => objectOf({ args: [[], {}], a: 1 }))).to.equal(
-      '-8: Parameter a specified twice both as positional and named argument'
+      '-8: Parameter options specified twice both as positional and named argument'
     );
     expect(requireObject({ a: 'x' }, { a: 'string', b: 'bool?' })).to.deep.equal({ a: 'x' });
     for (const [value, words] of [
@@ -69,10 +69,13 @@ describe('parameters', () => {
 
   it('are refused by name as Bitcoin Core does it', () => {
     expect(failure(() => read({ hash: 'ab', color: 1 }))).to.equal('-8: Unknown named parameter color');
-    expect(failure(() => read({ hash: 'ab', verbose: 1, verbosity: 1 }))).to.equal('-8: Parameter verbose specified multiple times');
-    expect(failure(() => read({ args: ['ab'], hash: 'cd' }))).to.equal(
-      '-8: Parameter hash specified twice both as positional and named argument'
-    );
+    expect(failure(() => read({ hash: 'ab', verbose: 1, verbosity: 1 }))).to.equal('-8: Unknown named parameter verbose');
+    const twice = (name: string): string => `-8: Parameter ${name} specified twice both as positional and named argument`;
+    expect(failure(() => read({ args: ['ab'], hash: 'cd' }))).to.equal(twice('hash'));
+    expect(failure(() => read({ args: ['ab', 1], verbose: 1 }))).to.equal(twice('verbosity|verbose'));
+    // The first one that is named is the one that is said, and sooner than what is unknown.
+    expect(failure(() => read({ args: ['ab', 1, 2], count: 2, verbosity: 1, color: 1 }))).to.equal(twice('verbosity|verbose'));
+    expect(failure(() => read({ args: ['ab', 1], count: 2, color: 1 }))).to.equal('-8: Unknown named parameter color');
   });
 
   it('have types, and all wrong ones are named', () => {

@@ -89,6 +89,27 @@ describe('connections', () => {
     for (const socket of [busy, first]) socket.destroy();
   });
 
+  it('make room while the body of their request has yet to come', async () => {
+    let begun = 0;
+    await serve(
+      30_000,
+      (request, response) => {
+        begun++;
+        request.resume().once('end', () => response.end('whole'));
+      },
+      {},
+      undefined,
+      2
+    );
+    const { port } = server.address() as AddressInfo;
+    const unfinished = [await openSocket(port), await openSocket(port)];
+    for (const socket of unfinished) socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc');
+    await until(() => begun === 2);
+    expect(await replyTo(requestBytes({ path: '/' }, true).toString())).to.match(/whole$/);
+    expect([connections.madeRoom, connections.refused]).to.deep.equal([1, 0]);
+    for (const socket of unfinished) socket.destroy();
+  });
+
   it('are refused when replies are due on all that there may be', async () => {
     const waiting: ServerResponse[] = [];
     await serve(30_000, (_, response) => waiting.push(response), {}, undefined, 2);

@@ -1,20 +1,26 @@
+import { createServer, type IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { NEVER } from 'rxjs';
+import { NEVER, Subject } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
+import { jsonReply } from '../../lib/rest/format';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { WaitingReads } from '../../lib/server/consistency/waiting-reads';
 import { MOST_WAITING_READS } from '../../lib/server/limits';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { serveRoutes } from '../support/endpoints';
 import { ask, openSocket, requestBytes, type RawReply, type RawRequest } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
+import type { HeaderRecord } from '../../lib/index/types';
 import type { HostTransaction } from '../../lib/node/host';
+import type { Reply } from '../../lib/server/http/reply';
 
 const ZEROS = '0'.repeat(64);
 const RING = bcoin.KeyRing.generate();
@@ -131,6 +137,19 @@ describe('answers of one block', () => {
         expect((await get('/rest/chaininfo.json', { 'X-Rest-Min-Tip': text })).headers['x-rest-tip'], text).to.equal(named);
     });
 
+    it('are refused at once when it cannot come in time', async () => {
+      const { height } = served.source.tip();
+      const order: string[] = [];
+      const waiting = get('/rest/chaininfo.json', { 'X-Rest-Min-Tip': String(height + 100) }).finally(() => order.push('waiting'));
+      await until(() => served.serving.waitingReads.size === 1);
+      const refused = await get('/rest/chaininfo.json', { 'X-Rest-Min-Tip': String(height + 101) }).finally(() => order.push('refused'));
+      await waiting;
+      expect(order).to.deep.equal(['refused', 'waiting']);
+      expect(refused.body.toString()).to.match(
+        new RegExp(`^Service temporarily unavailable: block ${height + 101} has not come yet, height ${height}`)
+      );
+    });
+
     it('are refused for texts that are no height', async () => {
       for (const text of ['', 'x', '-1', '1.5', '1 abc', `1  ${ZEROS}`, '9999999999', '1, 2']) {
         const reply = await get('/rest/chaininfo.json', { 'X-Rest-Min-Tip': text });
@@ -214,12 +233,51 @@ describe('answers of one block', () => {
     expect(headers['access-control-expose-headers']).to.equal('X-Rest-Tip, X-Rest-Min-Seq');
   });
 
+  it('are waited for by so many requests of one client only', async () => {
+    const clients = ['a', 'b', undefined];
+    const moved$ = new Subject<void>();
+    const tip = { height: 0 };
+    const shown = new ShownTip(() => tip as HeaderRecord); // nothing else of it is read
+    const request = (): Pick<IncomingMessage, 'headers' | 'socket'> => ({ headers: {}, socket: new Socket() });
+    let client: string | undefined;
+    const reads = new WaitingReads({ now: { log: 'log', sequence: 0 } }, moved$, () => client);
+    const began: Promise<void>[] = [];
+    const begin = (): Promise<void> => reads.until({ height: 1, point: undefined }, shown, request());
+    for (client of clients) for (let i = 0; i < MOST_WAITING_READS / 4; i++) began.push(begin());
+    for (client of ['a', 'b']) expect(await caught(begin())).to.have.property('status', 503);
+    client = undefined;
+    began.push(begin());
+    expect(reads.size).to.equal(began.length);
+    tip.height = 1;
+    moved$.next();
+    await Promise.all(began);
+    client = 'a';
+    tip.height = 0;
+    const again = begin();
+    expect(reads.size).to.equal(1);
+    tip.height = 1;
+    moved$.next();
+    await again;
+  });
+
+  it('are refused in place of one that a reorganization has made too old, and its memory is free again', async () => {
+    const [before, after] = [{ height: 5 }, { height: 4, hash: Buffer.alloc(32) }] as HeaderRecord[]; // nothing else of them is read
+    let released = 0;
+    const endpoint = (): Promise<Reply> => Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), tip: after, release: () => released++ });
+    const server = createServer();
+    const shown = new ShownTip(() => before ?? expect.fail('a tip'));
+    const port = await serveRoutes(server, [{ prefix: '/rest/held', endpoint, readsBody: false, isHeavy: () => false }], { shown });
+    const reply = await ask(port, { path: '/rest/held', headers: { 'X-Rest-Min-Tip': '5' } });
+    server.close();
+    expect([reply.status, released]).to.deep.equal([503, 1]);
+  });
+
   it('are not waited for while nothing is answered: the gate says why', async () => {
-    const reads = new WaitingReads({ now: { log: 'log', sequence: 0 } }, NEVER);
+    const reads = new WaitingReads({ now: { log: 'log', sequence: 0 } }, NEVER, () => undefined);
     const shown = new ShownTip(() => {
       throw new IndexUnavailableError('the index is empty');
     });
-    await reads.until({ height: 5, point: undefined }, shown, new Socket());
+    await reads.until({ height: 5, point: undefined }, shown, { headers: {}, socket: new Socket() });
     expect(reads.size).to.equal(0);
   });
 });

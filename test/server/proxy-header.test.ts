@@ -15,13 +15,16 @@ const binary = (versionAndCommand: number, family: number, addresses: Buffer): B
 const ADDRESSES_4 = Buffer.from([192, 0, 2, 7, 10, 0, 0, 1, 0x12, 0x34, 0, 80]);
 const ADDRESSES_6 = Buffer.concat([Buffer.from('20010db8000000000000000000000001', 'hex'), Buffer.alloc(16, 1), Buffer.from([1, 2, 3, 4])]);
 
+const MAPPED = Buffer.concat([Buffer.from('00000000000000000000ffffc0000207', 'hex'), Buffer.alloc(16, 1), Buffer.from([1, 2, 3, 4])]);
+
 const GOOD: readonly (readonly [string, Buffer, string | undefined])[] = [
   ['IPv4 in text', Buffer.from('PROXY TCP4 192.0.2.7 10.0.0.1 56324 443\r\n'), '192.0.2.7'],
   ['IPv6 in text', Buffer.from('PROXY TCP6 2001:db8::1 ::1 56324 443\r\n'), '2001:db8::1'],
   ['an unknown client in text', Buffer.from('PROXY UNKNOWN\r\n'), undefined],
   ['an unknown client with addresses', Buffer.from('PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n'), undefined],
   ['IPv4 in binary', binary(0x21, 0x11, ADDRESSES_4), '192.0.2.7'],
-  ['IPv6 in binary', binary(0x21, 0x21, ADDRESSES_6), '2001:db8:0:0:0:0:0:1'],
+  ['IPv6 in binary', binary(0x21, 0x21, ADDRESSES_6), '2001:db8::1'],
+  ['IPv4 in binary as IPv6', binary(0x21, 0x21, MAPPED), '::ffff:192.0.2.7'],
   ['further fields', binary(0x21, 0x11, Buffer.concat([ADDRESSES_4, Buffer.alloc(100)])), '192.0.2.7'],
   ['the proxy itself', binary(0x20, 0x00, Buffer.alloc(0)), undefined],
   ['a socket of Unix', binary(0x21, 0x31, Buffer.alloc(216)), undefined]

@@ -69,7 +69,7 @@ export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<Ht
     shown: new ShownTip(() => {
       throw new Error('the endpoints of the test answer from no state');
     }),
-    waitingReads: new WaitingReads({ now: { log: 'test', sequence: 0 } }, NEVER),
+    waitingReads: new WaitingReads({ now: { log: 'test', sequence: 0 } }, NEVER, () => undefined),
     ...changes
   };
 }

@@ -5,7 +5,7 @@
 // keeps its text until it is needed for another one; a client that asks for the text meanwhile holds the buffer again. The first text to be
 // dropped is the one that was made last and not asked for again: its memory may still be in the processor's cache, and a client that reads
 // all blocks in a loop then still finds some of them. Texts that were asked for again are dropped only when there is no other, the least
-// recently used first. A holder that never releases costs new memory and nothing else: the garbage collector takes the buffer.
+// recently used first. Every holder has to release: a text whose buffer is held is kept.
 
 import { MadeOnce } from '../../server/cache/made-once';
 import { runInOrder } from '../../turns/slices';

@@ -13,8 +13,8 @@ import type { NodeSource } from '../../node/types/source';
 /** Whether a client has the right to a call. A call that nobody knows is allowed: it is answered with an error. */
 export type Rights = (method: string) => boolean;
 
-/** `missing`: the request has no credentials. */
-export type Grant = Rights | 'missing' | 'wrong';
+/** Why a client may make no call at all. `missing`: the request has no credentials; `wrong`: nobody has them. */
+export type Denial = 'forbidden' | 'missing' | 'wrong';
 
 /** The calls that each user may make, as Bitcoin Core's `rpcwhitelist` has them. */
 export type Whitelists = ReadonlyMap<string, ReadonlySet<string>>;
@@ -27,11 +27,10 @@ export interface AccessParts {
 
 interface User {
   readonly digest: Buffer;
-  readonly rights: Rights;
+  readonly rights: Rights | 'forbidden';
 }
 
 const ALL: Rights = () => true;
-const NONE: Rights = () => false;
 
 export class Access {
   readonly #parts: AccessParts;
@@ -43,20 +42,22 @@ export class Access {
 
   /** `credentials`: `user:password`. */
   allow(credentials: string): void {
-    const { node, whitelists } = this.#parts;
     const user = credentials.slice(0, credentials.indexOf(':'));
+    this.#users.push({ digest: digestOf(credentials), rights: this.#rightsOf(user) });
+  }
+
+  #rightsOf(user: string): User['rights'] {
+    const { node, whitelists } = this.#parts;
+    if (whitelists === undefined) return (method) => CALLS.has(method) || !isOwnCall(method, node);
+    const allowed = whitelists.get(user);
     // As with `rpcwhitelistdefault`: once there is a list, who is not on it may call nothing.
-    const rights: Rights =
-      whitelists === undefined
-        ? (method) => CALLS.has(method) || !isOwnCall(method, node)
-        : (method) => whitelists.get(user)?.has(method) === true;
-    this.#users.push({ digest: digestOf(credentials), rights });
+    return allowed === undefined ? 'forbidden' : (method) => allowed.has(method);
   }
 
   /** Takes the same time for all credentials of the same length. */
-  grant(request: Pick<IncomingMessage, 'headers'>): Grant {
+  grant(request: Pick<IncomingMessage, 'headers'>): Rights | Denial {
     const { host } = this.#parts;
-    if (isOfOtherSite(request)) return NONE;
+    if (isOfOtherSite(request)) return 'forbidden';
     if (!host.needsApiKey) return ALL;
     if (request.headers.authorization === undefined) return 'missing';
     const credentials = credentialsOf(request);

@@ -1,10 +1,10 @@
 // Takes calls over HTTP and replies to them: access, slots of the work queue, and the forms of replies and errors (httprpc.cpp of Bitcoin
 // Core). Calls that are the node's own are passed on to it one by one.
 
-import { setTimeout as delay } from 'node:timers/promises';
 import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
-import { minimumOf, sequenceHeaders } from '../../server/consistency/minimum';
-import { errorHeaders, queueFull, HttpError, type HeaderList } from '../../server/errors';
+import { minimumOf, sequenceHeaders, type Minimum } from '../../server/consistency/minimum';
+import { notHereYet } from '../../server/consistency/waiting-reads';
+import { errorHeaders, queueFull, HttpError, RETRY_AFTER, type HeaderList } from '../../server/errors';
 import { NO_BODY, readBody } from '../../server/http/body';
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { MOST_BYTES_IN_FLIGHT } from '../../server/limits';
@@ -16,17 +16,15 @@ import { CALLS } from '../call-table';
 import { isOwnCall, ownAnswer, ownCallWaits } from '../own-calls';
 import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
+import { WrongPasswords } from './wrong-passwords';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
 import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
-import type { Access, Grant } from './access';
+import type { Access, Denial } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
 const MOST_BODY_BYTES = 0x0200_0000;
-
-/** A delay that deters guessing; it holds up only the client. */
-const WRONG_PASSWORD_MS = 250;
 
 /** Texts up to this length are concatenated. */
 const SMALL_BYTES = 65_536;
@@ -34,6 +32,14 @@ const SMALL_BYTES = 65_536;
 const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
 const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
+
+/** How a client is refused whose body nobody looks at. `later`: it has sent too many wrong passwords. */
+const REFUSALS: Readonly<Record<Denial | 'later', readonly [status: number, headers: HeaderList]>> = {
+  forbidden: [403, []],
+  missing: [401, UNAUTHORIZED],
+  wrong: [401, UNAUTHORIZED],
+  later: [503, RETRY_AFTER]
+};
 
 export interface RpcServerParts {
   readonly serving: HttpServing;
@@ -49,6 +55,9 @@ const OWN_CALLS = 'of the node';
 /** The result of a call. */
 type Outcome = { readonly answer: Answer } | { readonly error: CallError };
 
+/** The tips of the states that calls were answered from; undefined: there was none. */
+type Tips = ReadonlySet<HeaderRecord | undefined>;
+
 interface Job {
   readonly call: Call | BadCall;
   readonly isHeavy: boolean;
@@ -59,7 +68,7 @@ interface Job {
 
 export class RpcServer {
   readonly #parts: RpcServerParts;
-  readonly #closing = new AbortController();
+  readonly #wrongPasswords = new WrongPasswords();
   readonly #active = new Set<ActiveCall>();
 
   constructor(parts: RpcServerParts) {
@@ -73,74 +82,71 @@ export class RpcServer {
 
   readonly handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      const grant = this.#parts.access.grant(request);
-      const body = await this.#bodyOf(request, grant);
-      if (grant === 'missing' || grant === 'wrong') {
-        await this.#refuse(response, grant);
+      const { options, unfinished, proxies } = this.#parts.serving;
+      const address = proxies.clientOf(request) ?? '';
+      const grant = this.#wrongPasswords.areTooMany(address) ? 'later' : this.#parts.access.grant(request);
+      if (typeof grant === 'string') {
+        await this.#refuse(request, response, grant, address);
         return;
       }
+      const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
       const { calls, isBatch } = parseCalls(body);
       if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
       else {
-        await this.#untilShown(request);
-        await this.#serve(calls, isBatch, response);
+        const minimum = await this.#untilShown(request);
+        await this.#serve(calls, isBatch, response, minimum);
       }
     } catch (error) {
-      await this.#fail(response, error);
+      this.#fail(response, error);
     }
   };
 
   /** Ends the delays of refused requests. */
   close(): void {
-    this.#closing.abort();
+    this.#wrongPasswords.close();
   }
 
-  /** @throws HttpError 401, 413, 415 */
-  async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
-    const {
-      unfinished,
-      options: { limits }
-    } = this.#parts.serving;
-    const mayCall = typeof grant === 'function';
-    try {
-      const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
-      return await readBody(request, { ...limits, maxBodyBytes, unfinished, isTrusted: mayCall });
-    } catch (error) {
-      throw error instanceof HttpError && !mayCall ? new HttpError(401, '', UNAUTHORIZED) : error;
-    }
+  /** `address`: the client's. @throws ClientGoneError */
+  async #refuse(request: IncomingMessage, response: ServerResponse, refusal: keyof typeof REFUSALS, address: string): Promise<void> {
+    const { logger, options, unfinished } = this.#parts.serving;
+    if (refusal === 'wrong') logger.debug(`incorrect password attempt from ${address === '' ? 'a client that has gone' : address}`);
+    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address) : undefined;
+    // Some clients read no reply before they have sent everything.
+    await readBody(request, { ...options.limits, unfinished }).catch(passOverRefusal);
+    await delayed;
+    this.#send(response, ...REFUSALS[refusal], [NO_BODY]);
   }
 
-  async #refuse(response: ServerResponse, grant: 'missing' | 'wrong'): Promise<void> {
-    if (grant === 'wrong') {
-      const { logger, proxies } = this.#parts.serving;
-      logger.debug(`incorrect password attempt from ${proxies.clientOf(response.req) ?? 'a client that has gone'}`);
-      await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-    }
-    this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
-  }
-
-  /** Waits for the state that the request asks for. @throws HttpError 400, 503; ClientGoneError */
-  async #untilShown(request: IncomingMessage): Promise<void> {
+  /** Waits for the state that the request asks for, and gives it. @throws HttpError 400, 503; ClientGoneError */
+  async #untilShown(request: IncomingMessage): Promise<Minimum | undefined> {
     const { waitingReads, shown } = this.#parts.serving;
     const minimum = minimumOf(request, waitingReads.log);
-    if (minimum !== undefined) await waitingReads.until(minimum, shown, request.socket);
+    if (minimum !== undefined) await waitingReads.until(minimum, shown, request);
+    return minimum;
   }
 
-  /** Answers the calls and sends the reply. */
-  async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
+  /** Answers the calls and sends the reply. @throws HttpError 503 if the answers are older than the request asks for; ClientGoneError */
+  async #serve(
+    calls: readonly (Call | BadCall)[],
+    isBatch: boolean,
+    response: ServerResponse,
+    minimum: Minimum | undefined
+  ): Promise<void> {
     const { responses } = this.#parts.serving;
     const client = new RpcClient(response.req.socket);
     const slice = new Slice();
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
-    let tip: HeaderRecord | undefined;
+    let tips: Tips;
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
         if (slice.isOver()) await nextTurn();
         jobs.push(this.#jobFor(call));
       }
-      tip = await this.#run(jobs, client, slice, outcomes);
+      tips = await this.#run(jobs, client, slice, outcomes);
+      // In the middle of a reorganization the tip is lower than before.
+      for (const tip of tips) if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw notHereYet(minimum, tip);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
       releaseAll(outcomes);
@@ -149,7 +155,7 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    const state = this.#stateHeaders(tip, outcomes);
+    const state = this.#stateHeaders(tips, outcomes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
     else if (isBatch) this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']));
@@ -159,8 +165,9 @@ export class RpcServer {
     }
   }
 
-  /** Name the block of the answers, and what shows the last change that they made. */
-  #stateHeaders(tip: HeaderRecord | undefined, outcomes: readonly Outcome[]): HeaderList {
+  /** Name the block of the answers if all are of one, and what shows the last change that they made. */
+  #stateHeaders(tips: Tips, outcomes: readonly Outcome[]): HeaderList {
+    const [tip] = tips.size === 1 ? tips : [];
     const [change] = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : [])).slice(-1);
     return [
       ...(tip === undefined ? [] : this.#parts.serving.shown.headersOf(tip)),
@@ -170,9 +177,9 @@ export class RpcServer {
 
   /**
    * Runs the calls in their order: those that may wait without a slot, others that follow one another in one slot. `outcomes` gets the result
-   * of each. Gives the tip of the one state that all of them were answered from, but for those that may wait; undefined: the chain has moved.
+   * of each. Gives the tips of the states that they were answered from, but for those that may wait. @throws HttpError, ClientGoneError
    */
-  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<HeaderRecord | undefined> {
+  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<Tips> {
     const { queue, responses, shown } = this.#parts.serving;
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
@@ -184,7 +191,10 @@ export class RpcServer {
       tips.add(shown.now);
       for (let i = from; i < to; i++) {
         // Most calls never wait, so a long batch would hold the event loop.
-        if (i > from && slice.isOver()) await nextTurn();
+        if (i > from && slice.isOver()) {
+          await nextTurn();
+          requireClient(client);
+        }
         await settle(jobs[i] as Job, i); // within
       }
       tips.add(shown.now);
@@ -196,15 +206,14 @@ export class RpcServer {
       const job = jobs[from] as Job; // within
       if (job.waits) {
         if (slice.isOver()) await nextTurn();
-        if (client.isGone) throw new ClientGoneError('the client left before all of its calls were made');
+        requireClient(client);
         await settle(job, from);
         continue;
       }
       while (jobs[to]?.waits === false) to++;
       await queue.run(client, () => settleAll(from, to), lane);
     }
-    const [tip] = tips;
-    return tips.size === 1 ? tip : undefined;
+    return tips;
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
@@ -257,14 +266,13 @@ export class RpcServer {
   }
 
   /** Answers a request that failed as a whole. */
-  async #fail(response: ServerResponse, error: unknown): Promise<void> {
+  #fail(response: ServerResponse, error: unknown): void {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
     const { gate, logger } = this.#parts.serving;
     const { kind, error: known } = refusalOf(error, gate, logger);
     const status = kind === 'busy' ? 503 : known.status;
-    if (status === 401) await this.#refuse(response, 'missing');
-    else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
+    this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
   }
 
   #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
@@ -273,6 +281,11 @@ export class RpcServer {
     const all = status === 204 ? headers : [...headers, 'Content-Length', String(length)];
     this.#parts.serving.responses.sendParts(response, status, all, parts);
   }
+}
+
+/** Of a body that is too long, or encoded, the client is told nothing. @throws ClientGoneError */
+function passOverRefusal(error: unknown): void {
+  if (!(error instanceof HttpError)) throw error;
 }
 
 function definitionOf(call: Call | BadCall): CallDefinition | undefined {
@@ -288,6 +301,11 @@ function parametersOf({ method, params }: Call, { parameters }: CallDefinition):
     if (error instanceof CallError) return error;
     throw error;
   }
+}
+
+/** @throws ClientGoneError */
+function requireClient({ isGone }: RpcClient): void {
+  if (isGone) throw new ClientGoneError('the client left before all of its calls were made');
 }
 
 /** For answers that will not be sent. */

@@ -1,15 +1,23 @@
 // Which addresses count as one client.
 
-import { isIPv6 } from 'node:net';
+import { isIPv6, SocketAddress } from 'node:net';
+
+/** The address as the system writes it, without a zone. An IPv4 address is one also as `::ffff:…` (RFC 4291, 2.5.5.2). */
+export function plainAddress(address: string): string {
+  if (!isIPv6(address)) return address;
+  const { address: written } = new SocketAddress({ address: address.replace(/%.*/, ''), family: 'ipv6' });
+  return written.replace(/^::ffff:(?=\d+\.)/, '');
+}
 
 /** Whether an address is of the node's machine. */
 export function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address);
+  const plain = plainAddress(address);
+  return plain === '::1' || plain.startsWith('127.');
 }
 
 /** What an internet provider gives to one customer: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function groupOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  const plain = plainAddress(address);
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = plain.split('::');
   const before = head === '' ? [] : head.split(':');

@@ -2,7 +2,7 @@
 // the connection comes from an address that the operator has named.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { isLoopback } from './address-group';
+import { groupOf, isLoopback, plainAddress } from './address-group';
 import type { IncomingMessage } from 'node:http';
 
 /** As many proxies in a row as are looked at. */
@@ -36,13 +36,18 @@ export class Proxies {
   /** Whether an address is that of a proxy. */
   trusts(address: string): boolean {
     if (this.#isEmpty) return false;
-    const plain = withoutMapping(address);
+    const plain = plainAddress(address);
     const version = isIP(plain);
     return version !== 0 && this.#list.check(plain, version === 6 ? 'ipv6' : 'ipv4');
   }
 
   /** Whether an address is of the node's machine and its own: through a proxy there, clients come from elsewhere. */
   readonly isOwn = (address: string): boolean => isLoopback(address) && !this.trusts(address);
+
+  /** Whose share of a limit a client has; undefined: clients of the node's machine have none, only the limit of all. */
+  shareOf(address: string | undefined): string | undefined {
+    return address === undefined || this.isOwn(address) ? undefined : groupOf(address);
+  }
 
   /**
    * The address of the client that makes a request: of the connection, or if that is of a proxy, the last one in the headers that is not.
@@ -80,7 +85,5 @@ function forwardedFor(element: string): string | undefined {
 function addressIn(text: string): string | undefined {
   const [, bracketed, version4, version6] = NODE.exec(text) ?? [];
   const address = bracketed ?? version4 ?? version6 ?? '';
-  return isIP(address) === 0 ? undefined : withoutMapping(address);
+  return isIP(address) === 0 ? undefined : plainAddress(address);
 }
-
-const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -2,7 +2,6 @@
 // that wait. It is one account for all interfaces. Nothing in it is refused: what has been unfinished for longest makes room, since honest
 // clients send a message within seconds.
 
-import { groupOf } from './address-group';
 import { NO_PROXIES, type Forwarded, type Proxies } from './proxies';
 
 /** Messages up to this size have a reserve of their own. */
@@ -128,8 +127,7 @@ export class Unfinished {
    * and those that it trusts have no share, only the limit of all.
    */
   open(address: string | undefined, drop: () => void, isTrusted = false): UnfinishedMessage {
-    const group = address === undefined || isTrusted || this.#proxies.isOwn(address) ? undefined : groupOf(address);
-    return new UnfinishedMessage(this, group, drop);
+    return new UnfinishedMessage(this, isTrusted ? undefined : this.#proxies.shareOf(address), drop);
   }
 
   /** As `open`, for the client that makes a request. */

@@ -4,22 +4,43 @@ import { filter, firstValueFrom, fromEvent, map, merge, share, startWith, timer,
 import { ClientGoneError } from '../../turns/client';
 import { HttpError } from '../errors';
 import { MOST_WAITING_READS, READ_PATIENCE_MS } from '../limits';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeaderRecord } from '../../index/types';
 import type { ReadingPosition } from '../../node/types/fleet';
 import type { Minimum } from './minimum';
 import type { ShownTip } from './shown-tip';
 
+/** The share of the places that one client may take. */
+const CLIENT_SHARE = 0.25;
+
+/** Blocks that may come while a request waits: for a later one it need not wait. */
+const MOST_AHEAD = 100;
+
+/** A request that may wait. */
+type WaitingRequest = Pick<IncomingMessage, 'headers' | 'socket'>;
+
 export class WaitingReads {
   readonly #position: Pick<ReadingPosition, 'now'>;
   readonly #moved$: Observable<unknown>;
   /** When a connection with such requests closes: one listener for all that wait on it. */
   readonly #gone = new WeakMap<Socket, Observable<unknown>>();
+  readonly #shareOf: (request: WaitingRequest) => string | undefined;
   #waiting = 0;
+  /** How many wait of each client that has a share. */
+  readonly #ofClient = new Map<string, number>();
 
-  /** `moved$`: emits after every change of what any interface shows. */
-  constructor(position: Pick<ReadingPosition, 'now'>, moved$: Observable<unknown>) {
+  /**
+   * `moved$`: emits after every change of what any interface shows. `shareOf`: which client's share of the places a request takes; undefined:
+   * nobody's, only one of all places.
+   */
+  constructor(
+    position: Pick<ReadingPosition, 'now'>,
+    moved$: Observable<unknown>,
+    shareOf: (request: WaitingRequest) => string | undefined
+  ) {
     this.#position = position;
+    this.#shareOf = shareOf;
     this.#moved$ = moved$.pipe(share());
   }
 
@@ -34,11 +55,12 @@ export class WaitingReads {
   }
 
   /** Resolves once the state is shown; at once if nothing is answered now. @throws HttpError 503; ClientGoneError */
-  async until(minimum: Minimum, shown: ShownTip, socket: Socket): Promise<void> {
+  async until(minimum: Minimum, shown: ShownTip, request: WaitingRequest): Promise<void> {
     const first = shown.now;
     if (first === undefined || this.#has(minimum, first)) return;
-    if (this.#waiting >= MOST_WAITING_READS) throw notHereYet(minimum, first);
-    this.#waiting++;
+    const client = this.#shareOf(request);
+    if (minimum.height - first.height > MOST_AHEAD || !this.#hasPlaceFor(client)) throw notHereYet(minimum, first);
+    this.#count(client, 1);
     try {
       const end = await firstValueFrom(
         merge(
@@ -48,14 +70,27 @@ export class WaitingReads {
             map(() => 'shown')
           ),
           timer(READ_PATIENCE_MS).pipe(map(() => 'late')),
-          this.#goneOf(socket).pipe(map(() => 'gone'))
+          this.#goneOf(request.socket).pipe(map(() => 'gone'))
         )
       );
       if (end === 'gone') throw new ClientGoneError('the client left before the state that it asked for was there');
       if (end === 'late') throw notHereYet(minimum, shown.now ?? first);
     } finally {
-      this.#waiting--;
+      this.#count(client, -1);
     }
+  }
+
+  #hasPlaceFor(client: string | undefined): boolean {
+    if (this.#waiting >= MOST_WAITING_READS) return false;
+    return client === undefined || (this.#ofClient.get(client) ?? 0) < MOST_WAITING_READS * CLIENT_SHARE;
+  }
+
+  #count(client: string | undefined, by: 1 | -1): void {
+    this.#waiting += by;
+    if (client === undefined) return;
+    const count = (this.#ofClient.get(client) ?? 0) + by;
+    if (count === 0) this.#ofClient.delete(client);
+    else this.#ofClient.set(client, count);
   }
 
   #has({ height, point }: Minimum, tip: HeaderRecord | undefined): boolean {

@@ -68,7 +68,7 @@ export class Connections {
   readonly #pipelined = new WeakMap<Socket, Set<ServerResponse>>();
   readonly #idlest = new Idlest<Socket>(
     () => this.#clients.keys(),
-    (client) => (isReplyDue(client) ? undefined : this.#clients.get(client))
+    (client) => (isRequestWhole(client) ? undefined : this.#clients.get(client))
   );
   /** Undefined for a server without TLS. */
   readonly #handshakes: Handshakes | undefined;
@@ -201,7 +201,7 @@ export class Connections {
     socket.setTimeout(this.#timeoutMs);
   };
 
-  /** Ends the connection that has been without a request for longest; false if replies are due on all of them. */
+  /** Ends the connection whose last request is longest ago; false if whole requests wait for replies on all of them. */
   #makeRoom(): boolean {
     const client = this.#idlest.next();
     if (client === undefined) return false;
@@ -259,6 +259,11 @@ export function refuseHeaders(server: Server, socket: Duplex): void {
 /** Whether a reply to an earlier request has yet to be sent. */
 export function isReplyDue(socket: Duplex): boolean {
   return replyUnderWay(socket) !== undefined;
+}
+
+/** Whether a whole request waits for its reply: the body of another one may not end for minutes. */
+function isRequestWhole(socket: Duplex): boolean {
+  return replyUnderWay(socket)?.req.complete === true;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The header of the PROXY protocol, versions 1 and 2, with which a proxy begins a connection and names the client. Why this is our own:
 // docs/decisions/packages.md. The protocol: https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt
 
-import { isIPv4, isIPv6, type Socket } from 'node:net';
+import { isIPv4, isIPv6, SocketAddress, type Socket } from 'node:net';
 
 const SIGNATURE_2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const SIGNATURE_1 = Buffer.from('PROXY ');
@@ -79,8 +79,10 @@ function addressAt(bytes: Buffer, size: number, more: number, text: (part: Buffe
   return text(bytes.subarray(HEAD_BYTES_2, HEAD_BYTES_2 + size));
 }
 
+/** As the system writes it for connections: HAProxy names clients with IPv4 as `::ffff:…` if only one side of its connection has IPv6. */
 function ipv6Text(part: Buffer): string {
-  return Array.from({ length: 8 }, (_, i) => part.readUInt16BE(2 * i).toString(16)).join(':');
+  const address = Array.from({ length: 8 }, (_, i) => part.readUInt16BE(2 * i).toString(16)).join(':');
+  return new SocketAddress({ address, family: 'ipv6' }).address;
 }
 
 /**

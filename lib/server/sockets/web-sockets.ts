@@ -4,12 +4,12 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
 import { detailsOf } from '../../turns/error-text';
-import { errorHeaders, HttpError, unavailable } from '../errors';
+import { brokenDown, errorHeaders, HttpError, unavailable } from '../errors';
 import { requireApiKey } from '../http/auth';
 import { isUnder, type Takes, type UpgradeListener } from '../http/mount';
 import { Connection, MOST_VALUE_BYTES } from './connection';
 import { FrameTransport } from './frame-transport';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { HttpInterface, Middleware } from '../app';
 import type { Serving } from '../serving';
 import type { Sessions } from './sessions';
@@ -67,7 +67,7 @@ export class WebSockets implements HttpInterface {
       this.#requireWelcome(request);
     } catch (error) {
       if (!(error instanceof HttpError)) logger.error(`request failed: ${detailsOf(error)}`);
-      refuse(socket, error instanceof HttpError ? error : new HttpError(500, 'Internal error; the log of the node has details'));
+      this.#refuse(request.socket, error instanceof HttpError ? error : brokenDown());
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -76,6 +76,16 @@ export class WebSockets implements HttpInterface {
       this.#beginUnder(request.url ?? '')?.(connection, address);
     });
   };
+
+  /** Ends the connection with its reply: the client may keep its own side open for as long as it likes, or not read. */
+  #refuse(socket: Socket, error: HttpError): void {
+    const { slowReaders } = this.#parts.serving.responses;
+    slowReaders.watch(socket);
+    socket.once('close', () => slowReaders.unwatch(socket));
+    socket.once('finish', () => socket.destroy());
+    socket.end(replyOf(error));
+    socket.resume();
+  }
 
   #beginUnder(url: string): BeginOverWebSocket | undefined {
     return Object.entries(this.#parts.paths).find(([path]) => isUnder(path, url))?.[1];
@@ -94,18 +104,18 @@ export class WebSockets implements HttpInterface {
   }
 }
 
-/** Whether a page comes from the host and port to which it connects. Its scheme is not known here: TLS may end in front of the node. */
-function isOwnOrigin(origin: string, { headers: { host } }: IncomingMessage): boolean {
-  const { groups } = /^https?:\/\/(?<host>[^/]+)$/i.exec(origin) ?? {};
-  return host !== undefined && groups?.['host']?.toLowerCase() === host.toLowerCase();
-}
-
-function refuse(socket: Duplex, error: HttpError): void {
+/** An error as a whole reply. */
+function replyOf(error: HttpError): Buffer {
   const { status, message } = error;
   const headers = errorHeaders(error, status);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'Connection: close', 'Content-Type: text/plain'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
   const body = Buffer.from(message);
-  socket.end(Buffer.concat([Buffer.from(`${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n`, 'latin1'), body]));
-  socket.resume();
+  return Buffer.concat([Buffer.from(`${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n`, 'latin1'), body]);
+}
+
+/** Whether a page comes from the host and port to which it connects. Its scheme is not known here: TLS may end in front of the node. */
+function isOwnOrigin(origin: string, { headers: { host } }: IncomingMessage): boolean {
+  const { groups } = /^https?:\/\/(?<host>[^/]+)$/i.exec(origin) ?? {};
+  return host !== undefined && groups?.['host']?.toLowerCase() === host.toLowerCase();
 }
