@@ -41,6 +41,7 @@ describe('the options', () => {
       answerCacheBytes: 67_108_864,
       bootstrap: 'blocks',
       filters: false,
+      spentHashes: false,
       scrubMs: 86_400_000,
       modernPool: false,
       trustedProxies: [],
