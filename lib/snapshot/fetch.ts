@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissingFile } from '../turns/system-errors';
 import { toDisplayHex } from '../bitcoin/hash';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
@@ -26,7 +27,7 @@ import type { SnapshotPlaces, SnapshotWork } from './work';
 
 /** Beside the indexes, so that moving is renaming. */
 const INCOMING = 'snapshot-incoming';
-/** Is there once all has been verified: then what is left to do is to move. */
+/** A copy of the manifest, once all of its files are there and have been verified: then what is left to do is to move. */
 const COMPLETE_NAME = 'complete';
 /** Of a file that has not come whole. */
 const PART = '.part';
@@ -48,21 +49,32 @@ export interface FetchOptions extends SnapshotWork {
 export async function fetchSnapshot(options: FetchOptions): Promise<SnapshotManifest> {
   const { places } = options;
   const incoming = join(places.folder, INCOMING);
-  const alone = (use: () => Promise<SnapshotManifest>): Promise<SnapshotManifest> =>
-    withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, use);
-  if (existsSync(join(incoming, COMPLETE_NAME))) return await alone(() => moveIn(incoming, places));
-  requireNoIndex(places);
   const { manifest, bytes } = await fetchManifest(options);
+  if (!(await isComplete(incoming, bytes))) requireNoIndex(places);
   await mkdir(incoming, { recursive: true, mode: 0o700 });
-  return await alone(async () => {
+  return await withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, async () => {
     // Another call may have ended meanwhile.
-    requireNoIndex(places);
-    await fetchFiles(incoming, manifest.files, options);
-    await writeFile(join(incoming, MANIFEST_NAME), bytes, { mode: 0o600 });
-    await writeFile(join(incoming, COMPLETE_NAME), '', { mode: 0o600, flush: true });
-    await syncFolder(incoming);
-    return await moveIn(incoming, places);
+    if (!(await isComplete(incoming, bytes))) {
+      requireNoIndex(places);
+      await rm(join(incoming, COMPLETE_NAME), { force: true });
+      await syncFolder(incoming);
+      await fetchFiles(incoming, manifest.files, options);
+      await writeFile(join(incoming, COMPLETE_NAME), bytes, { mode: 0o600, flush: true });
+      await syncFolder(incoming);
+    }
+    await moveIn(incoming, places);
+    return manifest;
   });
+}
+
+/** Whether all of this very snapshot has come before, by the bytes of its manifest. */
+async function isComplete(incoming: string, manifest: Buffer): Promise<boolean> {
+  try {
+    return (await readFile(join(incoming, COMPLETE_NAME))).equals(manifest);
+  } catch (error) {
+    if (isMissingFile(error)) return false;
+    throw error;
+  }
 }
 
 function requireNoIndex(places: SnapshotPlaces): void {
@@ -72,7 +84,7 @@ function requireNoIndex(places: SnapshotPlaces): void {
 }
 
 /** Moves the indexes to their places, also after an interruption in between. The index first: without it, the other one would be of no use. */
-async function moveIn(incoming: string, places: SnapshotPlaces): Promise<SnapshotManifest> {
+async function moveIn(incoming: string, places: SnapshotPlaces): Promise<void> {
   for (const name of STORE_NAMES) {
     const from = join(incoming, name);
     if (!existsSync(from)) continue;
@@ -81,9 +93,7 @@ async function moveIn(incoming: string, places: SnapshotPlaces): Promise<Snapsho
     await rename(from, places[name]);
   }
   await syncFolder(places.folder);
-  const manifest = readManifest(await readFile(join(incoming, MANIFEST_NAME), 'utf8'));
   await rm(incoming, { recursive: true });
-  return manifest;
 }
 
 /** The manifest, once it is known to be right and usable here. */
