@@ -9,6 +9,7 @@ import { isMissingFile } from '../turns/system-errors';
 import { toDisplayHex } from '../bitcoin/hash';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
+import { syncToDisk } from '../store/sync-to-disk';
 import { SnapshotError } from './errors';
 import { fileHash } from './file-hash';
 import { withFolderLock } from './folder-lock';
@@ -57,10 +58,10 @@ export async function fetchSnapshot(options: FetchOptions): Promise<SnapshotMani
     if (!(await isComplete(incoming, bytes))) {
       requireNoIndex(places);
       await rm(join(incoming, COMPLETE_NAME), { force: true });
-      await syncFolder(incoming);
+      await syncToDisk(incoming);
       await fetchFiles(incoming, manifest.files, options);
       await writeFile(join(incoming, COMPLETE_NAME), bytes, { mode: 0o600, flush: true });
-      await syncFolder(incoming);
+      await syncToDisk(incoming);
     }
     await moveIn(incoming, places);
     return manifest;
@@ -92,7 +93,7 @@ async function moveIn(incoming: string, places: SnapshotPlaces): Promise<void> {
       throw new SnapshotError(`the snapshot is in ${incoming}, but meanwhile there is an index in ${places[name]}`);
     await rename(from, places[name]);
   }
-  await syncFolder(places.folder);
+  await syncToDisk(places.folder);
   await rm(incoming, { recursive: true });
 }
 
@@ -149,7 +150,7 @@ async function fetchFiles(incoming: string, files: readonly SnapshotFile[], { so
     // A part that is left may be of another snapshot, in which another file had this name.
     while (!(await fetchFile(incoming, file, { source, signal, onBytes }))) done = before;
   }
-  for (const name of STORE_NAMES) if (existsSync(join(incoming, name))) await syncFolder(join(incoming, name));
+  for (const name of STORE_NAMES) if (existsSync(join(incoming, name))) await syncToDisk(join(incoming, name));
 }
 
 async function removeOthers(incoming: string, files: readonly SnapshotFile[]): Promise<void> {
@@ -239,13 +240,4 @@ async function hashPart(part: FileHandle, take: (chunk: Buffer) => void): Promis
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

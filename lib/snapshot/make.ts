@@ -2,13 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
 import { ClosedIndex } from '../index/read/closed-index';
 import { findTip } from '../index/records/chain';
 import { TxidTable } from '../scripts/txids/txid-table';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
+import { syncToDisk } from '../store/sync-to-disk';
 import { fileHash } from './file-hash';
 import { LOCK_NAME, withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
@@ -78,9 +79,18 @@ async function makeIn(
   await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
   await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
   await rm(join(unfinished, LOCK_NAME), { recursive: true });
+  await syncAll(unfinished, files);
   await rm(to, { recursive: true, force: true });
   await rename(unfinished, to);
+  await syncToDisk(dirname(to));
   return { manifest, signer: key.trusted };
+}
+
+/** After a crash a folder with the final name has all of the snapshot. */
+async function syncAll(folder: string, files: readonly SnapshotFile[]): Promise<void> {
+  const names = [...files.map(({ name }) => name), MANIFEST_NAME, SIGNATURE_NAME];
+  const folders = new Set(names.map((name) => dirname(name)));
+  for (const name of [...names, ...folders]) await syncToDisk(join(folder, name));
 }
 
 /** What was not made here is not deleted. */

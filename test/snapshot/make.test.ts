@@ -1,12 +1,31 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, open, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { withFolderLock } from '../../lib/snapshot/folder-lock';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { newFolder } from '../support/folders';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
+
+/** The files and folders that are written to the disk meanwhile. */
+async function syncedDuring(use: () => Promise<unknown>): Promise<readonly string[]> {
+  const synced: string[] = [];
+  const handle = await open(await newFolder());
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const sync = Object.getOwnPropertyDescriptor(prototype, 'sync')?.value as FileHandle['sync'];
+  prototype.sync = function (this: FileHandle) {
+    synced.push(realpathSync(`/proc/self/fd/${this.fd}`));
+    return sync.call(this);
+  };
+  try {
+    await use();
+  } finally {
+    prototype.sync = sync;
+  }
+  return synced;
+}
 
 describe('making and verifying a snapshot', function () {
   this.timeout(60_000);
@@ -59,6 +78,16 @@ describe('making and verifying a snapshot', function () {
     expect(await verified()).to.match(/has 100 bytes instead of \d+\n$/);
     await rm(join(made.folder, name));
     expect(await verified()).to.equal(`${name} is missing\n`);
+  });
+
+  it('is on the disk before it has its name', async () => {
+    const folder = join(await newFolder(), 'one');
+    const unfinished = `${folder}.unfinished`;
+    const synced = await syncedDuring(() => snapshot('make', folder, ...onRegtest(made.prefix)));
+    const { files } = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    const names = [...files.map(({ name }) => name), 'manifest.json', 'manifest.sig', 'index', ''];
+    expect(synced).to.include.members(names.map((name) => join(unfinished, name)));
+    expect(synced.at(-1)).to.equal(dirname(folder));
   });
 
   it('leaves a folder alone that has something in it', async () => {
