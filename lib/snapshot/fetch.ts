@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile } from '../turns/system-errors';
-import { toDisplayHex } from '../bitcoin/hash';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
 import { syncToDisk } from '../store/sync-to-disk';
@@ -22,6 +21,7 @@ import {
   type SnapshotFile,
   type SnapshotManifest
 } from './manifest';
+import { requireGenesis, type SnapshotNetwork } from './network';
 import { MOST_SIGNATURE_BYTES, signerOf } from './signature';
 import type { SnapshotSource } from './source';
 import type { SnapshotPlaces, SnapshotWork } from './work';
@@ -33,12 +33,9 @@ const COMPLETE_NAME = 'complete';
 /** Of a file that has not come whole. */
 const PART = '.part';
 
-export interface FetchOptions extends SnapshotWork {
+export interface FetchOptions extends SnapshotWork, SnapshotNetwork {
   readonly source: SnapshotSource;
   readonly places: SnapshotPlaces;
-  /** bcoin's name of the network, and the hash of its genesis block. */
-  readonly network: string;
-  readonly genesisHash: Buffer;
   /** Whose signature the snapshot must have. */
   readonly trusted: string;
 }
@@ -99,16 +96,13 @@ async function moveIn(incoming: string, places: SnapshotPlaces): Promise<void> {
 
 /** The manifest, once it is known to be right and usable here. */
 async function fetchManifest(options: FetchOptions): Promise<{ manifest: SnapshotManifest; bytes: Buffer }> {
-  const { source, signal, trusted, network, genesisHash } = options;
+  const { source, signal, trusted, network } = options;
   const bytes = await readWhole(source, MANIFEST_NAME, MOST_MANIFEST_BYTES, signal);
   const signature = await readWhole(source, SIGNATURE_NAME, MOST_SIGNATURE_BYTES, signal);
   signerOf(bytes, signature.toString('utf8'), trusted);
   const manifest = readManifest(bytes.toString('utf8'));
   if (manifest.network !== network) throw new SnapshotError(`the snapshot is of the network ${manifest.network}, not of ${network}`);
-  if (!manifest.genesisHash.equals(genesisHash))
-    throw new SnapshotError(
-      `the snapshot is of another chain: its genesis block is ${toDisplayHex(manifest.genesisHash)}, that of ${network} is ${toDisplayHex(genesisHash)}`
-    );
+  requireGenesis('the snapshot', manifest.genesisHash, options);
   requireLayout('index', manifest.index.layout, INDEX_LAYOUT);
   if (manifest.scripts !== undefined) requireLayout('index by script', manifest.scripts.layout, SCRIPTS_LAYOUT);
   return { manifest, bytes };

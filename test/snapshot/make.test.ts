@@ -118,6 +118,14 @@ describe('making and verifying a snapshot', function () {
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
   });
 
+  it('makes nothing of an index that is of another network than the one that is named', async () => {
+    const folder = join(await newFolder(), 'one');
+    const { status, err } = await snapshot('make', folder, '--network', 'main', '--prefix', join(made.prefix, 'regtest'));
+    expect(status).to.equal(1);
+    expect(err).to.match(/^the index is of another chain: its genesis block is 0f9188f1[0-9a-f]{56}, that of main is 0{10}[0-9a-f]{54}\n$/);
+    expect(existsSync(folder)).to.equal(false);
+  });
+
   it('makes nothing where there is no index, and of a damaged one', async () => {
     const folder = join(await newFolder(), 'none');
     expect((await snapshot('make', folder, ...onRegtest(await newFolder()))).err).to.include('there is no index in ');
