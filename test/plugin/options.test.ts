@@ -453,19 +453,6 @@ describe('the options', () => {
     });
   }
 
-  it('are refused without a value, which bcoin would leave out', async () => {
-    const config = await configOf({});
-    for (const given of ['--rest-auth=', '--rest-autth=']) {
-      process.argv.push(given);
-      try {
-        expect(() => readOptions(config)).to.throw(OptionError, `${given.slice(0, -1)} is given without a value`);
-      } finally {
-        process.argv.pop();
-      }
-    }
-    expect(() => readOptions(config)).not.to.throw();
-  });
-
   describe('in the environment', () => {
     const set = new Set<string>();
     afterEach(() => {
