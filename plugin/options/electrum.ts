@@ -29,8 +29,6 @@ export interface ElectrumOptions {
 /** @throws OptionError */
 export function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOptions {
   const [plain, tls] = [read.endpoint('rest-electrum'), read.endpoint('rest-electrum-tls')];
-  if (plain !== undefined && tls !== undefined && plain.host === tls.host && plain.port === tls.port)
-    throw new OptionError('--rest-electrum and --rest-electrum-tls must be two ports');
   const [certificate, key] = [readPath(config, 'rest-electrum-cert', 'file'), readPath(config, 'rest-electrum-key', 'file')];
   if ((certificate === undefined) !== (key === undefined))
     throw new OptionError('--rest-electrum-cert and --rest-electrum-key must be given together');

@@ -10,6 +10,7 @@ import { readFeedOptions, readReaderOptions, type FeedOptions, type ReaderOption
 import { readIndexOptions, type IndexOptions } from './indexes';
 import { OptionReader, requireApiKey } from './option-reader';
 import { readPaymentOptions, type PaymentOptions } from './payments';
+import { requireOwnPorts } from './ports';
 import { readRpcUser, readRpcWhitelists, type RpcWhitelists } from './rpc';
 import { optionOf, OPTIONS, type Role } from './table';
 import { unknownOption } from './unknown';
@@ -71,6 +72,9 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
   const read = new OptionReader(config);
   const payments = readPaymentOptions(read, config);
   const addresses = readAddressOptions(read, config);
+  const metrics = read.endpoint('rest-metrics');
+  const { plain, tls } = addresses?.electrum ?? {};
+  requireOwnPorts(config, { 'rest-metrics': metrics, 'rest-electrum': plain, 'rest-electrum-tls': tls });
   const feed = readFeedOptions(read, config, role);
   const profile = readProfile(read);
   const rpcUser = readRpcUser(config, profile);
@@ -96,7 +100,7 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
       maxHeaders: read.integer('rest-max-headers')
     },
     trustedProxies: readProxies(read),
-    metrics: read.endpoint('rest-metrics'),
+    metrics,
     notifiers: TOPICS.flatMap((topic) => readNotifiers(read, topic)),
     ...(rpcUser !== undefined && { rpcUser }),
     ...(rpcWhitelists && { rpcWhitelists }),

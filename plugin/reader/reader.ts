@@ -5,6 +5,7 @@ import { ReaderNode } from '../../lib/fleet/reader/reader-node';
 import { NAMES } from '../options/table';
 import { OptionError } from '../options/errors';
 import { readOptions, type RestOptions } from '../options/rest-options';
+import { LOOPBACK } from '../options/values';
 import { placesOf } from '../places';
 import { ReaderHttp } from './http-host';
 import { readNetwork } from './network';
@@ -15,7 +16,6 @@ import type { ReaderConfig } from './config';
 /** Options beside those of the table, as bcoin has them. */
 const OTHER_NAMES = ['network', 'prefix', 'http-host', 'http-port', 'api-key', 'no-auth', 'log-level'] as const;
 
-const LOOPBACK = '127.0.0.1';
 const MOST_PORT = 65_535;
 
 export class Reader {
