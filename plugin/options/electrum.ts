@@ -1,10 +1,8 @@
 // Options of the Electrum protocol's server.
 
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
-import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
-import { readPath, type OptionReader } from './option-reader';
+import { readNamedFile, readPath, type OptionReader } from './option-reader';
 import { parsePlaces } from './values';
 import type { ServerAbout, ServerPlace } from '../../lib/electrum/method';
 import type { HostConfig } from '../../lib/node/host';
@@ -56,12 +54,7 @@ const MOST_BANNER_BYTES = 16_384;
 function readBanner(config: HostConfig): string | undefined {
   const path = readPath(config, 'rest-electrum-banner', 'file');
   if (path === undefined) return undefined;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new OptionError(`--rest-electrum-banner cannot be read: ${messageOf(error)}`, { cause: error });
-  }
+  const bytes = readNamedFile('rest-electrum-banner', path);
   if (bytes.length > MOST_BANNER_BYTES || !isUtf8(bytes))
     throw new OptionError(`--rest-electrum-banner must be a text of at most ${MOST_BANNER_BYTES} bytes in UTF-8: ${path}`);
   return bytes.toString();

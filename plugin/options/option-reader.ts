@@ -1,6 +1,8 @@
 // Reads single options by their rows in the table.
 
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
 import { optionOf, type ChoiceOf, type OptionName } from './table';
 import { parseEndpoint } from './values';
@@ -76,6 +78,15 @@ export function readPath(config: HostConfig, name: OptionName<'text'>, what: 'fi
   const path = isAlone(value) ? null : config.path(name);
   if (path === null) throw new OptionError(`--${name} must be a ${what}, not '${value}'`);
   return resolve(path);
+}
+
+/** The bytes of the file that an option names. @throws OptionError */
+export function readNamedFile(name: OptionName<'text'>, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new OptionError(`--${name} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Whether an option was given without a value, which is `true` then. */

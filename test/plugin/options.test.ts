@@ -414,6 +414,17 @@ describe('the options', () => {
     }
   });
 
+  it('name a file with credentials for NATS, which has to be there', async () => {
+    const credentials = join(await newFolder(), 'creds');
+    const config = await configOf({ 'rest-feed': 'nats://a', 'rest-nats-creds': credentials });
+    expect(() => readOptions(config)).to.throw(
+      OptionError,
+      `--rest-nats-creds cannot be read: ENOENT: no such file or directory, open '${credentials}'`
+    );
+    await writeFile(credentials, '');
+    expect(readOptions(config).feed?.access).to.include({ credentials });
+  });
+
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
     ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
