@@ -51,12 +51,13 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
   ['the Electrum protocol', ['electrum']],
   ['payments', ['pay']],
   ['the explorer', ['explorer']],
+  ['the health of a fleet', ['fleet']],
   ['bcoin', ['block', 'broadcast', 'coin', 'fee', 'filter', 'header', 'mempool', 'reset', 'socket.io', 'tx', 'wallet']]
 ];
 
 /** A path for an interface of its own. */
 function readUrlPath(read: OptionReader, name: OptionName<'text'>): string {
-  const path = read.text(name, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
+  const path = read.text(name, 'a path as /api', (text) => /^(\/(?!\.+(\/|$))[\w.~-]+)+$/.test(text));
   const first = path.split('/')[1] ?? '';
   const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
   if (owner !== undefined) throw new OptionError(`--${name} must be a free path: /${first} is for ${owner[0]}, not '${path}'`);
