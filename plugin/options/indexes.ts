@@ -1,8 +1,8 @@
 // Options of what the indexes are made from and of: the tools for a stopped node read no others.
 
-import { OptionError } from './errors';
+import { refuseEmpty } from './empty';
 import { OptionReader } from './option-reader';
-import { unknownOption } from './unknown';
+import { refuseUnknown } from './unknown';
 import type { BootstrapFrom } from '../../lib/index/types';
 import type { HostConfig } from '../../lib/node/host';
 import type { Role } from './table';
@@ -56,10 +56,10 @@ export interface StoppedNodeOptions extends IndexOptions {
   readonly addresses: boolean;
 }
 
-/** Of a node that does not run: what only serving needs, as a key or files, need not be there. @throws OptionError, also for an unknown option */
+/** Of a node that does not run: what only serving needs, as a key or files, need not be there. @throws OptionError, also for an unknown or an empty option */
 export function readStoppedNodeOptions(config: HostConfig): StoppedNodeOptions {
-  const unknown = unknownOption(config);
-  if (unknown !== undefined) throw new OptionError(unknown);
+  refuseUnknown(config);
+  refuseEmpty(config);
   const read = new OptionReader(config);
   return { ...readIndexOptions(read, config, 'node'), addresses: read.flag('rest-addresses') };
 }

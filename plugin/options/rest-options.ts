@@ -5,6 +5,7 @@ import { Proxies } from '../../lib/server/bounds/proxies';
 import { PROFILES, withDeprecated, type Profile } from '../../lib/views/profile';
 import { parseAddress, TOPICS, type Notifier, type Topic } from '../../lib/zmq/topics';
 import { readAddressOptions, type AddressOptions } from './addresses';
+import { refuseEmpty } from './empty';
 import { OptionError } from './errors';
 import { readFeedOptions, readReaderOptions, type FeedOptions, type ReaderOptions } from './fleet';
 import { readIndexOptions, type IndexOptions } from './indexes';
@@ -13,7 +14,7 @@ import { readPaymentOptions, type PaymentOptions } from './payments';
 import { requireOwnPorts } from './ports';
 import { readRpcUser, readRpcWhitelists, type RpcWhitelists } from './rpc';
 import { optionOf, OPTIONS, type Role } from './table';
-import { unknownOption } from './unknown';
+import { refuseUnknown } from './unknown';
 import type { HostConfig } from '../../lib/node/host';
 import type { Limits } from '../../lib/server/limits';
 import type { Endpoint } from '../../lib/server/ports/listener';
@@ -56,17 +57,10 @@ export interface RestOptions extends IndexOptions {
 
 const HOUR_MS = 3_600_000;
 
-/** bcoin drops options like `--rest-auth=`, so a variable of the shell that is not set would leave them out without a word. @throws OptionError */
-function refuseEmpty(args: readonly string[]): void {
-  const empty = args.find((arg) => /^--rest[^=]*=$/.test(arg));
-  if (empty !== undefined) throw new OptionError(`${empty.slice(0, -1)} is given without a value`);
-}
-
 /** @throws OptionError for an unknown `rest-…` option, one of another kind of process, or a value out of range. */
 export function readOptions(config: HostConfig, role: Role = 'node'): RestOptions {
-  refuseEmpty(process.argv);
-  const unknown = unknownOption(config);
-  if (unknown !== undefined) throw new OptionError(unknown);
+  refuseUnknown(config);
+  refuseEmpty(config);
   refuseOfOthers(config, role);
   refuseWithoutEffect(config);
   const read = new OptionReader(config);

@@ -1,7 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { OptionError } from '../../plugin/options/errors';
 import { readOptions } from '../../plugin/options/rest-options';
+import { newFolder } from '../support/folders';
 import { createRegtestNode } from '../support/regtest-node';
 import type { HostConfig } from '../../lib/node/host';
 
@@ -13,7 +16,7 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
 describe('options without a value', () => {
   it('are refused on the command line, where bcoin leaves them out', async () => {
     const config = await configOf({});
-    for (const given of ['--rest-auth=', '--rest-autth=']) {
+    for (const given of ['--rest-auth=', '--rest-autth=', '--restauth=', '--rpcthreads=', '--rpcserialversion=']) {
       process.argv.push(given);
       try {
         expect(() => readOptions(config)).to.throw(OptionError, `${given.slice(0, -1)} is given without a value`);
@@ -21,6 +24,33 @@ describe('options without a value', () => {
         process.argv.pop();
       }
     }
+    expect(() => readOptions(config)).not.to.throw();
+  });
+
+  it('are refused in the environment', async () => {
+    const config = await configOf({});
+    for (const name of ['BCOIN_REST_AUTH', 'BCOIN_RPCTHREADS']) {
+      process.env[name] = '';
+      try {
+        expect(() => readOptions(config)).to.throw(OptionError, `${name} is given without a value`);
+      } finally {
+        Reflect.deleteProperty(process.env, name);
+      }
+    }
+    expect(() => readOptions(config)).not.to.throw();
+  });
+
+  it('are refused in bcoin.conf', async () => {
+    const prefix = await newFolder();
+    const file = join(prefix, 'regtest/bcoin.conf');
+    await mkdir(join(prefix, 'regtest'));
+    for (const name of ['rest-auth', 'restauth', 'rpcthreads']) {
+      await writeFile(file, `# the node\nlog-level: info\n ${name} :\nmax-inbound:\n`);
+      const { config } = await createRegtestNode({ prefix, settings: { config: true } });
+      expect(() => readOptions(config)).to.throw(OptionError, `${name} in ${file} is given without a value`);
+    }
+    await writeFile(file, 'log-level: info\nmax-inbound:\n# rest-auth:\n');
+    const { config } = await createRegtestNode({ prefix, settings: { config: true } });
     expect(() => readOptions(config)).not.to.throw();
   });
 
