@@ -105,9 +105,7 @@ export class Assembly {
     const failurePauseMs = replaced.failurePauseMs ?? (options.reader && READER_FAILURE_PAUSE_MS);
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
     this.node = node;
-    // A reader checks by them what nodes say that blocks spend; so does one that begins with a snapshot of a node that feeds.
-    const spentHashes = options.reader !== undefined || options.feed !== undefined;
-    const index = (this.index = new ChainIndexer({ ...options, ...common, spentHashes, store, node, migrations }));
+    const index = (this.index = new ChainIndexer({ ...options, ...common, store, node, migrations }));
     const filling = places && { path: places.scripts, filesPath: places.filling };
     const scripts = addresses && new ScriptIndexer({ ...common, store: scriptStore, index, node, undoDepth, filling, scrubMs });
     const moved$ = scripts?.state$ ?? EMPTY;

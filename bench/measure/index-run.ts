@@ -7,7 +7,7 @@ import { DEFAULT_CACHE_BYTES } from '../../lib/index/write/index-writer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
-import { cacheShares } from '../../plugin/options/rest-options';
+import { cacheShares } from '../../plugin/options/indexes';
 import { DATA_FOLDER, openNodeOn, type SyntheticChain } from '../chain/synthetic-chain';
 import { barePass } from './bare-pass';
 import { catchUp, type CatchUp } from './catch-up';

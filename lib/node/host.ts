@@ -312,6 +312,8 @@ export interface HostConfig {
   /** A path with `~` (home) and `@` (the node's folder) resolved. */
   path(key: string): string | null;
   location(name: string): string;
+  /** The path of the configuration file: `name` in the node's folder unless the operator names another one. Readers have none. */
+  getFile?(name: string): string;
 }
 
 /** Options whose file can be read again. */

@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toDisplayHex } from '../bitcoin/hash';
+import { isMissingFile } from '../turns/system-errors';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
+import { syncToDisk } from '../store/sync-to-disk';
 import { SnapshotError } from './errors';
 import { fileHash } from './file-hash';
 import { withFolderLock } from './folder-lock';
@@ -20,23 +21,21 @@ import {
   type SnapshotFile,
   type SnapshotManifest
 } from './manifest';
+import { requireGenesis, type SnapshotNetwork } from './network';
 import { MOST_SIGNATURE_BYTES, signerOf } from './signature';
 import type { SnapshotSource } from './source';
 import type { SnapshotPlaces, SnapshotWork } from './work';
 
 /** Beside the indexes, so that moving is renaming. */
 const INCOMING = 'snapshot-incoming';
-/** Is there once all has been verified: then what is left to do is to move. */
+/** A copy of the manifest, once all of its files are there and have been verified: then what is left to do is to move. */
 const COMPLETE_NAME = 'complete';
 /** Of a file that has not come whole. */
 const PART = '.part';
 
-export interface FetchOptions extends SnapshotWork {
+export interface FetchOptions extends SnapshotWork, SnapshotNetwork {
   readonly source: SnapshotSource;
   readonly places: SnapshotPlaces;
-  /** bcoin's name of the network, and the hash of its genesis block. */
-  readonly network: string;
-  readonly genesisHash: Buffer;
   /** Whose signature the snapshot must have. */
   readonly trusted: string;
 }
@@ -48,21 +47,32 @@ export interface FetchOptions extends SnapshotWork {
 export async function fetchSnapshot(options: FetchOptions): Promise<SnapshotManifest> {
   const { places } = options;
   const incoming = join(places.folder, INCOMING);
-  const alone = (use: () => Promise<SnapshotManifest>): Promise<SnapshotManifest> =>
-    withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, use);
-  if (existsSync(join(incoming, COMPLETE_NAME))) return await alone(() => moveIn(incoming, places));
-  requireNoIndex(places);
   const { manifest, bytes } = await fetchManifest(options);
+  if (!(await isComplete(incoming, bytes))) requireNoIndex(places);
   await mkdir(incoming, { recursive: true, mode: 0o700 });
-  return await alone(async () => {
+  return await withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, async () => {
     // Another call may have ended meanwhile.
-    requireNoIndex(places);
-    await fetchFiles(incoming, manifest.files, options);
-    await writeFile(join(incoming, MANIFEST_NAME), bytes, { mode: 0o600 });
-    await writeFile(join(incoming, COMPLETE_NAME), '', { mode: 0o600, flush: true });
-    await syncFolder(incoming);
-    return await moveIn(incoming, places);
+    if (!(await isComplete(incoming, bytes))) {
+      requireNoIndex(places);
+      await rm(join(incoming, COMPLETE_NAME), { force: true });
+      await syncToDisk(incoming);
+      await fetchFiles(incoming, manifest.files, options);
+      await writeFile(join(incoming, COMPLETE_NAME), bytes, { mode: 0o600, flush: true });
+      await syncToDisk(incoming);
+    }
+    await moveIn(incoming, places);
+    return manifest;
   });
+}
+
+/** Whether all of this very snapshot has come before, by the bytes of its manifest. */
+async function isComplete(incoming: string, manifest: Buffer): Promise<boolean> {
+  try {
+    return (await readFile(join(incoming, COMPLETE_NAME))).equals(manifest);
+  } catch (error) {
+    if (isMissingFile(error)) return false;
+    throw error;
+  }
 }
 
 function requireNoIndex(places: SnapshotPlaces): void {
@@ -72,7 +82,7 @@ function requireNoIndex(places: SnapshotPlaces): void {
 }
 
 /** Moves the indexes to their places, also after an interruption in between. The index first: without it, the other one would be of no use. */
-async function moveIn(incoming: string, places: SnapshotPlaces): Promise<SnapshotManifest> {
+async function moveIn(incoming: string, places: SnapshotPlaces): Promise<void> {
   for (const name of STORE_NAMES) {
     const from = join(incoming, name);
     if (!existsSync(from)) continue;
@@ -80,24 +90,19 @@ async function moveIn(incoming: string, places: SnapshotPlaces): Promise<Snapsho
       throw new SnapshotError(`the snapshot is in ${incoming}, but meanwhile there is an index in ${places[name]}`);
     await rename(from, places[name]);
   }
-  await syncFolder(places.folder);
-  const manifest = readManifest(await readFile(join(incoming, MANIFEST_NAME), 'utf8'));
+  await syncToDisk(places.folder);
   await rm(incoming, { recursive: true });
-  return manifest;
 }
 
 /** The manifest, once it is known to be right and usable here. */
 async function fetchManifest(options: FetchOptions): Promise<{ manifest: SnapshotManifest; bytes: Buffer }> {
-  const { source, signal, trusted, network, genesisHash } = options;
+  const { source, signal, trusted, network } = options;
   const bytes = await readWhole(source, MANIFEST_NAME, MOST_MANIFEST_BYTES, signal);
   const signature = await readWhole(source, SIGNATURE_NAME, MOST_SIGNATURE_BYTES, signal);
   signerOf(bytes, signature.toString('utf8'), trusted);
   const manifest = readManifest(bytes.toString('utf8'));
   if (manifest.network !== network) throw new SnapshotError(`the snapshot is of the network ${manifest.network}, not of ${network}`);
-  if (!manifest.genesisHash.equals(genesisHash))
-    throw new SnapshotError(
-      `the snapshot is of another chain: its genesis block is ${toDisplayHex(manifest.genesisHash)}, that of ${network} is ${toDisplayHex(genesisHash)}`
-    );
+  requireGenesis('the snapshot', manifest.genesisHash, options);
   requireLayout('index', manifest.index.layout, INDEX_LAYOUT);
   if (manifest.scripts !== undefined) requireLayout('index by script', manifest.scripts.layout, SCRIPTS_LAYOUT);
   return { manifest, bytes };
@@ -139,7 +144,7 @@ async function fetchFiles(incoming: string, files: readonly SnapshotFile[], { so
     // A part that is left may be of another snapshot, in which another file had this name.
     while (!(await fetchFile(incoming, file, { source, signal, onBytes }))) done = before;
   }
-  for (const name of STORE_NAMES) if (existsSync(join(incoming, name))) await syncFolder(join(incoming, name));
+  for (const name of STORE_NAMES) if (existsSync(join(incoming, name))) await syncToDisk(join(incoming, name));
 }
 
 async function removeOthers(incoming: string, files: readonly SnapshotFile[]): Promise<void> {
@@ -229,13 +234,4 @@ async function hashPart(part: FileHandle, take: (chunk: Buffer) => void): Promis
 
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

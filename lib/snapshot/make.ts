@@ -2,13 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
 import { ClosedIndex } from '../index/read/closed-index';
 import { findTip } from '../index/records/chain';
 import { TxidTable } from '../scripts/txids/txid-table';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
+import { syncToDisk } from '../store/sync-to-disk';
 import { fileHash } from './file-hash';
 import { LOCK_NAME, withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
@@ -22,15 +23,15 @@ import {
   type SnapshotManifest,
   type StoreState
 } from './manifest';
+import { requireGenesis, type SnapshotNetwork } from './network';
 import { SigningKey } from './signature';
 import { copyStore } from './store-copy';
 import type { Store } from '../store/store';
 import type { SnapshotPlaces, SnapshotWork } from './work';
 
-export interface MakeOptions extends SnapshotWork {
+export interface MakeOptions extends SnapshotWork, SnapshotNetwork {
   /** Of the indexes. */
   readonly places: SnapshotPlaces;
-  readonly network: string;
   /** The file of the key to sign with, which is made if it does not exist. */
   readonly keyFile: string;
 }
@@ -39,7 +40,7 @@ export interface MakeOptions extends SnapshotWork {
  * Makes a snapshot in a new or empty folder, all or nothing. A call is refused while another one makes it in the same place.
  * @throws SnapshotError, the reason of an abort, errors of the system
  */
-export async function makeSnapshot(to: string, { places, network, keyFile, ...work }: MakeOptions): Promise<SignedSnapshot> {
+export async function makeSnapshot(to: string, { places, keyFile, ...rest }: MakeOptions): Promise<SignedSnapshot> {
   await requireEmpty(to);
   if (!existsSync(places.index)) throw new SnapshotError(`there is no index in ${places.index}`);
   const key = await SigningKey.at(keyFile);
@@ -49,7 +50,7 @@ export async function makeSnapshot(to: string, { places, network, keyFile, ...wo
   await chmod(unfinished, 0o700);
   return await withFolderLock(unfinished, `another process is making a snapshot in ${to}`, async () => {
     try {
-      return await makeIn(unfinished, to, { places, network, key, ...work });
+      return await makeIn(unfinished, to, { places, key, ...rest });
     } catch (error) {
       await rm(unfinished, { recursive: true, force: true });
       throw error;
@@ -61,7 +62,7 @@ export async function makeSnapshot(to: string, { places, network, keyFile, ...wo
 async function makeIn(
   unfinished: string,
   to: string,
-  { places, network, key, ...work }: Omit<MakeOptions, 'keyFile'> & { readonly key: SigningKey }
+  { places, network, genesisHash, key, ...work }: Omit<MakeOptions, 'keyFile'> & { readonly key: SigningKey }
 ): Promise<SignedSnapshot> {
   // Another call may have ended meanwhile.
   await requireEmpty(to);
@@ -71,16 +72,26 @@ async function makeIn(
     ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })
     : undefined;
   if (scripts === undefined) await rm(join(unfinished, 'scripts'), { recursive: true, force: true });
-  const { genesisHash, index } = await copyStore(places.index, join(unfinished, 'index'), { ...work, inspect: indexState });
+  const inspect = async (store: Store): Promise<StoreState> => await indexState(store, { network, genesisHash });
+  const index = await copyStore(places.index, join(unfinished, 'index'), { ...work, inspect });
   const files = [...(await filesOf(unfinished, 'index', work)), ...(scripts ? await filesOf(unfinished, 'scripts', work) : [])];
   const manifest: SnapshotManifest = { network, genesisHash, index, scripts, files };
   const text = manifestText(manifest);
   await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
   await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
   await rm(join(unfinished, LOCK_NAME), { recursive: true });
+  await syncAll(unfinished, files);
   await rm(to, { recursive: true, force: true });
   await rename(unfinished, to);
+  await syncToDisk(dirname(to));
   return { manifest, signer: key.trusted };
+}
+
+/** After a crash a folder with the final name has all of the snapshot. */
+async function syncAll(folder: string, files: readonly SnapshotFile[]): Promise<void> {
+  const names = [...files.map(({ name }) => name), MANIFEST_NAME, SIGNATURE_NAME];
+  const folders = new Set(names.map((name) => dirname(name)));
+  for (const name of [...names, ...folders]) await syncToDisk(join(folder, name));
 }
 
 /** What was not made here is not deleted. */
@@ -94,12 +105,13 @@ async function requireEmpty(folder: string): Promise<void> {
   if (existsSync(folder) && (await readdir(folder)).length > 0) throw new SnapshotError(`${folder} is not empty`);
 }
 
-/** @throws SnapshotError for an index without blocks */
-async function indexState(store: Store): Promise<Pick<SnapshotManifest, 'genesisHash' | 'index'>> {
+/** @throws SnapshotError for an index without blocks, or of another network */
+async function indexState(store: Store, network: SnapshotNetwork): Promise<StoreState> {
   const closed = new ClosedIndex(store);
-  const [layout, tip, genesisHash] = [await closed.layout(), await closed.tip(), closed.genesisHash()];
-  if (layout === undefined || tip === undefined || genesisHash === undefined) throw new SnapshotError('the index has no blocks yet');
-  return { genesisHash, index: { layout, ...tip } };
+  const [layout, tip, genesis] = [await closed.layout(), await closed.tip(), closed.genesisHash()];
+  if (layout === undefined || tip === undefined || genesis === undefined) throw new SnapshotError('the index has no blocks yet');
+  requireGenesis('the index', genesis, network);
+  return { layout, ...tip };
 }
 
 /** Undefined while it is being filled. @throws DamagedPageError when the pages are those of another state */

@@ -1,7 +1,7 @@
 // Pages in a file. After each page comes its CRC-32, 4, which begins with the page's number: so a page that was altered is found, and also one
 // that stands in another's place.
 
-import { close, constants, fdatasync, fstatSync, fsync, ftruncate, open, openSync, read, readSync, rmSync, write } from 'node:fs';
+import { close, constants, fdatasync, fstatSync, ftruncate, openSync, read, readSync, rmSync, write } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
@@ -9,6 +9,7 @@ import { isMissingFile, systemCodeOf } from '../turns/system-errors';
 import { notOpen } from './level-store';
 import { PageCache } from './page-cache';
 import { DamagedPageError, PAGE_LENGTH, type Pages, type TakePage } from './pages';
+import { syncToDisk } from './sync-to-disk';
 import type { StoreError } from './errors';
 import type { ScrubbedPart } from './store';
 
@@ -23,13 +24,11 @@ const CHECKED_TOGETHER = 1_536;
 /** Only the owner may read and write. */
 const MODE = 0o600;
 
-const [openFolder, closeFile, readFile, writeFile, syncData, syncAll, truncateFile] = [
-  promisify(open),
+const [closeFile, readFile, writeFile, syncData, truncateFile] = [
   promisify(close),
   promisify(read),
   promisify(write),
   promisify(fdatasync),
-  promisify(fsync),
   promisify(ftruncate)
 ];
 
@@ -148,7 +147,7 @@ export class PageFile implements Pages {
     return this.#work('write', async () => {
       if (this.#file !== undefined) await syncData(this.#file);
       if (!this.#isNew) return;
-      await syncFolder(dirname(this.#path));
+      await syncToDisk(dirname(this.#path));
       this.#isNew = false;
     });
   }
@@ -295,13 +294,4 @@ function runAt(pages: ArrayLike<number>, from: number, end: number): ListedRun {
 
 function isSound(bytes: Buffer, start: number, page: number): boolean {
   return crc32(bytes.subarray(start, start + PAGE_LENGTH), page) === bytes.readUInt32BE(start + PAGE_LENGTH);
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await openFolder(path, 'r');
-  try {
-    await syncAll(folder);
-  } finally {
-    await closeFile(folder);
-  }
 }

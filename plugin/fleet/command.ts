@@ -9,6 +9,7 @@ import { decodeReply, encodeQuestion } from '../../lib/fleet/messages/questions'
 import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from '../options/errors';
 import { readRestNats } from '../options/fleet';
+import { flagOf } from '../options/names';
 import { ReaderConfig, requireKnown } from '../reader/config';
 import { readNetwork } from '../reader/network';
 import { describeFleet, type FleetAccess } from './status';
@@ -71,7 +72,8 @@ export async function runFleetCommand(args: readonly string[], io: Io): Promise<
   }
   try {
     const config = new ReaderConfig(rest, process.env);
-    requireKnown(config, [...OPTIONS, ...(command.options ?? [])]);
+    const names = [...OPTIONS, ...(command.options ?? [])];
+    requireKnown(config, names, `is not an option here; known are ${names.map(flagOf).join(', ')}`);
     command.check?.(config);
     const network = readNetwork(config);
     const bus = await connectToNats(readRestNats(config), 'bcoin-rest fleet');

@@ -2,7 +2,7 @@
 
 import { readElectrumOptions, type ElectrumOptions } from './electrum';
 import { OptionError } from './errors';
-import { readFilePath, type OptionReader } from './option-reader';
+import { readPath, type OptionReader } from './option-reader';
 import { isOrigin } from './values';
 import type { HostConfig } from '../../lib/node/host';
 import type { OptionName } from './table';
@@ -33,7 +33,7 @@ export function readAddressOptions(read: OptionReader, config: HostConfig): Addr
   if (config.bool('prune', false))
     throw new OptionError('--rest-addresses needs all blocks and their undo data, which a node with --prune does not keep');
   return {
-    path: readPath(read, 'rest-addresses-path'),
+    path: readUrlPath(read, 'rest-addresses-path'),
     cors: readOrigins(read),
     socket: readSocket(read, config),
     search: read.flag('rest-addresses-search'),
@@ -51,12 +51,13 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
   ['the Electrum protocol', ['electrum']],
   ['payments', ['pay']],
   ['the explorer', ['explorer']],
+  ['the health of a fleet', ['fleet']],
   ['bcoin', ['block', 'broadcast', 'coin', 'fee', 'filter', 'header', 'mempool', 'reset', 'socket.io', 'tx', 'wallet']]
 ];
 
 /** A path for an interface of its own. */
-function readPath(read: OptionReader, name: OptionName<'text'>): string {
-  const path = read.text(name, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
+function readUrlPath(read: OptionReader, name: OptionName<'text'>): string {
+  const path = read.text(name, 'a path as /api', (text) => /^(\/(?!\.+(\/|$))[\w.~-]+)+$/.test(text));
   const first = path.split('/')[1] ?? '';
   const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
   if (owner !== undefined) throw new OptionError(`--${name} must be a free path: /${first} is for ${owner[0]}, not '${path}'`);
@@ -74,7 +75,7 @@ function readOrigins(read: OptionReader): AddressOptions['cors'] {
 const MOST_SOCKET_PATH = 103;
 
 function readSocket(read: OptionReader, config: HostConfig): AddressOptions['socket'] {
-  const path = readFilePath(config, 'rest-addresses-socket');
+  const path = readPath(config, 'rest-addresses-socket', 'file');
   const digits = read.text('rest-addresses-socket-mode', 'three octal digits as 660', (value) => /^[0-7]{3}$/.test(value));
   if (path === undefined) {
     if (config.has('rest-addresses-socket-mode'))

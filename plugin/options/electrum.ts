@@ -1,10 +1,8 @@
 // Options of the Electrum protocol's server.
 
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
-import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
-import { readFilePath, type OptionReader } from './option-reader';
+import { readNamedFile, readPath, type OptionReader } from './option-reader';
 import { parsePlaces } from './values';
 import type { ServerAbout, ServerPlace } from '../../lib/electrum/method';
 import type { HostConfig } from '../../lib/node/host';
@@ -29,9 +27,7 @@ export interface ElectrumOptions {
 /** @throws OptionError */
 export function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOptions {
   const [plain, tls] = [read.endpoint('rest-electrum'), read.endpoint('rest-electrum-tls')];
-  if (plain !== undefined && tls !== undefined && plain.host === tls.host && plain.port === tls.port)
-    throw new OptionError('--rest-electrum and --rest-electrum-tls must be two ports');
-  const [certificate, key] = [readFilePath(config, 'rest-electrum-cert'), readFilePath(config, 'rest-electrum-key')];
+  const [certificate, key] = [readPath(config, 'rest-electrum-cert', 'file'), readPath(config, 'rest-electrum-key', 'file')];
   if ((certificate === undefined) !== (key === undefined))
     throw new OptionError('--rest-electrum-cert and --rest-electrum-key must be given together');
   if (certificate !== undefined && tls === undefined)
@@ -56,14 +52,9 @@ export function readElectrumOptions(read: OptionReader, config: HostConfig): Ele
 const MOST_BANNER_BYTES = 16_384;
 
 function readBanner(config: HostConfig): string | undefined {
-  const path = readFilePath(config, 'rest-electrum-banner');
+  const path = readPath(config, 'rest-electrum-banner', 'file');
   if (path === undefined) return undefined;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new OptionError(`--rest-electrum-banner cannot be read: ${messageOf(error)}`, { cause: error });
-  }
+  const bytes = readNamedFile('rest-electrum-banner', path);
   if (bytes.length > MOST_BANNER_BYTES || !isUtf8(bytes))
     throw new OptionError(`--rest-electrum-banner must be a text of at most ${MOST_BANNER_BYTES} bytes in UTF-8: ${path}`);
   return bytes.toString();

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
 import { OptionError } from './errors';
-import { readFilePath, type OptionReader } from './option-reader';
+import { readNamedFile, readPath, type OptionReader } from './option-reader';
 import type { HostConfig } from '../../lib/node/host';
 import type { Role } from './table';
 
@@ -65,7 +65,10 @@ export function readRestNats(config: HostConfig): NatsAccess {
 
 /** Errors do not show the password. */
 function readNats(config: HostConfig, name: string, urls: string | number | boolean): NatsAccess {
-  const access = parseNatsUrls(String(urls), readFilePath(config, 'rest-nats-creds'));
+  const credentials = readPath(config, 'rest-nats-creds', 'file');
+  // It is read again for each connection.
+  if (credentials !== undefined) readNamedFile('rest-nats-creds', credentials);
+  const access = parseNatsUrls(String(urls), credentials);
   if (access === undefined) throw new OptionError(`--${name} must be the addresses of servers, as nats://a:4222,b,c`);
   return access;
 }

@@ -1,6 +1,8 @@
 // Reads single options by their rows in the table.
 
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
 import { optionOf, type ChoiceOf, type OptionName } from './table';
 import { parseEndpoint } from './values';
@@ -39,7 +41,7 @@ export class OptionReader {
   /** An empty text where the table of options has no default. */
   text(name: OptionName<'text'>, expected: string, isRight: (value: string) => boolean): string {
     const { fallback = '' } = optionOf(name).kind;
-    return this.#read(name, fallback, expected, (value) => (isRight(value) ? value : undefined));
+    return this.#read(name, fallback, expected, (value) => (isRight(value) && !isAlone(value) ? value : undefined));
   }
 
   endpoint(name: OptionName<'text'>): Endpoint | undefined {
@@ -69,9 +71,23 @@ export function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
 }
 
-/** The absolute path of a file; undefined: it is not given. @throws OptionError */
-export function readFilePath(config: HostConfig, name: string): string | undefined {
-  const path = config.path(name);
-  if (path === null && config.has(name)) throw new OptionError(`--${name} must be a file, not ''`);
-  return path === null ? undefined : resolve(path);
+/** The absolute path of a file or folder; undefined: it is not given. @throws OptionError */
+export function readPath(config: HostConfig, name: OptionName<'text'>, what: 'file' | 'folder'): string | undefined {
+  const value = config.get(name);
+  if (value === null) return undefined;
+  const path = isAlone(value) ? null : config.path(name);
+  if (path === null) throw new OptionError(`--${name} must be a ${what}, not '${value}'`);
+  return resolve(path);
 }
+
+/** The bytes of the file that an option names. @throws OptionError */
+export function readNamedFile(name: OptionName<'text'>, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new OptionError(`--${name} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Whether an option was given without a value, which is `true` then. */
+const isAlone = (value: string | number | boolean): boolean => String(value) === 'true';

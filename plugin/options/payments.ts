@@ -1,8 +1,7 @@
 // Options of the merchant.
 
-import { resolve } from 'node:path';
 import { OptionError } from './errors';
-import { requireApiKey, type OptionReader } from './option-reader';
+import { readPath, requireApiKey, type OptionReader } from './option-reader';
 import { isOrigin } from './values';
 import type { HostConfig } from '../../lib/node/host';
 
@@ -21,18 +20,15 @@ function isPublicUrl(text: string): boolean {
 
 /** undefined: no payments are accepted. @throws OptionError */
 export function readPaymentOptions(read: OptionReader, config: HostConfig): PaymentOptions | undefined {
-  const folder = config.path('rest-payments');
+  const folder = readPath(config, 'rest-payments', 'folder');
   const publicUrl = config.get('rest-payments-url') ?? undefined;
-  if (folder === null) {
-    if (config.has('rest-payments')) throw new OptionError("--rest-payments must be a folder, not ''");
-    return undefined;
-  }
+  if (folder === undefined) return undefined;
   requireApiKey('rest-payments', config);
   if (publicUrl !== undefined && !isPublicUrl(String(publicUrl))) {
     throw new OptionError(`--rest-payments-url must be an http or https address without a slash at its end, not '${publicUrl}'`);
   }
   return {
-    folder: resolve(folder),
+    folder,
     publicUrl: publicUrl === undefined ? undefined : String(publicUrl),
     notifyOrigins: readNotifyOrigins(read)
   };

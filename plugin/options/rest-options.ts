@@ -5,19 +5,21 @@ import { Proxies } from '../../lib/server/bounds/proxies';
 import { PROFILES, withDeprecated, type Profile } from '../../lib/views/profile';
 import { parseAddress, TOPICS, type Notifier, type Topic } from '../../lib/zmq/topics';
 import { readAddressOptions, type AddressOptions } from './addresses';
+import { refuseEmpty } from './empty';
 import { OptionError } from './errors';
 import { readFeedOptions, readReaderOptions, type FeedOptions, type ReaderOptions } from './fleet';
+import { readIndexOptions, type IndexOptions } from './indexes';
 import { OptionReader, requireApiKey } from './option-reader';
 import { readPaymentOptions, type PaymentOptions } from './payments';
+import { requireOwnPorts } from './ports';
 import { readRpcUser, readRpcWhitelists, type RpcWhitelists } from './rpc';
 import { optionOf, OPTIONS, type Role } from './table';
-import { unknownOption } from './unknown';
-import type { BootstrapFrom } from '../../lib/index/types';
+import { refuseUnknown } from './unknown';
 import type { HostConfig } from '../../lib/node/host';
 import type { Limits } from '../../lib/server/limits';
 import type { Endpoint } from '../../lib/server/ports/listener';
 
-export interface RestOptions {
+export interface RestOptions extends IndexOptions {
   /** The edition of Bitcoin Core's interface that is spoken. */
   readonly profile: Profile;
   /** When the gate opens: once node and index are in sync, or once the index is at the node's tip. */
@@ -28,18 +30,6 @@ export interface RestOptions {
   readonly auth: boolean;
   /** Whether there is a page for browsers. */
   readonly explorer: boolean;
-  /** How many blocks can be undone without the node. */
-  readonly undoDepth: number;
-  /** Memory for the coin cache once the index follows the chain. */
-  readonly cacheBytes: number;
-  /** Memory for the coin cache while the index catches up: all of `--rest-cache`, since no requests are answered then. */
-  readonly catchUpCacheBytes: number;
-  /** Memory for replies and the blocks they are made from. */
-  readonly answerCacheBytes: number;
-  /** What an empty index is built from. */
-  readonly bootstrap: BootstrapFrom;
-  /** Whether blocks have basic filters (BIP158). */
-  readonly filters: boolean;
   /** How long one pass over the files of the open index takes (lib/follow/scrub.ts); 0: the files are not checked again. */
   readonly scrubMs: number;
   /** Whether the node gets today's pool. */
@@ -65,33 +55,20 @@ export interface RestOptions {
   readonly reader?: ReaderOptions;
 }
 
-const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
-
-/** The coin cache's share of `--rest-cache` once the index follows; the rest is for answers. */
-const COINS_SHARE = 0.75;
-
-/** How the bytes of `--rest-cache` are divided. */
-export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'catchUpCacheBytes' | 'answerCacheBytes'> {
-  return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
-}
-
-/** bcoin drops options like `--rest-auth=`, so a variable of the shell that is not set would leave them out without a word. @throws OptionError */
-function refuseEmpty(args: readonly string[]): void {
-  const empty = args.find((arg) => /^--rest[^=]*=$/.test(arg));
-  if (empty !== undefined) throw new OptionError(`${empty.slice(0, -1)} is given without a value`);
-}
 
 /** @throws OptionError for an unknown `rest-…` option, one of another kind of process, or a value out of range. */
 export function readOptions(config: HostConfig, role: Role = 'node'): RestOptions {
-  refuseEmpty(process.argv);
-  const unknown = unknownOption(config);
-  if (unknown !== undefined) throw new OptionError(unknown);
+  refuseUnknown(config);
+  refuseEmpty(config);
   refuseOfOthers(config, role);
   refuseWithoutEffect(config);
   const read = new OptionReader(config);
   const payments = readPaymentOptions(read, config);
   const addresses = readAddressOptions(read, config);
+  const metrics = read.endpoint('rest-metrics');
+  const { plain, tls } = addresses?.electrum ?? {};
+  requireOwnPorts(config, { 'rest-metrics': metrics, 'rest-electrum': plain, 'rest-electrum-tls': tls });
   const feed = readFeedOptions(read, config, role);
   const profile = readProfile(read);
   const rpcUser = readRpcUser(config, profile);
@@ -104,10 +81,7 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
     witness: read.integer('rest-serial-version') === 1,
     auth,
     explorer: read.flag('rest-explorer'),
-    undoDepth: read.integer('rest-undo'),
-    ...cacheShares(MIB * read.integer('rest-cache')),
-    bootstrap: read.choice('rest-bootstrap'),
-    filters: read.flag('rest-filters'),
+    ...readIndexOptions(read, config, role),
     modernPool: read.choice('rest-pool') === 'modern',
     scrubMs: HOUR_MS * read.integer('rest-scrub'),
     limits: {
@@ -120,7 +94,7 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
       maxHeaders: read.integer('rest-max-headers')
     },
     trustedProxies: readProxies(read),
-    metrics: read.endpoint('rest-metrics'),
+    metrics,
     notifiers: TOPICS.flatMap((topic) => readNotifiers(read, topic)),
     ...(rpcUser !== undefined && { rpcUser }),
     ...(rpcWhitelists && { rpcWhitelists }),

@@ -1,15 +1,22 @@
 // Options of the service that do not exist, and what was meant.
 
 import { distance } from 'fastest-levenshtein';
+import { OptionError } from './errors';
+import { bareName, flagOf, variableOf, VARIABLE_PREFIX } from './names';
 import { NAMES } from './table';
 import type { HostConfig } from '../../lib/node/host';
 
 /** A word may have one wrong letter for each group of this many letters. */
 const LETTERS_PER_MISTAKE = 4;
 
-/** A sentence about the first `rest-…` option among the settings that is unknown. */
-export function unknownOption({ args, env, data, options }: HostConfig): string | undefined {
-  const known = NAMES.map(plain);
+/** @throws OptionError for the first `rest-…` option among the settings that is unknown */
+export function refuseUnknown(config: HostConfig): void {
+  const sentence = unknownOption(config);
+  if (sentence !== undefined) throw new OptionError(sentence);
+}
+
+function unknownOption({ args, env, data, options }: HostConfig): string | undefined {
+  const known = NAMES.map(bareName);
   const textOf = (given: string, key: string, spell: (name: string) => string): string => {
     const close = NAMES[known.indexOf(nearest(key, known, Math.ceil(key.length / LETTERS_PER_MISTAKE)) ?? '')];
     const hint = close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`;
@@ -18,18 +25,13 @@ export function unknownOption({ args, env, data, options }: HostConfig): string 
   for (const key of [args, data, options].flatMap((source) => Object.keys(source)))
     if (key.startsWith('rest') && !known.includes(key)) return textOf(flagOf(key.replace(/^rest/, 'rest-')), key, flagOf);
   // bcoin ignores variables with lower-case letters in their names, and empty ones, so they are looked up in process.env too.
-  for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `BCOIN_${key.toUpperCase()}`)]) {
+  for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `${VARIABLE_PREFIX}${key.toUpperCase()}`)]) {
     if (!/^BCOIN_REST/i.test(name)) continue;
-    const key = plain(name.slice('BCOIN_'.length));
+    const key = bareName(name.slice(VARIABLE_PREFIX.length));
     if (!known.includes(key) || name !== name.toUpperCase()) return textOf(name, key, variableOf);
   }
   return undefined;
 }
-
-/** bcfg stores names without dashes, in lower case. */
-const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
-const flagOf = (name: string): string => `--${name}`;
-const variableOf = (name: string): string => `BCOIN_${name.toUpperCase().replaceAll('-', '_')}`;
 
 /** The word that is `most` letters or fewer from the given one, and of these the nearest. */
 export function nearest(given: string, words: readonly string[], most: number): string | undefined {

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import type { ServerPlace } from '../../lib/electrum/method';
 import type { Endpoint } from '../../lib/server/ports/listener';
 
-const LOOPBACK = '127.0.0.1';
+export const LOOPBACK = '127.0.0.1';
 const MOST_PORT = 65_535;
 
 /** `host:port`, `[address]:port` for IPv6, or a port alone, which is on the loopback address. */

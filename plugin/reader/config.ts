@@ -4,6 +4,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OptionError } from '../options/errors';
+import { bareName, flagOf } from '../options/names';
 import type { HostConfig } from '../../lib/node/host';
 
 type Values = Readonly<Record<string, string | true>>;
@@ -59,20 +60,17 @@ export class ReaderConfig implements HostConfig {
   }
 
   #find(key: string): string | true | undefined {
-    const name = plain(key);
+    const name = bareName(key);
     return this.args[name] ?? this.env[name];
   }
 }
 
-/** Flags that are none of these. @throws OptionError */
-export function requireKnown({ args }: ReaderConfig, names: readonly string[]): void {
-  const known = new Set(names.map(plain));
+/** @throws OptionError for a flag that is none of these. `remark`: what the sentence says after its name */
+export function requireKnown({ args }: ReaderConfig, names: readonly string[], remark: string): void {
+  const known = new Set(names.map(bareName));
   const unknown = Object.keys(args).find((name) => !known.has(name));
-  if (unknown !== undefined)
-    throw new OptionError(`--${unknown} is not an option here; known are ${names.map((name) => `--${name}`).join(', ')}`);
+  if (unknown !== undefined) throw new OptionError(`${flagOf(unknown)} ${remark}`);
 }
-
-const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
 
 function readFlags(args: readonly string[]): Values {
   const values: Record<string, string | true> = {};
@@ -82,7 +80,7 @@ function readFlags(args: readonly string[]): Values {
     if (name === undefined) throw new OptionError(`'${arg}' is not an option: options begin with --`);
     const next = args[i + 1];
     if (value === undefined && next !== undefined && !next.startsWith('--')) i++;
-    values[plain(name)] = value ?? (next === undefined || next.startsWith('--') ? true : next);
+    values[bareName(name)] = value ?? (next === undefined || next.startsWith('--') ? true : next);
   }
   return values;
 }
@@ -91,7 +89,7 @@ function readVariables(env: Readonly<Record<string, string | undefined>>): Value
   const values: Record<string, string> = {};
   for (const [variable, value = ''] of Object.entries(env)) {
     const [, name] = VARIABLE.exec(variable) ?? [];
-    if (name !== undefined && value !== '') values[plain(name)] = value;
+    if (name !== undefined && value !== '') values[bareName(name)] = value;
   }
   return values;
 }

@@ -4,18 +4,21 @@ import { packageVersion, RestPlugin, type ServiceHost } from '..';
 import { ReaderNode } from '../../lib/fleet/reader/reader-node';
 import { NAMES } from '../options/table';
 import { OptionError } from '../options/errors';
+import { flagOf } from '../options/names';
 import { readOptions, type RestOptions } from '../options/rest-options';
+import { LOOPBACK } from '../options/values';
 import { placesOf } from '../places';
+import { requireKnown, type ReaderConfig } from './config';
 import { ReaderHttp } from './http-host';
 import { readNetwork } from './network';
 import type { ReaderOptions } from '../options/fleet';
 import type { HostNodeLogger } from '../../lib/node/host';
-import type { ReaderConfig } from './config';
 
 /** Options beside those of the table, as bcoin has them. */
 const OTHER_NAMES = ['network', 'prefix', 'http-host', 'http-port', 'api-key', 'no-auth', 'log-level'] as const;
 
-const LOOPBACK = '127.0.0.1';
+const KNOWN = `it knows ${OTHER_NAMES.map(flagOf).join(', ')}`;
+
 const MOST_PORT = 65_535;
 
 export class Reader {
@@ -26,8 +29,8 @@ export class Reader {
 
   /** @throws OptionError */
   constructor(config: ReaderConfig, logger: HostNodeLogger) {
-    requireKnown(config);
     const options = readOptions(config, 'reader') as RestOptions & { readonly reader: ReaderOptions }; // it is one
+    requireKnown(config, [...NAMES, ...OTHER_NAMES], `is not an option of a reader; beside those of --rest-… ${KNOWN}`);
     const network = readNetwork(config);
     const places = placesOf(config);
     const { nats, staleMs, blockCacheBytes, forwardsCalls, togetherMs } = options.reader;
@@ -68,15 +71,6 @@ export class Reader {
     await this.rest.close();
     await this.node.closed();
   }
-}
-
-function requireKnown(config: ReaderConfig): void {
-  const known = new Set([...NAMES, ...OTHER_NAMES].map((name) => name.replaceAll('-', '')));
-  const unknown = Object.keys(config.args).find((name) => !known.has(name) && !name.startsWith('rest'));
-  if (unknown !== undefined)
-    throw new OptionError(
-      `--${unknown} is not an option of a reader; beside those of --rest-… it knows ${OTHER_NAMES.map((name) => `--${name}`).join(', ')}`
-    );
 }
 
 /** An empty one, as of a variable that is not set, would let everybody in. */

@@ -1,5 +1,6 @@
 // Options on the command line that nobody reads. bcoin ignores them silently.
 
+import { bareName } from '../options/names';
 import { NAMES } from '../options/table';
 import { nearest } from '../options/unknown';
 
@@ -49,9 +50,6 @@ export function unknownOptions(args: readonly string[]): UnknownOption[] {
 }
 
 function isKnown(name: string): boolean {
-  const bare = plain(name);
-  return KNOWN.some((known) => plain(known) === bare);
+  // On the command line bcoin ignores hyphens alone.
+  return !name.includes('_') && KNOWN.some((known) => bareName(known) === bareName(name));
 }
-
-/** bcoin ignores case and hyphens. */
-const plain = (name: string): string => name.replaceAll('-', '').toLowerCase();

@@ -2,8 +2,9 @@
 // bcoin trusts every program on this machine, so any web page that is open in a browser here could stop the node or send coins.
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { writePrivate } from '../../lib/store/private-file';
 import { isMissingFile } from '../../lib/turns/system-errors';
 import { resetDemonstration } from './reset';
 import type { Bcoin, HostSettings } from '../bcoin';
@@ -85,6 +86,7 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
   };
 }
 
+/** @throws Error when the file of the key is empty */
 async function apiKeyOf(config: HostSettings): Promise<ApiKey | undefined> {
   if (config.has('api-key') || config.bool('no-auth') === true) return undefined;
   const newKey = { key: randomBytes(KEY_BYTES).toString('hex'), isNew: true };
@@ -92,16 +94,22 @@ async function apiKeyOf(config: HostSettings): Promise<ApiKey | undefined> {
   if (config.bool('memory') === true) return newKey;
   const folder = config.prefix;
   const file = join(folder, 'api-key');
-  try {
-    return { key: (await readFile(file, 'utf8')).trim(), file, isNew: false };
-  } catch (error) {
-    if (!isMissingFile(error)) throw error;
-  }
+  const key = await keyIn(file);
+  if (key !== undefined) return { key, file, isNew: false };
   await mkdir(folder, { recursive: true });
-  // Renamed at the end, so that an incomplete file never has the final name.
-  const unfinished = `${file}.new`;
-  await rm(unfinished, { force: true });
-  await writeFile(unfinished, `${newKey.key}\n`, { mode: 0o600, flag: 'wx' });
-  await rename(unfinished, file);
+  await writePrivate(file, `${newKey.key}\n`);
   return { ...newKey, file };
+}
+
+/** Undefined: there is no such file. @throws Error for an empty one: with an empty key bcoin would ask nobody for a key */
+async function keyIn(file: string): Promise<string | undefined> {
+  let key: string;
+  try {
+    key = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (isMissingFile(error)) return undefined;
+    throw error;
+  }
+  if (key === '') throw new Error(`${file} is empty: write the key of bcoin's RPC and wallet into it, or delete it to have a new one made`);
+  return key;
 }

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
@@ -41,6 +40,7 @@ describe('the options', () => {
       answerCacheBytes: 67_108_864,
       bootstrap: 'blocks',
       filters: false,
+      spentHashes: false,
       scrubMs: 86_400_000,
       modernPool: false,
       trustedProxies: [],
@@ -258,7 +258,7 @@ describe('the options', () => {
       [{ 'rest-mining': true }, '--rest-mining has no effect without --rest-addresses'],
       [{ 'rest-addresses-search': true }, '--rest-addresses-search has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
-      ...['', 'api', '/', '/api/', '/a?b', '/a b'].map(
+      ...['', 'api', '/', '/api/', '/a?b', '/a b', '/..', '/./x', '/a/...'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const
       ),
       ...['', 'wallet.example', 'https://wallet.example/', 'https://a.example, https://b.example', 'null'].map(
@@ -277,6 +277,7 @@ describe('the options', () => {
       'the Electrum protocol': ['/electrum', '/electrum/api'],
       payments: ['/pay', '/pay/api'],
       'the explorer': ['/explorer', '/explorer/api'],
+      'the health of a fleet': ['/fleet', '/fleet/health'],
       bcoin: [
         ...['/wallet', '/wallet/primary', '/tx', '/tx/address', '/coin', '/block', '/header', '/filter', '/mempool', '/broadcast'],
         ...['/fee', '/reset', '/socket.io']
@@ -394,25 +395,6 @@ describe('the options', () => {
     }
   });
 
-  it('name the servers of NATS over which a fleet is fed', async () => {
-    const { feed } = readOptions(
-      await configOf({ 'rest-feed': 'tls://me:secret@a,b:1', 'rest-feed-lead': 'never', 'rest-feed-name': 'n-1' })
-    );
-    expect(feed).to.deep.equal({
-      access: { servers: ['a:4222', 'b:1'], tls: true, user: 'me', password: 'secret', credentials: undefined },
-      name: 'n-1',
-      leads: false
-    });
-    expect(readOptions(await configOf({ 'rest-feed': 'nats://a' })).feed).to.include({ name: hostname(), leads: true });
-    for (const [settings, sentence] of [
-      [{ 'rest-feed-name': 'a b' }, '--rest-feed-name must be a name of 1 to 60'],
-      [{ 'rest-feed-lead': 'always' }, '--rest-feed-lead must be one of auto, never']
-    ] as const) {
-      const config = await configOf({ 'rest-feed': 'nats://a', ...settings });
-      expect(() => readOptions(config), sentence).to.throw(OptionError, sentence);
-    }
-  });
-
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
     ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
@@ -451,19 +433,6 @@ describe('the options', () => {
       expect(() => readOptions(config)).to.throw(OptionError, sentence);
     });
   }
-
-  it('are refused without a value, which bcoin would leave out', async () => {
-    const config = await configOf({});
-    for (const given of ['--rest-auth=', '--rest-autth=']) {
-      process.argv.push(given);
-      try {
-        expect(() => readOptions(config)).to.throw(OptionError, `${given.slice(0, -1)} is given without a value`);
-      } finally {
-        process.argv.pop();
-      }
-    }
-    expect(() => readOptions(config)).not.to.throw();
-  });
 
   describe('in the environment', () => {
     const set = new Set<string>();

@@ -7,7 +7,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { ImpossibleError } from '../../plugin/cli/index-commands/errors';
 import { rebuild as rebuildIndex } from '../../plugin/cli/index-commands/commands';
-import { readOptions } from '../../plugin/options/rest-options';
+import { readStoppedNodeOptions } from '../../plugin/options/indexes';
 import { ProgressDisplay } from '../../plugin/progress';
 import { caught } from '../support/caught';
 import { mine } from '../support/regtest-node';
@@ -52,7 +52,7 @@ describe('rebuilding the index of a node that prunes', () => {
         indexFolder: indexFolder(),
         scriptsFolder: '',
         refusedFile: '',
-        options: { ...readOptions(served.node.config), bootstrap },
+        options: { ...readStoppedNodeOptions(served.node.config), bootstrap },
         close: () => Promise.resolve()
       },
       display: new ProgressDisplay(process.stderr),

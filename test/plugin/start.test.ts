@@ -164,6 +164,14 @@ describe('npm start', function () {
       await end(second);
     });
 
+    it('is not taken from an empty file, which would let everybody in', async () => {
+      await mkdir(join(folder, 'regtest'));
+      await writeFile(join(folder, 'regtest/api-key'), '\n');
+      const process = await onRegtest();
+      expect(await process.ended()).to.equal(1);
+      expect(lastLine(process)).to.match(/^\S+\/regtest\/api-key is empty: write the key of bcoin's RPC and wallet into it, or delete it/);
+    });
+
     it("is the operator's if one is set", async () => {
       await mkdir(join(folder, 'regtest'));
       await writeFile(join(folder, 'regtest/bcoin.conf'), 'api-key: sesame\n');

@@ -164,16 +164,36 @@ describe('fetching a snapshot', function () {
     await expectFetched();
   });
 
+  /** As an interruption at the very end leaves it. */
+  async function leaveComplete(): Promise<void> {
+    await mkdir(rest('snapshot-incoming'), { recursive: true });
+    await cp(join(folder, 'manifest.json'), rest('snapshot-incoming/complete'));
+    await cp(join(folder, 'index'), rest('snapshot-incoming/index'), { recursive: true });
+  }
+
   it('moves the index to its place after an interruption at the very end', async () => {
-    await fetchIt();
-    await mkdir(rest('snapshot-incoming'));
-    for (const name of ['manifest.json', 'manifest.sig']) await cp(join(folder, name), rest('snapshot-incoming', name));
-    await cp(rest('index'), rest('snapshot-incoming/index'), { recursive: true });
-    await rm(rest('index'), { recursive: true });
-    await writeFile(rest('snapshot-incoming/complete'), '');
-    server.requests.length = 0;
+    await leaveComplete();
     expect(await fetchIt()).to.include({ status: 0, err: '' });
-    expect(server.requests).to.deep.equal([]);
+    expect(server.requests.map((request) => request.split(' ')[0])).to.deep.equal(['manifest.json', 'manifest.sig']);
+    await expectFetched();
+  });
+
+  it('does not move what was left of a snapshot that is not trusted, of another network, or not asked for', async () => {
+    await leaveComplete();
+    expectNothing(
+      await snapshot('fetch', server.url, '--trust', 'bb'.repeat(32), ...onRegtest(prefix)),
+      /is signed by [0-9a-f]{64}, not by b{64}/
+    );
+    expectNothing(await fetchIt(join(prefix, 'nowhere')), 'there is no manifest.json in ');
+    await signAgain((text) => text.replace('"regtest"', '"simnet"'));
+    expectNothing(await fetchIt(), 'the snapshot is of the network simnet, not of regtest');
+  });
+
+  it('begins anew if another snapshot was left', async () => {
+    await leaveComplete();
+    await writeFile(rest('snapshot-incoming/index/CURRENT'), 'MANIFEST-000000\n');
+    await signAgain((text) => `${text}\n`);
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
     await expectFetched();
   });
 

@@ -1,12 +1,31 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, open, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { withFolderLock } from '../../lib/snapshot/folder-lock';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { newFolder } from '../support/folders';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
+
+/** The files and folders that are written to the disk meanwhile. */
+async function syncedDuring(use: () => Promise<unknown>): Promise<readonly string[]> {
+  const synced: string[] = [];
+  const handle = await open(await newFolder());
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const sync = Object.getOwnPropertyDescriptor(prototype, 'sync')?.value as FileHandle['sync'];
+  prototype.sync = function (this: FileHandle) {
+    synced.push(realpathSync(`/proc/self/fd/${this.fd}`));
+    return sync.call(this);
+  };
+  try {
+    await use();
+  } finally {
+    prototype.sync = sync;
+  }
+  return synced;
+}
 
 describe('making and verifying a snapshot', function () {
   this.timeout(60_000);
@@ -61,6 +80,16 @@ describe('making and verifying a snapshot', function () {
     expect(await verified()).to.equal(`${name} is missing\n`);
   });
 
+  it('is on the disk before it has its name', async () => {
+    const folder = join(await newFolder(), 'one');
+    const unfinished = `${folder}.unfinished`;
+    const synced = await syncedDuring(() => snapshot('make', folder, ...onRegtest(made.prefix)));
+    const { files } = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    const names = [...files.map(({ name }) => name), 'manifest.json', 'manifest.sig', 'index', ''];
+    expect(synced).to.include.members(names.map((name) => join(unfinished, name)));
+    expect(synced.at(-1)).to.equal(dirname(folder));
+  });
+
   it('leaves a folder alone that has something in it', async () => {
     expect((await snapshot('make', made.folder, ...onRegtest(made.prefix))).err).to.equal(`${made.folder} is not empty\n`);
     expect((await snapshot('verify', made.folder)).status).to.equal(0);
@@ -87,6 +116,14 @@ describe('making and verifying a snapshot', function () {
     expect((await snapshot('make', folder, ...onRegtest(made.prefix))).status).to.equal(0);
     expect((await snapshot('verify', folder)).status).to.equal(0);
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
+  });
+
+  it('makes nothing of an index that is of another network than the one that is named', async () => {
+    const folder = join(await newFolder(), 'one');
+    const { status, err } = await snapshot('make', folder, '--network', 'main', '--prefix', join(made.prefix, 'regtest'));
+    expect(status).to.equal(1);
+    expect(err).to.match(/^the index is of another chain: its genesis block is 0f9188f1[0-9a-f]{56}, that of main is 0{10}[0-9a-f]{54}\n$/);
+    expect(existsSync(folder)).to.equal(false);
   });
 
   it('makes nothing where there is no index, and of a damaged one', async () => {

@@ -56,8 +56,7 @@ export const mainIndex: StoppedIndex = {
 
   build(context) {
     const { node, indexFolder, options } = context.stopped;
-    const { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap, filters } = options;
-    return buildIndex({ store: new DiskStore(indexFolder), node, undoDepth, cacheBytes, bootstrap, filters }, context);
+    return buildIndex({ ...options, store: new DiskStore(indexFolder), node }, context);
   }
 };
 

@@ -1,6 +1,7 @@
 // `bcoin-rest index`: maintains the index of a stopped node.
 
 import { parseArgs } from 'node:util';
+import { NETWORKS } from '../../../lib/fleet/reader/networks';
 import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/errors';
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
@@ -35,9 +36,6 @@ interface IndexOptions extends NodeOptions {
   readonly scripts?: string | undefined;
   readonly 'utxo-hash'?: boolean | undefined;
 }
-
-/** bcoin's names for its networks. */
-const NETWORKS = ['main', 'testnet', 'regtest', 'simnet'];
 
 const EXPECTED = [
   UsageError,
@@ -138,8 +136,8 @@ function parseOptions(args: readonly string[]): IndexOptions {
     throw new UsageError(messageOf(error), { cause: error });
   }
   const { network, prefix } = options;
-  if (network !== undefined && !NETWORKS.includes(network))
-    throw new UsageError(`--network must be one of ${NETWORKS.join(', ')}, not '${network}'`);
+  if (network !== undefined && !Object.hasOwn(NETWORKS, network))
+    throw new UsageError(`--network must be one of ${Object.keys(NETWORKS).join(', ')}, not '${network}'`);
   if (prefix === '') throw new UsageError("--prefix must be a folder, not ''");
   return options;
 }

@@ -62,7 +62,6 @@ async function statusOf(
   const txids = tip && (await TxidTable.load(store, tip.height + 1));
   await txids?.check();
   const blocksBehind = tip && onNodeChain ? node.tip().height - tip.height : undefined;
-  const switchedOn = options.addresses !== undefined;
   return {
     lines: [
       ['Scripts', filling ? `being filled: ${fillingText(filling)}` : tip ? blockText(tip) : 'empty'],
@@ -71,7 +70,7 @@ async function statusOf(
       txids && ['', `txids of ${txids.transactions} transactions`],
       ['', disk.text],
       sorting && sorting.bytes > 0 && ['', sorting.text],
-      !switchedOn && ['', 'not switched on in bcoin.conf or the environment (rest-addresses); it stays as it is']
+      !options.addresses && ['', 'not switched on in bcoin.conf or the environment (rest-addresses); it stays as it is']
     ],
     json: {
       folder,
@@ -86,7 +85,7 @@ async function statusOf(
       },
       onNodeChain,
       blocksBehind,
-      switchedOn,
+      switchedOn: options.addresses,
       bytesOnDisk: disk.bytes
     }
   };

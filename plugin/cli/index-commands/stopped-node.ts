@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { messageOf } from '../../../lib/turns/error-text';
 import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { readOptions, type RestOptions } from '../../options/rest-options';
+import { readStoppedNodeOptions, type StoppedNodeOptions } from '../../options/indexes';
 import { placesOf } from '../../places';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types/source';
@@ -28,7 +28,7 @@ export interface StoppedNode {
   /** Where a block of its chain is kept that other nodes refuse. */
   readonly refusedFile: string;
   /** The plugin's options from bcoin.conf and the environment. */
-  readonly options: RestOptions;
+  readonly options: StoppedNodeOptions;
   close(): Promise<void>;
 }
 
@@ -46,15 +46,20 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
   const { index, scripts, refused } = placesOf(host.config);
-  return {
-    node: new BcoinNode(host),
-    network: host.network.type,
-    indexFolder: index,
-    scriptsFolder: scripts,
-    refusedFile: refused,
-    options: readOptions(host.config),
-    close: () => closeChain(host)
-  };
+  try {
+    return {
+      node: new BcoinNode(host),
+      network: host.network.type,
+      indexFolder: index,
+      scriptsFolder: scripts,
+      refusedFile: refused,
+      options: readStoppedNodeOptions(host.config),
+      close: () => closeChain(host)
+    };
+  } catch (error) {
+    await closeChain(host);
+    throw error;
+  }
 }
 
 function requireBcoin(): Bcoin {

@@ -20,6 +20,7 @@ import { ProgressDisplay } from '../../progress';
 import { interruptibly, InterruptedError } from '../interruptible';
 import { sayFailure, UsageError, type CommandIo } from '../maintenance';
 import type { SnapshotManifest } from '../../../lib/snapshot/manifest';
+import type { SnapshotNetwork } from '../../../lib/snapshot/network';
 import type { SnapshotWork } from '../../../lib/snapshot/work';
 
 export const SNAPSHOT_USAGE = `Usage: bcoin-rest snapshot make DIR      [--network NAME] [--prefix DIR] [--key FILE] [--json]
@@ -113,24 +114,36 @@ export async function runSnapshotCommand(args: readonly string[], io: CommandIo)
 }
 
 async function make({ place, options, work }: Call): Promise<Result> {
-  const { network = 'main' } = options;
   const places = placesIn(options);
   const keyFile = options.key ?? join(places.folder, 'snapshot-key.pem');
-  return { ...(await makeSnapshot(resolve(place), { ...work, places, network, keyFile })), text: `${place} is a snapshot of` };
+  return {
+    ...(await makeSnapshot(resolve(place), { ...work, ...networkIn(options), places, keyFile })),
+    text: `${place} is a snapshot of`
+  };
 }
 
 async function fetch({ place, options, work }: Call): Promise<Result> {
-  const { network = 'main', trust } = options;
-  const { genesisHash } = NETWORKS[network as NetworkName]; // parse() knows no others
+  const { trust } = options;
   if (trust === undefined) throw new UsageError('fetch needs --trust: the public half of the key that signed the snapshot');
   const places = placesIn(options);
-  const manifest = await fetchSnapshot({ ...work, source: sourceAt(place), places, network, genesisHash, trusted: await keyTextOf(trust) });
+  const manifest = await fetchSnapshot({
+    ...work,
+    ...networkIn(options),
+    source: sourceAt(place),
+    places,
+    trusted: await keyTextOf(trust)
+  });
   return { manifest, text: `${places.folder} now has` };
 }
 
 async function verify({ place, options: { trust }, work }: Call): Promise<Result> {
   const verified = await verifySnapshot(resolve(place), work, trust === undefined ? undefined : await keyTextOf(trust));
   return { ...verified, text: 'The snapshot is whole:' };
+}
+
+function networkIn({ network = 'main' }: Options): SnapshotNetwork {
+  const { genesisHash } = NETWORKS[network as NetworkName]; // parse() knows no others
+  return { network, genesisHash };
 }
 
 function placesIn({ network = 'main', prefix = join(homedir(), '.bcoin') }: Options): Places {
