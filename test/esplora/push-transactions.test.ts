@@ -127,6 +127,24 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(await own.next('txConfirmed')).to.equal(txid);
   });
 
+  it('tells that a transaction goes back into the pool with its block, and is confirmed again', async () => {
+    const { node } = served;
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await own.ask({ 'track-tx': txid });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    // bcoin's pool takes transactions back only if it is not empty.
+    await faucet.pays(new KeyWallet().address, PAID);
+    own.told.length = 0;
+    const side = await mineOnly(node, [], fork ?? undefined);
+    await mineOnly(node, [], side);
+    expect(await own.next('tx')).to.deep.equal(await esplora(`/tx/${txid}`));
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+  });
+
   it('tells which transaction of the chain replaced one of the pool', async () => {
     const { node } = served;
     const wallet = new KeyWallet();

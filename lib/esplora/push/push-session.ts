@@ -23,6 +23,7 @@ import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { BlockListener, BlockUpdates } from './block-updates';
 import type { PoolListener, PoolUpdate, PoolUpdates } from './pool-updates';
+import type { RoundMember, Rounds } from './rounds';
 import type { ScriptUpdate, ScriptUpdates } from './script-updates';
 import type { TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
@@ -43,6 +44,7 @@ export interface PushSessionParts {
   readonly poolUpdates: PoolUpdates;
   readonly scriptUpdates: ScriptUpdates;
   readonly transactionUpdates: TransactionUpdates;
+  readonly rounds: Rounds;
   /** The prefixes of accepted addresses. */
   readonly prefixes: readonly AddressPrefixes[];
   /** The most scripts that one client may track. */
@@ -62,7 +64,7 @@ export interface PushClient {
   readonly account: Account;
 }
 
-export class PushSession extends ClientSession implements BlockListener, PoolListener, TrackingClient, TransactionClient {
+export class PushSession extends ClientSession implements BlockListener, PoolListener, RoundMember, TrackingClient, TransactionClient {
   readonly #parts: PushSessionParts;
   readonly #lists: TrackedLists;
   readonly #transactions: TrackedTransactions;
@@ -82,6 +84,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#lists = new TrackedLists(this, parts.scriptUpdates, memory, parts.maxSubscriptions);
     this.#transactions = new TrackedTransactions(this, parts.transactionUpdates, memory);
     parts.poolUpdates.add(this);
+    parts.rounds.add(this);
     connection.open(this);
     connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
@@ -293,9 +296,10 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
 
   /** Stops all updates for the client. */
   #forget(): void {
-    const { blockUpdates, poolUpdates } = this.#parts;
+    const { blockUpdates, poolUpdates, rounds } = this.#parts;
     blockUpdates.delete(this);
     poolUpdates.delete(this);
+    rounds.delete(this);
     this.#transactions.clear();
     this.#lists.clear();
   }
