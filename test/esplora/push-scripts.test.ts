@@ -205,9 +205,12 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([]);
     // None of the transactions is tracked then.
     expect(await one.ask({ 'track-txs': ['ab'.repeat(32), 'cd'.repeat(32)] })).to.deep.equal([{ 'track-txs-error': fault }]);
+    expect(await other.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([{ 'track-tx-error': fault }]);
     expect(own.wallets.push.tracked).to.equal(3);
     expect(await one.ask({ 'track-scriptpubkeys': [] })).to.deep.equal([]);
-    expect(await one.ask({ 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);
+    expect(await one.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([]);
+    expect(own.wallets.subscriptions.count).to.equal(3);
+    expect(await one.ask({ 'track-tx': 'stop', 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);
     await own.node.close();
   });
 });

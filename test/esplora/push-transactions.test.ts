@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
@@ -166,6 +167,34 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(news['rbfTransaction']).to.deep.equal({ txid: two?.txid });
     expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one?.txid]);
     expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
+  });
+
+  it('tells the place of a transaction again when a relative enters the pool, and makes it once for all clients', async () => {
+    const wallet = new KeyWallet();
+    const txid = await faucet.pays(wallet.address, PAID);
+    const both = [await client(), await client()];
+    for (const one of both) await one.ask({ 'track-tx': txid });
+    const { projections } = served.answers;
+    const get = projections.get.bind(projections);
+    let asked = 0;
+    projections.get = async () => {
+      const projection = await get();
+      const find = (wanted: Buffer): ReturnType<typeof projection.find> => {
+        const found = projection.find(wanted);
+        // Asked for once for each transaction of a cluster whose JSON is made.
+        if (found?.chunk.cluster.nodes.length === 2 && toDisplayHex(wanted) !== txid) asked++;
+        return found;
+      };
+      return { ...projection, find };
+    };
+    const { hex, txid: child } = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
+    await served.node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+    for (const one of both) {
+      const { cpfp } = (await one.next('txPosition')) as { cpfp: { cluster: { txs: { txid: string }[] } } };
+      expect(txidsOf(cpfp.cluster.txs)).to.deep.equal([txid, child]);
+    }
+    projections.get = get;
+    expect(asked).to.equal(1);
   });
 
   it('tells the place of a transaction again that is tracked by itself again', async () => {

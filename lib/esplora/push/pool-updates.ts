@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { notify, type Listener } from '../../answers/updates/listener';
 import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { Places } from './places';
 import { ProjectedLists } from './projected-lists';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
@@ -27,7 +28,7 @@ export interface PoolListener extends Listener {
 }
 
 export interface PoolUpdate {
-  readonly projection: Projection;
+  readonly places: Places;
   readonly stats: readonly Field[];
   readonly projected: readonly Field[];
   /** What has changed in the blocks into which listeners look, by the number of the block: JSON. */
@@ -137,9 +138,10 @@ export class PoolUpdates implements Notifier {
     this.#lists = lists;
     this.#known = revision;
     if (this.#difficulty === difficulty) this.#difficulty = [];
+    const places = new Places(projection);
     for (const [i, listener] of this.#listeners.entries()) {
       notify(listener, (one) => {
-        one.poolChanged({ projection, stats: [...stats, ...difficulty], projected, blocks });
+        one.poolChanged({ places, stats: [...stats, ...difficulty], projected, blocks });
       });
       if (i % NOTIFIED_IN_TURN === NOTIFIED_IN_TURN - 1) await setImmediate();
     }

@@ -8,6 +8,7 @@ import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { objectOf, partsOf, type Field } from '../messages';
 import { difficultyFields, initialFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { Places } from './places';
 import { kindOf, readRequest, type History, type PushRequest, type Wants } from './request';
 import { TrackedLists, type TrackingClient } from './tracked-lists';
 import { TrackedTransactions, type TransactionClient } from './tracked-transactions';
@@ -160,13 +161,13 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#add(this.#lists.fieldsOf(script, update));
   }
 
-  poolChanged({ projection, stats, projected, blocks }: PoolUpdate): void {
+  poolChanged({ places, stats, projected, blocks }: PoolUpdate): void {
     const changed = this.#trackedBlock === undefined ? undefined : blocks.get(this.#trackedBlock);
     this.#add([
       ...(this.#wants.stats ? stats : []),
       ...(this.#wants.mempoolBlocks ? projected : []),
       ...(changed === undefined ? [] : [['projected-block-transactions', changed] as const]),
-      ...this.#transactions.placesIn(projection)
+      ...this.#transactions.placesIn(places)
     ]);
   }
 
@@ -248,7 +249,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
       if (fault !== undefined) fields.push(['track-txs-error', JSON.stringify(fault)]);
     }
     if (this.#transactions.size === 0 || (transaction === undefined && transactions === undefined)) return fields;
-    fields.push(...this.#transactions.placesIn(await this.#parts.context.projections.get()));
+    fields.push(...this.#transactions.placesIn(new Places(await this.#parts.context.projections.get())));
     return [...fields, ...this.#transactions.takeRound()];
   }
 
