@@ -79,6 +79,11 @@ export class PushService {
     return this.#session.scriptUpdates.size + this.#session.transactionUpdates.size;
   }
 
+  /** Whether any client is told of blocks, or of what they do with what it tracks. */
+  get hasListeners(): boolean {
+    return this.#session.blockUpdates.size + this.tracked > 0;
+  }
+
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(connection: Connection, address: string): void {
     this.#parts.sessions.begin(address, (account, onClose) => {
