@@ -44,7 +44,7 @@ export class Metrics {
     const scripts = wallets && {
       state$: wallets.scripts.state$,
       passes: wallets.passes,
-      hasListeners: () => wallets.tips.size + wallets.statuses.size + wallets.outpoints.size + wallets.push.tracked > 0
+      hasListeners: () => wallets.tips.size + wallets.statuses.size + wallets.outpoints.size > 0 || wallets.push.hasListeners
     };
     this.#blockTimes = new BlockTimes({ node, index, scripts });
     this.#server = createServer({ maxHeaderSize: MOST_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, this.#answer);
@@ -96,13 +96,13 @@ export class Metrics {
   };
 
   async #reply({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    const [path = '', query] = url.split('?', 2);
     if (method !== 'GET' && method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
       send(response, 405, 'GET only');
       return;
     }
-    switch (pathname) {
+    switch (path) {
       case '/metrics':
         send(response, 200, await this.#text(), this.#registry?.contentType);
         return;
@@ -110,7 +110,7 @@ export class Metrics {
         send(response, ALIVE.status, ALIVE.text);
         return;
       case '/readyz': {
-        const { status, text } = readinessOf(this.#parts.observed, searchParams);
+        const { status, text } = readinessOf(this.#parts.observed, new URLSearchParams(query));
         send(response, status, text);
         return;
       }

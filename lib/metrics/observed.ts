@@ -47,6 +47,6 @@ export interface ObservedWallets {
   readonly outpoints: OutpointNotifier;
   readonly sessions: Sessions;
   readonly subscriptions: SubscriptionMemory;
-  readonly push: { readonly tracked: number };
+  readonly push: { readonly tracked: number; readonly hasListeners: boolean };
   readonly electrum: { readonly cutOffHandshakes: number };
 }

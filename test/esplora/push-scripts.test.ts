@@ -59,7 +59,7 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(served.wallets.push.tracked).to.equal(0);
   });
 
-  it('tells news of several addresses, keys and scripts, each under one name, in lower case', async () => {
+  it('tells news of several addresses under the names that the client gave, and of scripts in lower case', async () => {
     const { node } = served;
     const [first, second] = [new KeyWallet().address, new KeyWallet().address];
     const script = scriptAt(second).toString('hex');
@@ -68,7 +68,8 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     await stranger.ask({ 'track-addresses': [new KeyWallet().address] });
     const txid = await faucet.pays(first, PAID);
     const multi = (await own.next('multi-address-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
-    expect(Object.keys(multi)).to.deep.equal([first]);
+    expect(Object.keys(multi)).to.deep.equal([first.toUpperCase(), first]);
+    expect(multi[first.toUpperCase()]).to.deep.equal(multi[first]);
     expect([txidsOf(multi[first]?.['mempool']), multi[first]?.['confirmed'], multi[first]?.['removed']]).to.deep.equal([[txid], [], []]);
     const other = await faucet.pays(second, PAID);
     const scripts = (await own.next('multi-scriptpubkey-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
@@ -205,9 +206,12 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([]);
     // None of the transactions is tracked then.
     expect(await one.ask({ 'track-txs': ['ab'.repeat(32), 'cd'.repeat(32)] })).to.deep.equal([{ 'track-txs-error': fault }]);
+    expect(await other.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([{ 'track-tx-error': fault }]);
     expect(own.wallets.push.tracked).to.equal(3);
     expect(await one.ask({ 'track-scriptpubkeys': [] })).to.deep.equal([]);
-    expect(await one.ask({ 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);
+    expect(await one.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([]);
+    expect(own.wallets.subscriptions.count).to.equal(3);
+    expect(await one.ask({ 'track-tx': 'stop', 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);
     await own.node.close();
   });
 });

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
@@ -127,6 +128,24 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(await own.next('txConfirmed')).to.equal(txid);
   });
 
+  it('tells that a transaction goes back into the pool with its block, and is confirmed again', async () => {
+    const { node } = served;
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await own.ask({ 'track-tx': txid });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    // bcoin's pool takes transactions back only if it is not empty.
+    await faucet.pays(new KeyWallet().address, PAID);
+    own.told.length = 0;
+    const side = await mineOnly(node, [], fork ?? undefined);
+    await mineOnly(node, [], side);
+    expect(await own.next('tx')).to.deep.equal(await esplora(`/tx/${txid}`));
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+  });
+
   it('tells which transaction of the chain replaced one of the pool', async () => {
     const { node } = served;
     const wallet = new KeyWallet();
@@ -148,6 +167,34 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(news['rbfTransaction']).to.deep.equal({ txid: two?.txid });
     expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one?.txid]);
     expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
+  });
+
+  it('tells the place of a transaction again when a relative enters the pool, and makes it once for all clients', async () => {
+    const wallet = new KeyWallet();
+    const txid = await faucet.pays(wallet.address, PAID);
+    const both = [await client(), await client()];
+    for (const one of both) await one.ask({ 'track-tx': txid });
+    const { projections } = served.answers;
+    const get = projections.get.bind(projections);
+    let asked = 0;
+    projections.get = async () => {
+      const projection = await get();
+      const find = (wanted: Buffer): ReturnType<typeof projection.find> => {
+        const found = projection.find(wanted);
+        // Asked for once for each transaction of a cluster whose JSON is made.
+        if (found?.chunk.cluster.nodes.length === 2 && toDisplayHex(wanted) !== txid) asked++;
+        return found;
+      };
+      return { ...projection, find };
+    };
+    const { hex, txid: child } = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
+    await served.node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+    for (const one of both) {
+      const { cpfp } = (await one.next('txPosition')) as { cpfp: { cluster: { txs: { txid: string }[] } } };
+      expect(txidsOf(cpfp.cluster.txs)).to.deep.equal([txid, child]);
+    }
+    projections.get = get;
+    expect(asked).to.equal(1);
   });
 
   it('tells the place of a transaction again that is tracked by itself again', async () => {

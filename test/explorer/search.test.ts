@@ -58,6 +58,34 @@ describe('a text that is searched for', () => {
     expect(withoutSecret('legal winner thank')).to.equal('legal winner thank');
   });
 
+  it('is a secret in whatever form people keep it', () => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'.split(' ');
+    const key = `xprv${'9'.repeat(107)}`;
+    const secrets: readonly (readonly [text: string, name: string])[] = [
+      [words.map((word, i) => `${i + 1}. ${word}`).join(' '), 'a recovery phrase'],
+      [words.map((word, i) => `${i + 1}.${word}`).join(''), 'a recovery phrase'],
+      [words.join(', '), 'a recovery phrase'],
+      [`"${words.join(' ')}"`, 'a recovery phrase'],
+      ['的 一 是 在 不 了 有 和 人 这 中 大', 'a recovery phrase'],
+      ['的一是在不了有和人这中大', 'a recovery phrase'],
+      ['6PYNKZ1EAgYgmQfmNVamxyXVWHzK5s6DGhwP4J5o44cvXdoY7sRzhtpUeo', 'a private key'],
+      ['5Hue CGU8 rMjx EXxi PuD5 BDku 4MkF qeZy d4dZ 1jvh TVqv bTLv yTJ', 'a private key'],
+      ['wpkh(5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ)#abcdefgh', 'a private key'],
+      [`wpkh(${key}/84h/0h/0h/0/*)`, 'an extended key'],
+      [`wpkh([d34db33f/84h/0h/0h]${key}/0/*)`, 'an extended key'],
+      [`https://other.example/?key=${key}`, 'an extended key'],
+      [`the key is ${key}`, 'an extended key']
+    ];
+    for (const [text, name] of secrets) expect(withoutSecret(text), text).to.equal(name);
+    const spaced = 'd3adbeef'.repeat(8).replace(/..../g, '$& ');
+    for (const text of [spaced, TXID, 'bc1pxprvlvhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'])
+      expect(withoutSecret(text)).to.equal(text);
+  });
+
+  it('is nothing when it is a name that every object has', () => {
+    for (const text of ['constructor', 'toString', '__proto__']) expect(hintsOf(text)).to.include('neither a height');
+  });
+
   it('is an address of this network, of another one, or mistyped', () => {
     expect(readAddress('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', MAIN)).to.deep.equal({ kind: 'right' });
     expect(readAddress('bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0', MAIN)).to.deep.equal({ kind: 'right' });

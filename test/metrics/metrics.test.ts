@@ -132,6 +132,18 @@ describe('metrics', () => {
     await until(async () => (await scrape(port)).value('bcoin_rest_sessions') === 0);
   });
 
+  it('measure a block of which nobody is told but a WebSocket', async () => {
+    const pushed = await PushClient.connect(served.port);
+    await pushed.ask({ action: 'want', data: ['blocks'] });
+    const counted = async (): Promise<number> => (await scrape(port)).value('bcoin_rest_block_notified_seconds_count') ?? 0;
+    const before = await counted();
+    await mine(served.node, 1);
+    await pushed.next('block');
+    await until(async () => (await counted()) === before + 1);
+    pushed.socket.terminate();
+    await until(async () => (await scrape(port)).value('bcoin_rest_sessions') === 0);
+  });
+
   it('have heights, lags, work and what can be undone', async () => {
     const { height } = served.source.tip();
     const found = await scrape(port);
@@ -219,6 +231,7 @@ describe('metrics', () => {
       expect(await health('/readyz?maxlag=')).to.equal('400 maxlag must be a whole number from 0 to 1000000');
       expect(await health('/readyz?of=pool')).to.equal('400 of must be index or scripts');
       expect(await health('/')).to.equal('404 /metrics, /healthz and /readyz are here');
+      for (const path of ['//', '//x:99999', '/metrics/']) expect(await health(path), path).to.include('404 ');
       expect((await ask(port, { path: '/metrics', method: 'POST' })).status).to.equal(405);
     });
   });

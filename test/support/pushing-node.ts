@@ -6,8 +6,11 @@ import { bcoin } from './bcoin';
 import { Faucet } from './faucet';
 import { ask } from './http';
 import { PushClient } from './push-client';
+import { KeyWallet } from './key-wallet';
+import { mine } from './regtest-node';
 import { gatedBy, ServedNode } from './served-node';
 import { until } from './until';
+import type { HostTransaction } from '../../lib/node/host';
 
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
@@ -16,6 +19,10 @@ const { threshold: THRESHOLD, window: WINDOW } = segwit;
 const SHORT_WINDOW = 30;
 
 const COINS = 30;
+
+/** Of a chain of payments: what it begins with, and what each takes for its fee and change. */
+const VALUE = 10_000_000;
+const PER_PAYMENT = 11_000;
 
 export class PushingNode {
   /** Whether clients may connect. */
@@ -55,6 +62,25 @@ export class PushingNode {
     await this.served.node.close();
     segwit.window = WINDOW;
     segwit.threshold = THRESHOLD;
+  }
+
+  /** A chain of payments, each to a new address, that the pool does not get: the transactions for a block. */
+  async payments(count: number): Promise<{ readonly addresses: string[]; readonly transactions: HostTransaction[] }> {
+    const addresses: string[] = [];
+    const transactions: HostTransaction[] = [];
+    let wallet = new KeyWallet();
+    let value = VALUE;
+    const paid = await this.faucet.pays(wallet.address, value);
+    await mine(this.served.node, 1);
+    let hex = await this.text(`/tx/${paid}/hex`);
+    for (let i = 0; i < count; i++) {
+      const next = new KeyWallet();
+      ({ hex } = wallet.sends(hex, value, next.address, value - PER_PAYMENT));
+      [wallet, value] = [next, value - PER_PAYMENT];
+      addresses.push(wallet.address);
+      transactions.push(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+    }
+    return { addresses, transactions };
   }
 
   /** The reply of Esplora's API. */

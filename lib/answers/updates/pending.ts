@@ -37,6 +37,11 @@ export class Pending<T> {
     this.#collected.delete(item);
   }
 
+  /** How many passes it takes to collect what has changed. */
+  get passesLeft(): number {
+    return Math.ceil(this.#changed.size / this.#most);
+  }
+
   /** To be called for what was collected, as soon as it is handled. */
   handled(item: T): void {
     this.#collected.delete(item);

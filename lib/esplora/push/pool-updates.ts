@@ -1,29 +1,26 @@
 // Notifies listeners of the pool, its next blocks, and where in them their transactions are: every two seconds if the pool has changed, as
-// mempool does, and after each block. It is the last of the notifiers, and ends the round of messages that a pass makes.
+// mempool does, and after each block.
 
 import { setImmediate } from 'node:timers/promises';
 import { notify, type Listener } from '../../answers/updates/listener';
 import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { Places } from './places';
 import { ProjectedLists } from './projected-lists';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
 import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Field } from '../messages';
+import type { Rounds } from './rounds';
 
 const EVERY_MS = 2_000;
 
 /** Listeners that are notified in one turn of the event loop. */
 const NOTIFIED_IN_TURN = 16;
 
-/** Whoever gathers what a pass tells it, and sends it as one message. */
-export interface RoundMember extends Listener {
-  /** Whether it waits for the pool before its message is sent. */
+export interface PoolListener extends Listener {
+  /** Whether it wants to know of the pool. */
   readonly awaitsPool: boolean;
-  endRound(): void;
-}
-
-export interface PoolListener extends RoundMember {
   /** `texts`: of the blocks that `trackedBlock` names. */
   poolChanged(update: PoolUpdate): void;
   /** The number of the projected block into which it looks. */
@@ -31,7 +28,7 @@ export interface PoolListener extends RoundMember {
 }
 
 export interface PoolUpdate {
-  readonly projection: Projection;
+  readonly places: Places;
   readonly stats: readonly Field[];
   readonly projected: readonly Field[];
   /** What has changed in the blocks into which listeners look, by the number of the block: JSON. */
@@ -40,6 +37,7 @@ export interface PoolUpdate {
 
 export class PoolUpdates implements Notifier {
   readonly #context: StateContext;
+  readonly #rounds: Rounds;
   readonly #members = new Set<PoolListener>();
   /** The projection of which listeners know. */
   #lists: ProjectedLists | undefined;
@@ -52,12 +50,13 @@ export class PoolUpdates implements Notifier {
   #isDue = false;
   #updating = false;
 
-  constructor(context: StateContext, passes: SettledPasses) {
+  constructor(context: StateContext, rounds: Rounds, passes: SettledPasses) {
     this.#context = context;
+    this.#rounds = rounds;
     passes.add(this);
   }
 
-  /** Clients: each is sent what a pass has for it. */
+  /** Clients, whether they listen or not. */
   get size(): number {
     return this.#members.size;
   }
@@ -68,7 +67,7 @@ export class PoolUpdates implements Notifier {
     this.#known = this.#context.pool.revision;
     this.#tip = this.#context.node.tip();
     this.#timer = setInterval(() => {
-      if (this.#context.pool.revision !== this.#known) this.#update();
+      this.#look();
     }, EVERY_MS).unref();
   }
 
@@ -91,11 +90,21 @@ export class PoolUpdates implements Notifier {
     const isMoved = this.#tip?.hash.equals(tip.hash) === false;
     this.#tip = tip;
     if (isMoved) this.#difficulty = difficultyFields(this.#context, index);
-    return async () => {
-      await this.#endRounds((member) => !isMoved || !member.awaitsPool);
+    return () => {
       // Nobody else has to wait for the projection.
-      if (isMoved) this.#update();
+      if (isMoved && this.#listeners.length > 0) {
+        this.#rounds.awaitPool();
+        this.#update();
+      }
+      return Promise.resolve();
     };
+  }
+
+  #look(): void {
+    const { revision } = this.#context.pool;
+    if (revision === this.#known) return;
+    if (this.#listeners.length > 0) this.#update();
+    else this.#known = revision;
   }
 
   #update(): void {
@@ -109,7 +118,7 @@ export class PoolUpdates implements Notifier {
     while (this.#isDue) {
       this.#isDue = false;
       await this.#updateOnce().catch(() => undefined);
-      await this.#endRounds(() => true);
+      await this.#rounds.poolTold();
     }
     this.#updating = false;
   }
@@ -117,7 +126,6 @@ export class PoolUpdates implements Notifier {
   async #updateOnce(): Promise<void> {
     const context = this.#context;
     const difficulty = this.#difficulty;
-    if (this.#listeners.length === 0) return;
     const { revision } = context.pool;
     const projection = await context.projections.get();
     const lists = this.#lists?.projection === projection ? this.#lists : new ProjectedLists(projection, this.#lists);
@@ -130,9 +138,13 @@ export class PoolUpdates implements Notifier {
     this.#lists = lists;
     this.#known = revision;
     if (this.#difficulty === difficulty) this.#difficulty = [];
-    await this.#inTurns(this.#listeners, (listener) => {
-      listener.poolChanged({ projection, stats: [...stats, ...difficulty], projected, blocks });
-    });
+    const places = new Places(projection);
+    for (const [i, listener] of this.#listeners.entries()) {
+      notify(listener, (one) => {
+        one.poolChanged({ places, stats: [...stats, ...difficulty], projected, blocks });
+      });
+      if (i % NOTIFIED_IN_TURN === NOTIFIED_IN_TURN - 1) await setImmediate();
+    }
   }
 
   get #listeners(): PoolListener[] {
@@ -142,18 +154,5 @@ export class PoolUpdates implements Notifier {
   #missing(blocks: ReadonlyMap<number, Buffer>, isNew: boolean): number | undefined {
     const tracked = isNew ? [...this.#members].flatMap(({ trackedBlock }) => trackedBlock ?? []) : [];
     return tracked.find((block) => !blocks.has(block));
-  }
-
-  #endRounds(isMeant: (member: RoundMember) => boolean): Promise<void> {
-    return this.#inTurns([...this.#members].filter(isMeant), (member) => {
-      member.endRound();
-    });
-  }
-
-  async #inTurns(members: readonly PoolListener[], tell: (member: PoolListener) => void): Promise<void> {
-    for (const [i, member] of members.entries()) {
-      notify(member, tell);
-      if (i % NOTIFIED_IN_TURN === NOTIFIED_IN_TURN - 1) await setImmediate();
-    }
   }
 }

@@ -5,6 +5,7 @@ import { Ancestry } from './ancestry';
 import { BlockUpdates } from './block-updates';
 import { PoolUpdates } from './pool-updates';
 import { PushSession, type PushSessionParts } from './push-session';
+import { Rounds } from './rounds';
 import { ScriptUpdates } from './script-updates';
 import { TransactionUpdates } from './transaction-updates';
 import type { Observable } from 'rxjs';
@@ -50,10 +51,12 @@ export class PushService {
     const ancestry = new Ancestry();
     // In each pass clients are notified in this order.
     // A confirmation is told beside its block, which comes after it.
-    const transactionUpdates = new TransactionUpdates(context, passes);
+    const transactionUpdates = new TransactionUpdates(context, ancestry, passes);
     const blockUpdates = new BlockUpdates(context, ancestry, passes);
     const scriptUpdates = new ScriptUpdates({ context, scripts, passes, ancestry, maxHistory });
-    const poolUpdates = new PoolUpdates(context, passes);
+    const rounds = new Rounds([transactionUpdates, scriptUpdates]);
+    const poolUpdates = new PoolUpdates(context, rounds, passes);
+    passes.add(rounds);
     this.#session = {
       context,
       scripts,
@@ -61,6 +64,7 @@ export class PushService {
       scriptUpdates,
       transactionUpdates,
       poolUpdates,
+      rounds,
       prefixes: acceptedPrefixes(node.network.chain, node.network.addressPrefixes),
       maxSubscriptions,
       outflow,
@@ -73,6 +77,11 @@ export class PushService {
   /** How many scripts and transactions clients track. */
   get tracked(): number {
     return this.#session.scriptUpdates.size + this.#session.transactionUpdates.size;
+  }
+
+  /** Whether any client is told of blocks, or of what they do with what it tracks. */
+  get hasListeners(): boolean {
+    return this.#session.blockUpdates.size + this.tracked > 0;
   }
 
   /** Serves a client that was admitted. `address`: its IP address. */

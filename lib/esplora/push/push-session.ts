@@ -8,6 +8,7 @@ import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { objectOf, partsOf, type Field } from '../messages';
 import { difficultyFields, initialFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { Places } from './places';
 import { kindOf, readRequest, type History, type PushRequest, type Wants } from './request';
 import { TrackedLists, type TrackingClient } from './tracked-lists';
 import { TrackedTransactions, type TransactionClient } from './tracked-transactions';
@@ -23,6 +24,7 @@ import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { BlockListener, BlockUpdates } from './block-updates';
 import type { PoolListener, PoolUpdate, PoolUpdates } from './pool-updates';
+import type { RoundMember, Rounds } from './rounds';
 import type { ScriptUpdate, ScriptUpdates } from './script-updates';
 import type { TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
@@ -43,6 +45,7 @@ export interface PushSessionParts {
   readonly poolUpdates: PoolUpdates;
   readonly scriptUpdates: ScriptUpdates;
   readonly transactionUpdates: TransactionUpdates;
+  readonly rounds: Rounds;
   /** The prefixes of accepted addresses. */
   readonly prefixes: readonly AddressPrefixes[];
   /** The most scripts that one client may track. */
@@ -62,7 +65,7 @@ export interface PushClient {
   readonly account: Account;
 }
 
-export class PushSession extends ClientSession implements BlockListener, PoolListener, TrackingClient, TransactionClient {
+export class PushSession extends ClientSession implements BlockListener, PoolListener, RoundMember, TrackingClient, TransactionClient {
   readonly #parts: PushSessionParts;
   readonly #lists: TrackedLists;
   readonly #transactions: TrackedTransactions;
@@ -82,6 +85,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#lists = new TrackedLists(this, parts.scriptUpdates, memory, parts.maxSubscriptions);
     this.#transactions = new TrackedTransactions(this, parts.transactionUpdates, memory);
     parts.poolUpdates.add(this);
+    parts.rounds.add(this);
     connection.open(this);
     connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
@@ -157,13 +161,13 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#add(this.#lists.fieldsOf(script, update));
   }
 
-  poolChanged({ projection, stats, projected, blocks }: PoolUpdate): void {
+  poolChanged({ places, stats, projected, blocks }: PoolUpdate): void {
     const changed = this.#trackedBlock === undefined ? undefined : blocks.get(this.#trackedBlock);
     this.#add([
       ...(this.#wants.stats ? stats : []),
       ...(this.#wants.mempoolBlocks ? projected : []),
       ...(changed === undefined ? [] : [['projected-block-transactions', changed] as const]),
-      ...this.#transactions.placesIn(projection)
+      ...this.#transactions.placesIn(places)
     ]);
   }
 
@@ -245,7 +249,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
       if (fault !== undefined) fields.push(['track-txs-error', JSON.stringify(fault)]);
     }
     if (this.#transactions.size === 0 || (transaction === undefined && transactions === undefined)) return fields;
-    fields.push(...this.#transactions.placesIn(await this.#parts.context.projections.get()));
+    fields.push(...this.#transactions.placesIn(new Places(await this.#parts.context.projections.get())));
     return [...fields, ...this.#transactions.takeRound()];
   }
 
@@ -293,9 +297,10 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
 
   /** Stops all updates for the client. */
   #forget(): void {
-    const { blockUpdates, poolUpdates } = this.#parts;
+    const { blockUpdates, poolUpdates, rounds } = this.#parts;
     blockUpdates.delete(this);
     poolUpdates.delete(this);
+    rounds.delete(this);
     this.#transactions.clear();
     this.#lists.clear();
   }

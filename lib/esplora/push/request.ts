@@ -7,8 +7,8 @@ import { OP_CHECKSIG } from '../../bitcoin/script';
 import { MOST_BLOCKS } from '../../pool/projection/projected-blocks';
 import { shownValue } from '../../server/sockets/shown-value';
 
-/** Scripts by SHA-256, one character a byte, each with its name: of a client's names for it the first one, in lower case if case is free. */
-export type NamedScripts = ReadonlyMap<string, string>;
+/** Scripts by SHA-256, one character a byte, each with the client's names for it: addresses and keys as it spells them, scripts in lower case. */
+export type NamedScripts = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface Tracking {
   /** How many names the client gave. If there are too many, none is read. */
@@ -146,7 +146,7 @@ interface Named {
 }
 
 function readTracking(values: readonly unknown[], read: (name: string) => Named | undefined, most: number): Tracking {
-  const scripts = new Map<string, string>();
+  const scripts = new Map<string, Set<string>>();
   let unreadable: string | undefined;
   for (const value of values.length > most ? [] : values) {
     const named = typeof value === 'string' ? read(value) : undefined;
@@ -155,7 +155,7 @@ function readTracking(values: readonly unknown[], read: (name: string) => Named 
       continue;
     }
     const key = keyOf(scriptHashOf(named.script));
-    if (!scripts.has(key)) scripts.set(key, named.name);
+    scripts.set(key, (scripts.get(key) ?? new Set()).add(named.name));
   }
   return { entries: values.length, scripts, unreadable };
 }
@@ -164,13 +164,10 @@ function readTracking(values: readonly unknown[], read: (name: string) => Named 
 function readName(name: string, prefixes: readonly AddressPrefixes[]): Named | undefined {
   if (/^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$/.test(name)) {
     const key = Buffer.from(name, 'hex');
-    return { name: name.toLowerCase(), script: Buffer.from([key.length, ...key, OP_CHECKSIG]) };
+    return { name, script: Buffer.from([key.length, ...key, OP_CHECKSIG]) };
   }
   const script = scriptOfAddress(name, prefixes);
-  if (typeof script === 'string') return undefined;
-  const lower = name.toLowerCase();
-  // Base58 knows upper and lower case, bech32 does not (BIP173).
-  return { name: prefixes.some(({ bech32 }) => lower.startsWith(`${bech32}1`)) ? lower : name, script };
+  return typeof script === 'string' ? undefined : { name, script };
 }
 
 function readScript(name: string): Named | undefined {

@@ -21,6 +21,7 @@ import type { PooledTransaction } from '../../pool/by-script/pooled-transaction'
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
 import type { Ancestry } from './ancestry';
+import type { GradualNotifier } from './rounds';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn of the event loop. */
 const MOST_IN_PASS = 64;
@@ -75,7 +76,7 @@ interface Collected {
   readonly pooled: PooledScript;
 }
 
-export class ScriptUpdates implements Notifier {
+export class ScriptUpdates implements Notifier, GradualNotifier {
   readonly #parts: ScriptUpdatesParts;
   readonly #tracked = new Map<string, TrackedScript>();
   /** Those that were touched since they were compared. */
@@ -90,6 +91,10 @@ export class ScriptUpdates implements Notifier {
   /** Scripts that are tracked. */
   get size(): number {
     return this.#tracked.size;
+  }
+
+  get passesLeft(): number {
+    return this.#pending.passesLeft;
   }
 
   watches(script: string): boolean {

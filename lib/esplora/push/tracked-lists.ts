@@ -77,14 +77,14 @@ export class TrackedLists {
       ['multi-address-transactions', addresses.get(script)],
       ['multi-scriptpubkey-transactions', scripts.get(script)]
     ] as const;
-    for (const [field, name] of lists) {
-      if (name === undefined) continue;
+    for (const [field, names] of lists) {
+      if (names === undefined) continue;
       const update = piecesOf([
         ['mempool', pooled ?? '[]'],
         ['confirmed', confirmed ?? '[]'],
         ['removed', removed ?? '[]']
       ]);
-      fields.push([field, piecesOf([[name, update]])]);
+      fields.push([field, piecesOf([...names].map((name) => [name, update] as const))]);
     }
     return fields;
   }

@@ -2,11 +2,11 @@
 
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
-import { cpfpInfo } from '../mempool/cpfp';
 import { hashText, objectOf, type Field, type Json } from '../messages';
 import { MOST_TRANSACTIONS } from './request';
-import type { Projection } from '../../pool/projection/projected-blocks';
+import type { PlacedTransaction } from '../../pool/projection/projected-blocks';
 import type { ScriptSnapshot } from '../../scripts/types';
+import type { Places } from './places';
 import type { TransactionListener, TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
 /** The cost of tracking a transaction: it is looked up. */
@@ -33,12 +33,14 @@ export class TrackedTransactions {
   readonly #updates: TransactionUpdates;
   readonly #memory: ClientSubscriptionMemory;
   #single: Buffer | undefined;
+  /** The place of the single one that was told last. */
+  #singlePlace: PlacedTransaction | undefined;
   /** By key. */
   readonly #many = new Map<string, Buffer>();
   /** What the next message has of each of the many, by txid. */
   readonly #facts = new Map<string, Facts>();
-  /** What was told last of the place of each, by key. */
-  readonly #places = new Map<string, string>();
+  /** The position of each of the many that was told last, by key: JSON. */
+  readonly #positions = new Map<string, string>();
 
   constructor(client: TransactionClient, updates: TransactionUpdates, memory: ClientSubscriptionMemory) {
     this.#client = client;
@@ -53,12 +55,14 @@ export class TrackedTransactions {
 
   /**
    * Tracks a transaction in place of the one before; null: none. `watchesPool`: a transaction that was replaced is not tracked, and the client
-   * gets to know that, as from mempool's backend. Gives what the client gets.
+   * gets to know that, as from mempool's backend. Gives what the client gets, which may be an error: then none is tracked.
    */
   async trackOne(txid: Buffer | null, watchesPool: boolean, read: Read): Promise<Field[]> {
     this.#leaveSingle();
     if (txid === null) return [];
     this.#client.charge(TRACK_POINTS);
+    const fault = this.#takeMemory();
+    if (fault !== undefined) return [['track-tx-error', JSON.stringify(fault)]];
     // Updates come from now on, also while the answer is being made.
     this.#single = txid;
     const update = await read((snapshot) => this.#updates.track(txid, this.#client, snapshot));
@@ -75,12 +79,14 @@ export class TrackedTransactions {
     const fault = faultOf(txids);
     const wanted = new Map((fault === undefined ? (txids ?? []) : []).map((txid) => [keyOf(txid), txid]));
     this.#leaveMany(wanted);
-    try {
-      for (const [key, txid] of wanted) if (!this.#many.has(key) && !this.#client.isGone) await this.#addOne(key, txid, read);
-    } catch (error) {
-      if (!(error instanceof TooManySubscriptionsError)) throw error;
-      this.#leaveMany(new Map());
-      return error.message;
+    for (const [key, txid] of wanted) {
+      if (this.#many.has(key) || this.#client.isGone) continue;
+      const lack = this.#takeMemory();
+      if (lack === undefined) await this.#addOne(key, txid, read);
+      else {
+        this.#leaveMany(new Map());
+        return lack;
+      }
     }
     return fault;
   }
@@ -94,21 +100,18 @@ export class TrackedTransactions {
   }
 
   /** Where they are in the next blocks, as far as that was not told yet. */
-  placesIn(projection: Projection): Field[] {
+  placesIn(places: Places): Field[] {
     for (const [key, txid] of this.#many) {
-      const text = placeText(txid, projection);
-      if (text !== undefined && this.#isNew(key, text)) this.#factsOf(txid).set('position', text);
+      const place = places.of(txid);
+      const position = place && JSON.stringify(place.position);
+      if (position === undefined || this.#positions.get(key) === position) continue;
+      this.#positions.set(key, position);
+      this.#factsOf(txid).set('position', position);
     }
     const single = this.#single;
-    const position = single && placeText(single, projection);
-    if (single === undefined || position === undefined) return [];
-    const text = objectOf([
-      ['txid', hashText(single)],
-      ['position', position],
-      ['accelerationPositions', '[]'],
-      ['cpfp', JSON.stringify(cpfpInfo(single, projection))]
-    ]);
-    return this.#isNew(singleKey(single), text.toString()) ? [['txPosition', text]] : [];
+    const before = this.#singlePlace;
+    const place = (this.#singlePlace = single && places.of(single));
+    return single === undefined || place === undefined || isSamePlace(before, place) ? [] : [['txPosition', places.text(single, place)]];
   }
 
   /** What has gathered for the many since the last round. */
@@ -131,7 +134,8 @@ export class TrackedTransactions {
     const single = this.#single;
     if (single === undefined) return;
     this.#single = undefined;
-    this.#places.delete(singleKey(single));
+    this.#singlePlace = undefined;
+    this.#memory.giveBack();
     this.#untrack(single);
   }
 
@@ -145,9 +149,19 @@ export class TrackedTransactions {
     }
   }
 
+  /** For one more transaction. Gives the error if there is no memory. */
+  #takeMemory(): string | undefined {
+    try {
+      this.#memory.take();
+      return undefined;
+    } catch (error) {
+      if (error instanceof TooManySubscriptionsError) return error.message;
+      throw error;
+    }
+  }
+
   async #addOne(key: string, txid: Buffer, read: Read): Promise<void> {
     this.#client.charge(TRACK_POINTS);
-    this.#memory.take();
     this.#many.set(key, txid);
     const update = await read((snapshot) => this.#updates.track(txid, this.#client, snapshot));
     if (this.#client.isGone) this.clear();
@@ -180,24 +194,15 @@ export class TrackedTransactions {
     return facts;
   }
 
-  #isNew(key: string, text: string): boolean {
-    const isNew = this.#places.get(key) !== text;
-    this.#places.set(key, text);
-    return isNew;
-  }
-
   /** Unless it is still tracked in the other way. */
   #untrack(txid: Buffer): void {
     const key = keyOf(txid);
     if (this.#many.has(key) || this.#single?.equals(txid) === true) return;
-    this.#places.delete(key);
+    this.#positions.delete(key);
     this.#facts.delete(toDisplayHex(txid));
     this.#updates.untrack(txid, this.#client);
   }
 }
-
-/** In the places that were told, of the transaction that is tracked by itself. */
-const singleKey = (txid: Buffer): string => `single ${keyOf(txid)}`;
 
 /** Reads the index by script, or throws if the client has gone. */
 type Read = <T>(use: (snapshot: ScriptSnapshot) => Promise<T>) => Promise<T>;
@@ -215,7 +220,7 @@ function fieldOf(txid: Buffer, update: TransactionUpdate): Field {
   return ['rbfTransaction', objectOf([['txid', hashText(update.txid)]])];
 }
 
-function placeText(txid: Buffer, projection: Projection): string | undefined {
-  const position = projection.find(txid)?.position;
-  return position && JSON.stringify(position);
+/** Whether a client that knows one place knows the other: a chunk is another object whenever something in its cluster has changed. */
+function isSamePlace(before: PlacedTransaction | undefined, { chunk, position }: PlacedTransaction): boolean {
+  return before?.chunk === chunk && before.position.block === position.block && before.position.vsize === position.vsize;
 }

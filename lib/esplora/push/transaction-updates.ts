@@ -11,9 +11,12 @@ import type { Spend } from '../../answers/transactions/spends';
 import type { Change } from '../../answers/updates/changes';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
+import type { BlockPoint } from '../../node/types/chain';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
+import type { Ancestry } from './ancestry';
+import type { GradualNotifier } from './rounds';
 
 /** Transactions in one pass: their standing is found in one turn of the event loop. */
 const MOST_IN_PASS = 64;
@@ -55,16 +58,18 @@ class TrackedTransaction {
 
 type TransactionContext = Pick<EsploraContext, 'pool' | 'transactions' | 'spends'>;
 
-export class TransactionUpdates implements Notifier {
+export class TransactionUpdates implements Notifier, GradualNotifier {
   readonly #context: TransactionContext;
+  readonly #ancestry: Ancestry;
   readonly #tracked = new Map<string, TrackedTransaction>();
   /** Those that may stand differently by now, or are spent by others. */
   readonly #pending: Pending<TrackedTransaction>;
-  /** The hash of the tip at the last pass. */
-  #tip: Buffer | undefined;
+  /** The block up to which listeners know the chain. */
+  #tip: BlockPoint | undefined;
 
-  constructor(context: TransactionContext, passes: SettledPasses) {
+  constructor(context: TransactionContext, ancestry: Ancestry, passes: SettledPasses) {
     this.#context = context;
+    this.#ancestry = ancestry;
     this.#pending = new Pending(MOST_IN_PASS, passes);
     passes.add(this);
   }
@@ -74,6 +79,10 @@ export class TransactionUpdates implements Notifier {
     return this.#tracked.size;
   }
 
+  get passesLeft(): number {
+    return this.#pending.passesLeft;
+  }
+
   /** The txid of what has lately replaced a transaction in the pool. */
   replacementOf(txid: Buffer): Buffer | undefined {
     return this.#context.pool.replacementOf(txid);
@@ -81,14 +90,16 @@ export class TransactionUpdates implements Notifier {
 
   /** From now on the listener is notified. Gives the present standing; undefined: neither chain nor pool has it. */
   async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<TransactionUpdate | undefined> {
+    const { index } = snapshot;
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
     const { pooled } = tracked;
-    const standing = this.#standingOf(tracked, snapshot.index);
+    const standing = this.#standingOf(tracked, index);
     // Listeners that were there before are notified by the next pass.
     if (tracked.listeners.size === 0) tracked.standing = standing;
     else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#pending.add(tracked);
+    if (this.#tracked.size === 0) this.#reach(index);
     // Another chain may go back to the tip of the last pass, which would then look at nothing.
-    if (this.#tip?.equals(snapshot.index.tip.hash) !== true) this.#pending.add(tracked);
+    else if (this.#tip?.hash.equals(index.tip.hash) !== true) this.#pending.add(tracked);
     this.#tracked.set(keyOf(txid), tracked);
     tracked.listeners.add(listener);
     return standing === 'unknown' ? undefined : this.#update(tracked, standing);
@@ -102,6 +113,7 @@ export class TransactionUpdates implements Notifier {
   }
 
   changed(change: Change): void {
+    if (change.type === 'clear') for (const tracked of this.#tracked.values()) this.#pending.add(tracked);
     if (change.type !== 'enter' && change.type !== 'leave') return;
     const tracked = this.#tracked.get(keyOf(change.transaction.txid));
     if (tracked !== undefined) this.#pending.add(tracked);
@@ -109,12 +121,15 @@ export class TransactionUpdates implements Notifier {
   }
 
   collect(snapshot: ScriptSnapshot): () => Promise<void> {
-    const { tip } = snapshot.index;
-    // A block may have confirmed any of them.
-    if (this.#tip?.equals(tip.hash) !== true) for (const tracked of this.#tracked.values()) this.#pending.include(tracked);
-    this.#tip = tip.hash;
-    return this.#pending.collect(
-      (tracked) => this.#standingOf(tracked, snapshot.index),
+    const { index } = snapshot;
+    const { tip } = index;
+    const known = this.#tip ?? tip;
+    const fork = known.hash.equals(tip.hash) ? tip.height : this.#ancestry.forkHeight(known, index);
+    if (fork < known.height)
+      for (const tracked of this.#tracked.values())
+        if (typeof tracked.standing === 'number' && tracked.standing > fork) this.#pending.include(tracked);
+    const notifyPending = this.#pending.collect(
+      (tracked) => this.#standingOf(tracked, index),
       async (all) => {
         for (const [tracked, standing] of all) {
           await this.#notifyAll(tracked, standing, snapshot);
@@ -122,6 +137,31 @@ export class TransactionUpdates implements Notifier {
         }
       }
     );
+    return async () => {
+      try {
+        for (let height = fork + 1; height <= tip.height; height++) this.#confirm(await snapshot.txids(height), height);
+        // If something has failed, the next pass has the same blocks.
+        this.#reach(index);
+      } finally {
+        await notifyPending();
+      }
+    };
+  }
+
+  /** Listeners know the chain up to its tip. */
+  #reach(index: IndexSnapshot): void {
+    this.#tip = index.tip;
+    this.#ancestry.remember(index);
+  }
+
+  /** `txids`: of the block at this height. */
+  #confirm(txids: readonly Buffer[], height: number): void {
+    for (const txid of txids) {
+      const tracked = this.#tracked.get(keyOf(txid));
+      if (tracked === undefined || tracked.standing === height) continue;
+      tracked.standing = height;
+      tell(tracked, { type: 'confirmed', height });
+    }
   }
 
   #findSpent({ txid, transaction: { inputs } }: PooledTransaction): void {
@@ -143,7 +183,7 @@ export class TransactionUpdates implements Notifier {
   }
 
   async #notifyAll(tracked: TrackedTransaction, standing: Standing, snapshot: ScriptSnapshot): Promise<void> {
-    const { listeners, spenders, standing: before } = tracked;
+    const { spenders, standing: before } = tracked;
     const updates: TransactionUpdate[] = [];
     const spent = spenders.splice(0).filter(({ txid }) => this.#context.pool.has(txid));
     if (standing !== before) {
@@ -152,11 +192,7 @@ export class TransactionUpdates implements Notifier {
     }
     tracked.standing = standing;
     if (spent.length > 0) updates.push({ type: 'spent', text: spentText(spent) });
-    for (const update of updates)
-      for (const listener of listeners)
-        notify(listener, (one) => {
-          one.transactionUpdated(tracked.txid, update);
-        });
+    for (const update of updates) tell(tracked, update);
   }
 
   async #update({ pooled }: TrackedTransaction, standing: 'pooled' | number): Promise<TransactionUpdate | undefined> {
@@ -184,6 +220,13 @@ export class TransactionUpdates implements Notifier {
       throw error;
     }
   }
+}
+
+function tell({ txid, listeners }: TrackedTransaction, update: TransactionUpdate): void {
+  for (const listener of listeners)
+    notify(listener, (one) => {
+      one.transactionUpdated(txid, update);
+    });
 }
 
 /** Has the last spender of each output. */

@@ -400,7 +400,7 @@ describe('the explorer', function () {
       const served = await chainA({ ...EXPLORER, 'rest-auth': true, 'api-key': 'the key' });
       const { page, faults } = await watch(served);
       await page.goto('/explorer/pool');
-      await page.getByRole('textbox', { name: 'Key' }).fill('another');
+      await page.getByRole('textbox', { name: 'Key' }).fill('“the key”');
       await expectNoBarrier(page);
       await page.getByRole('button', { name: 'Open' }).click();
       await page.waitForSelector('[role="alert"]:has-text("not the key")');
@@ -413,6 +413,15 @@ describe('the explorer', function () {
       await page.goto('/explorer');
       await mine(served.node, 1);
       await page.waitForSelector(`[data-height="${served.node.chain.height}"]`);
+      // Nor of payments.
+      const [ring, payee] = [bcoin.KeyRing.generate(), bcoin.KeyRing.generate()];
+      const [first] = await mine(served.node, 101, undefined, ring.getAddress());
+      await page.goto(`/explorer/address/${addressOf(payee)}`);
+      await page.waitForSelector('[data-field="balance"]');
+      const coinbase = first?.txs[0] as HostTransaction; // every block has one
+      const paid = (coinbase.outputs[0]?.value ?? 0) - 10_000;
+      await served.node.mempool.addTX(signed(ring, [coinbase], [[payee.getAddress(), paid]]));
+      await page.waitForSelector('[data-field="pending"]');
       expect(faults.filter((fault) => !isOfRequest(fault))).to.deep.equal([]);
       await page.context().close();
       await served.node.close();

@@ -52,7 +52,7 @@ export class Client {
   /** @throws one of the errors above */
   async text(path: string): Promise<string> {
     const { key } = this;
-    const headers = key === undefined ? {} : { Authorization: `Basic ${btoa(`explorer:${key}`)}` };
+    const headers = key === undefined ? {} : { Authorization: `Basic ${base64(`explorer:${key}`)}` };
     let status: number;
     let text: string;
     try {
@@ -76,3 +76,6 @@ export class Client {
     return parseExactly(await this.text(path), options) as T;
   }
 }
+
+/** Of the text in UTF-8: `btoa` alone throws for characters beyond Latin-1. */
+const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));

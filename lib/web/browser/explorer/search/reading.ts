@@ -25,13 +25,22 @@ const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
 };
 
 /** What nobody but its owner should see, by the names under which it is spoken of instead. */
-const SECRETS: Readonly<Record<string, string>> = {
-  'a private key': 'This looks like a private key. It was not sent to the node. Nobody but you should ever see it.',
-  'an extended key':
-    'This looks like an extended key, from which all addresses of a wallet follow. It was not sent to the node. Search for one address.',
-  'a recovery phrase':
+const SECRETS: ReadonlyMap<string, string> = new Map([
+  ['a private key', 'This looks like a private key. It was not sent to the node. Nobody but you should ever see it.'],
+  [
+    'an extended key',
+    'This looks like an extended key, from which all addresses of a wallet follow. It was not sent to the node. Search for one address.'
+  ],
+  [
+    'a recovery phrase',
     'This looks like the words from which a wallet is restored. They were not sent to the node. Nobody but you should ever see them.'
-};
+  ]
+]);
+
+/** How many words a recovery phrase has (BIP39, SLIP39), and what can be one: in Chinese a character, in Korean two. */
+const FEWEST_WORDS = 12;
+const MOST_WORDS = 33;
+const WORD = /^(?:[\p{L}\p{M}]{3,24}|\p{Script=Han}|\p{Script=Hangul}{2})$/u;
 
 /** A text as it may stand in an address, which browsers send to the node when they load it again: the name of a secret in its place. */
 export function withoutSecret(typed: string): string {
@@ -39,7 +48,7 @@ export function withoutSecret(typed: string): string {
 }
 
 export function readingOf(typed: string): Reading {
-  const secret = SECRETS[secretIn(typed) ?? typed];
+  const secret = SECRETS.get(secretIn(typed) ?? typed);
   if (secret !== undefined) return { kind: 'nothing', hints: [secret] };
   const text = stripped(typed);
   const digits = text.replace(/[,_' ]/g, '');
@@ -62,12 +71,25 @@ function stripped(typed: string): string {
   return /^0x[\da-f]+$/i.test(joined) ? joined.slice(2) : joined;
 }
 
-/** The name of what a text seems to be; undefined: no secret. */
+/** The name of what a text seems to be, or to contain; undefined: no secret. */
 function secretIn(typed: string): string | undefined {
-  if (/^(?:\p{L}{3,12}\s+){11,23}\p{L}{3,12}$/u.test(typed.trim())) return 'a recovery phrase';
-  const text = stripped(typed);
-  if (BASE58.test(text) && /^[5KL9c]/.test(text) && (text.length === 51 || text.length === 52)) return 'a private key';
-  return /^[xyztuv]p(rv|ub)/i.test(text) && text.length > 100 ? 'an extended key' : undefined;
+  // Between words there may be numbers, commas, or nothing.
+  const words = typed
+    .replace(/[^\p{L}\p{M}]+/gu, ' ')
+    .replace(/\p{Script=Han}/gu, ' $& ')
+    .trim()
+    .split(/ +/);
+  if (words.length >= FEWEST_WORDS && words.length <= MOST_WORDS && words.every((word) => WORD.test(word))) return 'a recovery phrase';
+  // Keys stand alone, perhaps with spaces in them, or within something, as a descriptor.
+  const pieces = [typed, typed.replace(/\s+/g, '')].flatMap((text) => text.split(/[^\dA-Za-z]+/));
+  if (pieces.some(isPrivateKey)) return 'a private key';
+  return pieces.some((piece) => /^[xyztuv]p(?:rv|ub)[\dA-Za-z]{50}/i.test(piece)) ? 'an extended key' : undefined;
+}
+
+/** As wallets export it, also encrypted (BIP38). */
+function isPrivateKey(text: string): boolean {
+  const { length } = text;
+  return BASE58.test(text) && ((/^[5KL9c]/.test(text) && (length === 51 || length === 52)) || (text.startsWith('6P') && length === 58));
 }
 
 function witnessPartsOf(text: string): { readonly prefix: string; readonly data: string } | undefined {

@@ -31,7 +31,7 @@ export class Session {
   /** From the newest one down. */
   blocks: readonly Block[] = [];
   fees: Fees | undefined;
-  /** Counted up when the chain has moved, the pool has changed, or what is tracked has changed. */
+  /** Counted up when the chain has moved, the pool has changed, or what is tracked has changed; of the latter two whenever that is not known. */
   chainVersion = 0;
   poolVersion = 0;
   trackedVersion = 0;
@@ -125,6 +125,7 @@ export class Session {
     this.fees = await source.scripts?.fees();
     if (this.contact !== 'live') this.contact = 'asking';
     this.poolVersion++;
+    this.trackedVersion++;
   }
 
   /** Chooses where data comes from, as the status has it. */
@@ -170,7 +171,9 @@ export class Session {
       },
       connected: (isConnected) => {
         this.contact = isConnected ? 'live' : 'lost';
-        if (!isConnected) this.askNow();
+        // What has happened before the connection was there, nobody tells.
+        if (isConnected) this.trackedVersion++;
+        else this.askNow();
         this.#say();
       }
     });
