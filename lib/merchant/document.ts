@@ -172,7 +172,9 @@ export const merchantDocument = (version: string): Buffer =>
       description: 'A merchant. Amounts are satoshis. Texts of errors end with a carriage return and a line feed.',
       version,
       path: '',
-      errors: { 503: 'Node or index are not in sync, or it is not known whether the request is paid; the text says which.' },
+      errors: {
+        503: 'Node or index are not in sync, it is not known whether the request is paid, or too many Payments wait; the text says which.'
+      },
       keyFor: ({ id }) => id === CREATE.id || id === LIST.id
     },
     [CREATE, LIST, GET, STATUS, PAY],

@@ -209,6 +209,21 @@ describe('the merchant’s pages', () => {
   );
 
   it(
+    'answers 503 at once while two Payments for an order wait, and does not read the third',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      let release = (): void => undefined;
+      shop.chain.held = new Promise<void>((resolve) => (release = resolve));
+      const waiting = [1, 2].map((seed) => shop.merchant.pay(id, paymentFor(id, [paying(seed)])).catch(() => undefined));
+      const head = { 'Content-Type': PAYMENT_TYPE, 'Content-Length': '50000' };
+      const reply = await ask(shop.port, { method: 'POST', path: `/pay/${id}`, headers: head });
+      expect([reply.status, reply.headers['retry-after']]).to.deep.equal([503, '5']);
+      release();
+      await Promise.all(waiting);
+    })
+  );
+
+  it(
     'answers 503 when the index cannot be read',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);

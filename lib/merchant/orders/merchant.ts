@@ -20,6 +20,7 @@ import { presentOutputs, receivedOf, withBlocks, withReceipts, type PaymentState
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
 import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
 import type { PaymentStore } from './store';
+import { TurnQueue } from './turn-queue';
 import { waysToPay, type WaysToPay } from './ways-to-pay';
 
 export interface MerchantOptions {
@@ -55,8 +56,7 @@ export interface OrderView {
 const ID_SIZE = 16;
 
 export class Merchant {
-  /** Changes of records come one after the other: two Payments must not claim one output. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new TurnQueue();
   readonly #watch: OrderWatch;
   readonly #list: OrderList;
   readonly #chain: MerchantChain;
@@ -101,7 +101,7 @@ export class Merchant {
       },
       await this.#options.identity?.()
     );
-    await this.#inTurn(async () => {
+    await this.#turns.next(async () => {
       this.#refuseSharedScripts(order);
       await this.#save({
         id,
@@ -140,10 +140,15 @@ export class Merchant {
    * Checks a Payment, broadcasts its transactions and acknowledges it. Every decision is recorded.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
-   * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast.
+   * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast; if it is `busy`, nothing was recorded.
    */
   async pay(id: string, bytes: Buffer): Promise<Buffer> {
-    return this.#inTurn(() => this.#take(id, bytes));
+    return this.#turns.nextForPayment(id, () => this.#take(id, bytes));
+  }
+
+  /** Whether `pay` would answer `busy`: the Payment need not be read. */
+  isBusyFor(id: string): boolean {
+    return this.#turns.isFullFor(id);
   }
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
@@ -177,7 +182,7 @@ export class Merchant {
     const { id } = stored;
     const traced = await this.#trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
-    if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
+    if (traced.some(({ news }) => news.length > 0)) await this.#turns.next(() => this.#remember(id));
     const present = await this.#present(stored);
     const received = receivedOf(present);
     return { state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
@@ -206,7 +211,7 @@ export class Merchant {
     for (const output of outputs) {
       for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...(orders.get(id) ?? []), output]);
     }
-    for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
+    for (const [id, own] of orders) await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, own)));
   }
 
   // Looking after payments
@@ -224,8 +229,8 @@ export class Merchant {
       }
     };
     await each(this.#watch.ordersInPool, (id) => this.#reviewSeen(id));
-    await each(this.#watch.unsettled, (id) => this.#inTurn(() => this.#lookAfter(id)));
-    await each(this.#watch.over(this.#options.clock()), (id) => this.#inTurn(() => this.#close(id)));
+    await each(this.#watch.unsettled, (id) => this.#turns.next(() => this.#lookAfter(id)));
+    await each(this.#watch.over(this.#options.clock()), (id) => this.#turns.next(() => this.#close(id)));
   }
 
   async #take(id: string, bytes: Buffer): Promise<Buffer> {
@@ -365,7 +370,7 @@ export class Merchant {
   async #reviewSeen(id: string): Promise<void> {
     for (const output of this.#watch.outputsInPool(id)) {
       const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
-      if (standing.state === 'confirmed') await this.#inTurn(() => this.#receive(id, standing.block, [output]));
+      if (standing.state === 'confirmed') await this.#turns.next(() => this.#receive(id, standing.block, [output]));
       else if (standing.state !== 'pool') this.#watch.forget(id, output);
     }
   }
@@ -454,12 +459,6 @@ export class Merchant {
     const money = new Set([...stored.received, ...this.#watch.outputsInPool(stored.id)].map(({ txid }) => displayTxid(txid)));
     const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
     return { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
-  }
-
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 
   /** A damaged record does not stop the work on the others. */

@@ -49,16 +49,18 @@ class ListedChain implements MerchantChain {
   /** Why the standing of unknown transactions is not known; undefined: they are absent. */
   ignorance: string | undefined;
   refusal: Error | undefined;
+  /** What broadcasts wait for. */
+  held: Promise<unknown> = Promise.resolve();
 
-  broadcast(transactions: readonly Buffer[]): Promise<void> {
-    if (this.refusal) return Promise.reject(this.refusal);
+  async broadcast(transactions: readonly Buffer[]): Promise<void> {
+    await this.held;
+    if (this.refusal) throw this.refusal;
     this.broadcasts.push([...transactions]);
     for (const bytes of transactions) {
       const txid = parseTransaction(bytes).txid.toString('hex');
       this.#bytes.set(txid, bytes);
       this.known.set(txid, this.known.get(txid) ?? 0);
     }
-    return Promise.resolve();
   }
 
   standing({ txid }: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
