@@ -7,6 +7,7 @@ import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError } from '../node/errors';
 import { PaymentError } from '../payments/error';
 import { notYetKnown, unavailable } from '../server/errors';
+import { soon } from '../turns/slices';
 import type { IndexReader, IndexSnapshot } from '../index/types';
 import type { PoolSource } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
@@ -51,8 +52,9 @@ export class NodeChain implements MerchantChain {
   }
 
   /** Index and pool are read in one tick: a transaction that is being confirmed is in at least one of the two. */
-  standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
-    return Promise.resolve(this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn)));
+  async standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
+    await soon();
+    return this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn));
   }
 }
 

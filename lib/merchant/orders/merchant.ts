@@ -332,7 +332,9 @@ export class Merchant {
   /** Notes outputs of a Payment's transactions that are in chain or pool: the search may have missed them. */
   async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
     if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
-    for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
+    // Looking for a transaction costs more than making one up.
+    const asked = transactions.filter(({ outputs }) => outputs.some(({ script }) => this.isAsked(script)));
+    for (const { transaction, standing } of await traceTransactions(asked, this.#chain)) {
       if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
       transaction.outputs.forEach(({ amount, script }, index) => {
         this.#watch.seenInPool({ txid: transaction.txid, index, amount, script });

@@ -65,20 +65,19 @@ function neededFor(due: readonly RequestedOutput[], transactions: readonly Trans
   return needed;
 }
 
+/** One after the other, so that the chain can make pauses: a Payment may have hundreds. */
 export async function traceTransactions(
   transactions: readonly Transaction[],
   chain: MerchantChain,
   seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
 ): Promise<TracedPayment['parts']> {
-  return Promise.all(
-    transactions.map(async (transaction) => ({
-      transaction,
-      standing: await chain.standing(
-        { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
-        seenIn.get(displayTxid(transaction.txid))
-      )
-    }))
-  );
+  const parts: { transaction: Transaction; standing: Standing }[] = [];
+  for (const transaction of transactions) {
+    const { txid, outpoints, outputs } = transaction;
+    const standing = await chain.standing({ txid, outpoints, outputs: [...outputs.keys()] }, seenIn.get(displayTxid(txid)));
+    parts.push({ transaction, standing });
+  }
+  return parts;
 }
 
 /** The Payment that is nearest to being confirmed; undefined when none has come. */

@@ -42,6 +42,24 @@ describe('money that came without an accepted Payment', () => {
   );
 
   it(
+    'is looked for only in transactions that pay to a script of an order',
+    inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      const looked: Buffer[] = [];
+      const standing = chain.standing.bind(chain);
+      chain.standing = (transaction, seenIn) => {
+        looked.push(transaction.txid);
+        return standing(transaction, seenIn);
+      };
+      const others = Array.from({ length: 200 }, (_, seed) =>
+        serialize({ inputs: [outpoint(seed)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] })
+      );
+      await rejection(merchant.pay(id, paymentFor(id, [...others, paying(201, 1n)])));
+      expect(looked).to.deep.equal([outputOf(paying(201, 1n)).txid]);
+    })
+  );
+
+  it(
     'is not shown once it has left the pool, or if it has paid another order',
     inShop(async (shop) => {
       const { merchant, chain } = shop;
