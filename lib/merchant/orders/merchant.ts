@@ -55,6 +55,9 @@ export interface OrderView {
 /** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
 const ID_SIZE = 16;
 
+/** Outputs in a block that pay to one order: whoever mines can fill a block with them. */
+const MOST_RECEIVED_AT_ONCE = 1_000;
+
 export class Merchant {
   readonly #turns = new TurnQueue();
   readonly #watch: OrderWatch;
@@ -209,9 +212,18 @@ export class Merchant {
   async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const orders = new Map<string, PayingOutput[]>();
     for (const output of outputs) {
-      for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...(orders.get(id) ?? []), output]);
+      for (const id of this.#watch.askers(output.script) ?? []) {
+        const own = orders.get(id);
+        if (own === undefined) orders.set(id, [output]);
+        else own.push(output);
+      }
     }
-    for (const [id, own] of orders) await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, own)));
+    for (const [id, own] of orders) {
+      for (let start = 0; start < own.length; start += MOST_RECEIVED_AT_ONCE) {
+        const some = own.slice(start, start + MOST_RECEIVED_AT_ONCE);
+        await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, some)));
+      }
+    }
   }
 
   // Looking after payments
