@@ -5,6 +5,7 @@ import { anyOf, described, listOf, named, object, type PlainSchema } from '../de
 import { ASKED_HEX, COUNT, SATOSHIS, TEXT, TIME, TXID } from '../describe/values';
 import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE } from '../payments/transport/media-types';
 import { DOCUMENT_PATH, documentText } from '../server/document';
+import { MOST_OUTPUTS } from './orders/order';
 import { LIMIT, MOST_ORDERS } from './orders/order-query';
 import { ORDER_STATUSES } from './orders/progress';
 
@@ -21,7 +22,7 @@ const ORDER = named(
   object(
     {
       outputs: described(
-        'What has to be paid. Use a new script for every order.',
+        `What has to be paid, ${MOST_OUTPUTS} outputs at most. Use a new script for every order.`,
         listOf(object({ amount: SATOSHIS, script: described('The locking script in hex.', ASKED_HEX) }))
       )
     },

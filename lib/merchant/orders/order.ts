@@ -20,6 +20,9 @@ export interface Order {
   readonly notifyUrl?: string;
 }
 
+/** Fewer than the outputs that are remembered of what an order has received: several may pay one of these. */
+export const MOST_OUTPUTS = 100;
+
 /** Characters of a URL in an order; ASCII, without blanks. */
 const MOST_URL_CHARACTERS = 2_000;
 const WEB_URL = /^https?:\/\/[!-~]+$/i;
@@ -29,6 +32,8 @@ const WEB_URL = /^https?:\/\/[!-~]+$/i;
  * @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake or a URL that may not be used.
  */
 export function checkOrder(order: Order, now: Date, notifyOrigins: readonly string[]): void {
+  if (order.outputs.length > MOST_OUTPUTS)
+    throw new PaymentError('unpayable', `At most ${MOST_OUTPUTS} outputs expected, ${order.outputs.length} came.`);
   checkAsked(order, now);
   if (order.merchantUrl !== undefined) webUrl('merchant_url', order.merchantUrl);
   if (order.notifyUrl !== undefined) checkNotifyUrl(order.notifyUrl, notifyOrigins);

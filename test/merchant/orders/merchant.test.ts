@@ -68,6 +68,9 @@ describe('Merchant', () => {
         expect((await rejection(merchant.create({ outputs: [] }))).code).to.equal('unpayable');
         expect((await rejection(merchant.create({ outputs: [{ amount: 1n, script }] }))).code).to.equal('unpayable');
         expect((await rejection(merchant.create({ ...order, expires: START_SECONDS - 1n }))).code).to.equal('expired');
+        const outputs = Array.from({ length: 101 }, (_, seed) => ownOrder(seed).outputs).flat();
+        expect((await rejection(merchant.create({ outputs }))).message).to.equal('At most 100 outputs expected, 101 came.');
+        expect((await merchant.create({ outputs: outputs.slice(1) })).id).to.have.length(32);
       })
     );
   });
