@@ -89,12 +89,12 @@ const PROGRESS = named(
   )
 );
 
-const DAMAGED = named('DamagedOrder', object({ id: TEXT, error: described('Why its record cannot be read.', TEXT) }));
+const UNREADABLE = named('UnreadableOrder', object({ id: TEXT, error: described('Why nothing can be said of it.', TEXT) }));
 
 const ORDERS = named(
   'Orders',
   object(
-    { orders: described('The newest first.', listOf(anyOf(PROGRESS, DAMAGED))) },
+    { orders: described('The newest first.', listOf(anyOf(PROGRESS, UNREADABLE))) },
     { next: described('`before` of the next page; absent on the last one.', TEXT) }
   )
 );

@@ -296,6 +296,12 @@ describe('a merchant that follows the chain', function () {
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
       expect(await stateOf(unspent)).to.deep.equal({ id: unspent, state: 'open' });
+      const list = await fetch(`${served.baseUrl}/pay`, { headers: { authorization: basicAuth(`x:${KEY}`) } });
+      const { orders } = (await list.json()) as { orders: object[] };
+      expect(orders).to.containSubset([
+        { id: unspent, status: 'open' },
+        { id, error: text.trim() }
+      ]);
     });
 
     /** Spends the payment and its change, so that it has no coin by which it can be found. */
