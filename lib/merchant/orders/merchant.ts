@@ -18,7 +18,15 @@ import { OrderWatch, type OrderObserver } from './order-watch';
 import { progressOf, type Observed, type OrderProgress } from './progress';
 import { presentOutputs, receivedOf, withBlocks, withReceipts, type PaymentState, type PresentOutput, type Settled } from './receipts';
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
-import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
+import {
+  bestOf,
+  requireKnown,
+  settlementOf,
+  tracePayment,
+  traceTransactions,
+  type TracedPayment,
+  type TracedTransactions
+} from './settlement';
 import type { PaymentStore } from './store';
 import { TurnQueue } from './turn-queue';
 import { waysToPay, type WaysToPay } from './ways-to-pay';
@@ -229,7 +237,7 @@ export class Merchant {
   // Looking after payments
 
   /**
-   * Broadcasts acknowledged transactions again that are in neither chain nor pool, records confirmations, forgets outputs that have
+   * Broadcasts transactions of acknowledged Payments again that are in neither chain nor pool, records confirmations, forgets outputs that have
    * left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn called before each order: whether to continue.
    */
@@ -323,7 +331,7 @@ export class Merchant {
     return acknowledgement;
   }
 
-  async #broadcast(parts: TracedPayment['parts']): Promise<void> {
+  async #broadcast(parts: TracedTransactions): Promise<void> {
     if (parts.length > 0) await this.#chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
   }
 
@@ -402,7 +410,7 @@ export class Merchant {
   async #lookAfter(id: string): Promise<void> {
     const [stored, traced] = await this.#remember(id);
     this.#watch.settle(id, settlementOf(traced));
-    for (const { payment, standing, parts } of traced) {
+    for (const { payment, standing, needed } of traced) {
       if (standing.state === 'conflicted') {
         // Unless another Payment has settled the order.
         if (payment.acknowledgement && settlementOf(traced) === 'conflicted') await this.#sayExcluded(stored);
@@ -413,7 +421,7 @@ export class Merchant {
         continue;
       }
       try {
-        await (payment.acknowledgement ? this.#broadcast(parts.filter(isOnItsWay)) : this.#finish(stored, payment));
+        await (payment.acknowledgement ? this.#broadcast(needed.filter(isOnItsWay)) : this.#finish(stored, payment));
         this.#watch.isNewMessage(id, undefined);
       } catch (error) {
         if (!(error instanceof PaymentError)) throw error;
@@ -508,7 +516,7 @@ function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
  * acknowledged is broadcast again when pool and chain have lost it.
  * @throws PaymentError `refused`
  */
-function checkWitnesses(parts: TracedPayment['parts']): void {
+function checkWitnesses(parts: TracedTransactions): void {
   const altered = parts.find(({ transaction, standing }) => standing.state === 'pool' && !standing.bytes.equals(transaction.bytes));
   if (altered === undefined) return;
   const txid = displayTxid(altered.transaction.txid);
@@ -516,7 +524,7 @@ function checkWitnesses(parts: TracedPayment['parts']): void {
 }
 
 /** Whether a transaction is to be broadcast, or announced again. */
-function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
+function isOnItsWay({ standing: { state } }: TracedTransactions[number]): boolean {
   return state === 'absent' || state === 'pool';
 }
 
