@@ -14,7 +14,7 @@ import type { Identity } from '../../payments/identity';
 import type { ConfirmingBlock, MerchantChain } from './chain';
 import { checkOrder, type Order } from './order';
 import { OrderList, type OrderPage, type OrderQuery } from './order-list';
-import { OrderWatch, type OrderObserver } from './order-watch';
+import { OrderWatch, outpointKey, type OrderObserver } from './order-watch';
 import { progressOf, type Observed, type OrderProgress } from './progress';
 import { presentOutputs, receivedOf, withBlocks, withReceipts, type PaymentState, type PresentOutput, type Settled } from './receipts';
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
@@ -272,7 +272,7 @@ export class Merchant {
       const details = detailsOf(stored);
       const transactions = answeringTransactions(payment, details);
       const known = { ...came, txids: transactions.map(({ txid }) => txid) };
-      if (isRepeated(stored, known)) {
+      if (await this.#isRepeated(stored, transactions)) {
         await this.#save(withPayment(stored, { ...known, outcome: { decision: 'repeated' } }));
         return acknowledgePayment(bytes);
       }
@@ -284,6 +284,21 @@ export class Merchant {
       if (error instanceof PaymentError && !(isInterrupted && error.code === 'not-yet-known')) await this.#refuse(id, came, error);
       throw error;
     }
+  }
+
+  /**
+   * Whether what pays in a Payment has paid in one that was acknowledged. What comes beside it does not matter: a stranger who sees the
+   * customer's transaction may have sent it before, together with another.
+   */
+  async #isRepeated(stored: StoredRequest, transactions: readonly Transaction[]): Promise<boolean> {
+    const { outputs: due } = payableOutputs(detailsOf(stored));
+    const paying = payingOutputs(transactions, due);
+    const isAmong = ({ payment }: StoredPayment): boolean => {
+      const keys = new Set(payingOutputs(transactionsIn(decodePayment(payment)), due).map(outpointKey));
+      return paying.every((output) => keys.has(outpointKey(output)));
+    };
+    const acknowledged = settling(stored).filter(({ acknowledgement }) => acknowledgement !== undefined);
+    return acknowledged.some(isAmong) && isPaid(due, await this.#store.unclaimed(paying, stored.id));
   }
 
   /** Another Payment is accepted only once the chain has a transaction that excludes the first. */
@@ -503,12 +518,6 @@ export class Merchant {
   #urlOf(id: string): string {
     return `${this.#options.baseUrl}/${id}`;
   }
-}
-
-/** Whether the same transactions were acknowledged in another Payment. */
-function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
-  const textOf = (hashes: readonly Buffer[]): string => hashes.map(displayTxid).sort().join();
-  return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
 }
 
 /**

@@ -273,6 +273,25 @@ describe('Merchant', () => {
     );
 
     it(
+      'acknowledges what paid again, with fewer or more transactions beside it, but not a part of it',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const parts = [paying(1, 4_000n), paying(2, 6_000n)] as const;
+        const [first, second] = [3, 4].map((seed) =>
+          serialize({ inputs: [outpoint(seed)], outputs: [{ script: Buffer.from('51', 'hex'), value: 5_000n }] })
+        ) as [Buffer, Buffer];
+        await merchant.pay(id, paymentFor(id, [...parts, first]));
+        for (const transactions of [parts, [...parts, second]]) {
+          const acknowledgement = decodePaymentACK(await merchant.pay(id, paymentFor(id, transactions)));
+          expect(acknowledgement.payment.transactions).to.deep.equal(transactions);
+        }
+        expect((await rejection(merchant.pay(id, paymentFor(id, [parts[0]])))).code).to.equal('already-paid');
+        expect((await rejection(merchant.pay(id, paymentFor(id, [...parts, paying(5)])))).code).to.equal('already-paid');
+        expect(chain.broadcasts).to.have.length(1);
+      })
+    );
+
+    it(
       'counts an output for only one request, even if a later one has the same script',
       inShop(async (shop) => {
         const { merchant, chain } = shop;
