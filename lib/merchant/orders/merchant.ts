@@ -237,8 +237,8 @@ export class Merchant {
   // Looking after payments
 
   /**
-   * Broadcasts transactions of acknowledged Payments again that are in neither chain nor pool, records confirmations, forgets outputs that have
-   * left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
+   * Broadcasts transactions of acknowledged Payments again that are in neither chain nor pool, records confirmations, forgets outputs
+   * that have left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn called before each order: whether to continue.
    */
   async review(goOn: () => boolean = () => true): Promise<void> {
@@ -310,11 +310,16 @@ export class Merchant {
     }
   }
 
-  /** Most wallets pay to the address, and another one of the same customer may still have the request. */
+  /**
+   * Most wallets pay to the address, and another one of the same customer may still have the request. Where the customer chooses the amount,
+   * what others have paid, perhaps next to nothing, is not his.
+   */
   async #refuseIfPaidByOthers(stored: StoredRequest, { txids }: StoredPayment): Promise<void> {
+    const { total, outputs: due } = payableOutputs(detailsOf(stored));
+    if (total === 0n) return;
     const own = new Set(txids.map(displayTxid));
     const others = (await this.#present(stored)).filter(({ txid }) => !own.has(txid));
-    if (isPaid(payableOutputs(detailsOf(stored)).outputs, others)) throw new PaymentError('already-paid', 'The request is paid already.');
+    if (isPaid(due, others)) throw new PaymentError('already-paid', 'The request is paid already.');
   }
 
   /** The outputs that pay the order, and have paid no other. @throws PaymentError `underpaid` */
@@ -334,7 +339,7 @@ export class Merchant {
   ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.#chain);
-    checkWitnesses(parts);
+    await this.#checkWitnesses(parts);
     const unknown = parts.filter(({ standing }) => ['absent', 'replaced', 'conflicted'].includes(requireKnown(standing).state));
     const begun = withPayment(stored, payment);
     await this.#save(begun);
@@ -344,6 +349,22 @@ export class Merchant {
     await this.#note(id, transactions);
     await this.#save(withPayment(begun, { ...payment, acknowledgement }));
     return acknowledgement;
+  }
+
+  /**
+   * The txid does not cover the witness (BIP141), so whoever sees a transaction can send it with a witness that is not valid. What is
+   * acknowledged is broadcast again when pool and chain have lost it.
+   * @throws PaymentError `refused`
+   */
+  async #checkWitnesses(parts: TracedTransactions): Promise<void> {
+    for (const { transaction, standing } of parts) {
+      const { txid, bytes } = transaction;
+      let known: Buffer | undefined;
+      if (standing.state === 'pool') known = standing.bytes;
+      else if (standing.state === 'confirmed') known = await this.#chain.confirmedBytes(txid);
+      if (known === undefined || known.equals(bytes)) continue;
+      throw new PaymentError('refused', `The node has transaction ${displayTxid(txid)} with another witness. Send it as it was broadcast.`);
+    }
   }
 
   async #broadcast(parts: TracedTransactions): Promise<void> {
@@ -518,18 +539,6 @@ export class Merchant {
   #urlOf(id: string): string {
     return `${this.#options.baseUrl}/${id}`;
   }
-}
-
-/**
- * The txid does not cover the witness (BIP141), so whoever sees a transaction can send it with a witness that is not valid. What is
- * acknowledged is broadcast again when pool and chain have lost it.
- * @throws PaymentError `refused`
- */
-function checkWitnesses(parts: TracedTransactions): void {
-  const altered = parts.find(({ transaction, standing }) => standing.state === 'pool' && !standing.bytes.equals(transaction.bytes));
-  if (altered === undefined) return;
-  const txid = displayTxid(altered.transaction.txid);
-  throw new PaymentError('refused', `The node has transaction ${txid} with another witness. Send it as it was broadcast.`);
 }
 
 /** Whether a transaction is to be broadcast, or announced again. */

@@ -25,7 +25,7 @@ export interface TracedPayment {
   readonly payment: StoredPayment;
   /** Of the needed transactions the standing of the one furthest from being confirmed. */
   readonly standing: Standing;
-  /** The transactions that pay, and those of the Payment that they spend from: what becomes of others in it says nothing about the order. */
+  /** The transactions that pay, and those of the Payment that they spend from: what becomes of others says nothing about the order. */
   readonly needed: TracedTransactions;
   /** Transactions, txids in display order, that are in a block in which they have not been seen yet. */
   readonly news: readonly { readonly txid: string; readonly block: ConfirmingBlock }[];

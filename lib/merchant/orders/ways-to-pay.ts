@@ -22,19 +22,26 @@ const MOST_MESSAGE_CHARACTERS = 80;
  */
 export function waysToPay(
   details: PaymentDetails,
-  { status, missing, url }: OrderProgress,
+  progress: OrderProgress,
   addressOf: (script: Buffer) => string | undefined,
   now: Date
 ): WaysToPay | undefined {
-  if ((status !== 'open' && status !== 'underpaid') || isExpired(details, now)) return undefined;
+  const { status, missing, url } = progress;
+  const isWhole = status === 'open' || isAnyAmountOpen(progress);
+  if ((!isWhole && status !== 'underpaid') || isExpired(details, now)) return undefined;
   const address = addressOfAll(details, addressOf);
   // The request asks for everything; once a part has come, only a URI without it can ask for the rest.
-  const request = status === 'open' ? { paymentUrl: url } : {};
-  if (address === undefined) return status === 'open' ? { uri: formatBitcoinUri(request) } : undefined;
+  const request = isWhole ? { paymentUrl: url } : {};
+  if (address === undefined) return isWhole ? { uri: formatBitcoinUri(request) } : undefined;
   const amount = missing > 0n ? { amount: missing } : {};
   const { memo = '' } = details;
   const message = memo !== '' && memo.length <= MOST_MESSAGE_CHARACTERS ? { message: memo } : {};
   return { address, uri: formatBitcoinUri({ address, ...amount, ...message, ...request }) };
+}
+
+/** Whether the customer chooses the amount and has sent no Payment: what has come may be a stranger's, and next to nothing. */
+function isAnyAmountOpen({ amount, state }: OrderProgress): boolean {
+  return amount === 0n && state === 'open';
 }
 
 /** The address of all outputs, if it is one. */

@@ -74,6 +74,10 @@ class ListedChain implements MerchantChain {
     return Promise.resolve(seenIn ? { state: 'confirmed', block: seenIn, confirmations: 7 } : { state: 'unknown', reason: this.ignorance });
   }
 
+  confirmedBytes(txid: Buffer): Promise<Buffer | undefined> {
+    return Promise.resolve(this.#bytes.get(txid.toString('hex')));
+  }
+
   /** The chain has another transaction that spends the same coin. */
   exclude(transaction: Buffer): void {
     const txid = parseTransaction(transaction).txid.toString('hex');
