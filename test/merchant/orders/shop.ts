@@ -49,6 +49,8 @@ class ListedChain implements MerchantChain {
   /** Why the standing of unknown transactions is not known; undefined: they are absent. */
   ignorance: string | undefined;
   refusal: Error | undefined;
+  /** Set by tests of what is shown with an address. */
+  addressOf?: (script: Buffer) => string | undefined;
   /** What broadcasts wait for. */
   held: Promise<unknown> = Promise.resolve();
 
