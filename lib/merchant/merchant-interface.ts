@@ -49,7 +49,8 @@ const [FROM_LIST, FROM_ORDER] = ['pay/assets', 'assets'];
 export function merchantInterface(parts: MerchantInterfaceParts): HttpInterface {
   const { merchant, host, timeoutMs, unfinished, requireReady, version, logger, files } = parts;
   const [listLinks, orderLinks] = [FROM_LIST, FROM_ORDER].map((assets) => files.linksOf('shop', assets));
-  const router = new Router();
+  // Below `/pay/<id>/` the links of a page would lead elsewhere.
+  const router = new Router({ strict: true });
   const bodyOf = async ({ req }: Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs, unfinished });
     // Reading the body may have taken long.

@@ -94,6 +94,16 @@ describe('the merchant’s pages', () => {
   );
 
   it(
+    'does not answer with a slash at the end, where the links of a page would lead elsewhere',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      const headers = { Authorization: basicAuth('x:sesame'), Accept: 'text/html' };
+      for (const path of [`/pay/${id}/`, `/pay/${id}/status/`, '/pay/'])
+        expect((await ask(shop.port, { path, headers })).status).to.equal(404);
+    })
+  );
+
+  it(
     'answers all methods except GET, HEAD and POST with 405 or 501',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
