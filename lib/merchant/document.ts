@@ -101,6 +101,8 @@ const ORDERS = named(
 
 const ID = inPath('id', 'The id of the order, which is in the address of its request.', TEXT);
 
+const ENCODED = 'The body has a Content-Encoding.';
+
 const UNKNOWN = { 404: 'There is no such order.' };
 
 export const CREATE: PlacedOperation = {
@@ -111,7 +113,9 @@ export const CREATE: PlacedOperation = {
   answer: json('Where the request is.', CREATED),
   errors: {
     400: 'The order cannot be read, or cannot be paid; the text says why.',
+    403: 'A browser sends it for a page of another site.',
     413: 'The order is too large.',
+    415: ENCODED,
     500: 'The request cannot be signed.'
   }
 };
@@ -161,7 +165,7 @@ export const PAY: PlacedOperation = {
     ...UNKNOWN,
     400: 'The Payment is refused; the text says why.',
     413: 'The Payment is too large.',
-    415: 'It is no Payment by its type.'
+    415: `It is no Payment by its type. Or: ${ENCODED}`
   }
 };
 
