@@ -25,6 +25,9 @@ import type { PaymentStore } from './orders/store';
 /** How often payments are reviewed when no block comes. */
 const REVIEW_MS = 10 * 60_000;
 
+/** After an error, of the disk for example. */
+const FAILED_PAUSE_MS = 10_000;
+
 /** How many blocks are searched again if the node does not know the block that was searched last. */
 const STEP_BACK = 100;
 
@@ -51,13 +54,14 @@ export class ChainFollower extends Loop {
   readonly #parts: ChainFollowerParts;
   /** The block up to which the chain was searched; undefined if it never was. */
   #position: BlockPoint | undefined;
+  /** Whether the store has the position. */
   #isSaved = false;
   #isReady = false;
   #hasSeenPool = false;
   /** Whether it has caught up since the start. */
   #isCaughtUp = false;
-  /** When the last review of payments began. */
-  #reviewedAt = -Infinity;
+  /** When the next step is due if nothing happens before. */
+  #dueAt = -Infinity;
   #subscriptions: readonly Subscription[] = [];
   /** Transactions of the pool that pay to orders: their txids, each a latin1 string. */
   readonly #paying = new Set<string>();
@@ -110,11 +114,11 @@ export class ChainFollower extends Loop {
 
   protected dueIn(): number {
     if (!this.#isReady) return Infinity;
-    return this.isWoken ? 0 : this.#reviewedAt + (this.#parts.reviewMs ?? REVIEW_MS) - performance.now();
+    return this.isWoken ? 0 : this.#dueAt - performance.now();
   }
 
   protected async step(): Promise<void> {
-    this.#reviewedAt = performance.now();
+    this.#dueAt = performance.now() + (this.#parts.reviewMs ?? REVIEW_MS);
     await this.#lookIntoPool();
     await this.#catchUp();
     await this.#parts.merchant.review(() => this.#goesOn);
@@ -123,6 +127,7 @@ export class ChainFollower extends Loop {
 
   protected failed(error: unknown): void {
     const { logger } = this.#parts;
+    this.#dueAt = performance.now() + FAILED_PAUSE_MS;
     // The index itself logs why it cannot be read, and announces when it is ready again.
     if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
     else logger.error(`payments: ${detailsOf(error)}`);
@@ -176,12 +181,11 @@ export class ChainFollower extends Loop {
   }
 
   async #standAt({ height, hash }: BlockPoint): Promise<void> {
-    const { merchant, store } = this.#parts;
-    const hasMoved = this.#position?.hash.equals(hash) !== true;
+    if (this.#isSaved && this.#position?.hash.equals(hash) === true) return;
     this.#position = { height, hash };
-    // While no order is watched any block will do, but the first position must be saved: it marks that the chain was searched.
-    if (this.#isSaved && (!hasMoved || merchant.isIdle)) return;
-    await store.savePosition({ height, hash });
+    this.#isSaved = false;
+    // Also while no order is watched: the first one will be searched for from here on.
+    await this.#parts.store.savePosition({ height, hash });
     this.#isSaved = true;
   }
 

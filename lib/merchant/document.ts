@@ -5,6 +5,7 @@ import { anyOf, described, listOf, named, object, type PlainSchema } from '../de
 import { ASKED_HEX, COUNT, SATOSHIS, TEXT, TIME, TXID } from '../describe/values';
 import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE } from '../payments/transport/media-types';
 import { DOCUMENT_PATH, documentText } from '../server/document';
+import { MOST_OUTPUTS } from './orders/order';
 import { LIMIT, MOST_ORDERS } from './orders/order-query';
 import { ORDER_STATUSES } from './orders/progress';
 
@@ -21,7 +22,7 @@ const ORDER = named(
   object(
     {
       outputs: described(
-        'What has to be paid. Use a new script for every order.',
+        `What has to be paid, ${MOST_OUTPUTS} outputs at most. Use a new script for every order.`,
         listOf(object({ amount: SATOSHIS, script: described('The locking script in hex.', ASKED_HEX) }))
       )
     },
@@ -88,17 +89,19 @@ const PROGRESS = named(
   )
 );
 
-const DAMAGED = named('DamagedOrder', object({ id: TEXT, error: described('Why its record cannot be read.', TEXT) }));
+const UNREADABLE = named('UnreadableOrder', object({ id: TEXT, error: described('Why nothing can be said of it.', TEXT) }));
 
 const ORDERS = named(
   'Orders',
   object(
-    { orders: described('The newest first.', listOf(anyOf(PROGRESS, DAMAGED))) },
+    { orders: described('The newest first.', listOf(anyOf(PROGRESS, UNREADABLE))) },
     { next: described('`before` of the next page; absent on the last one.', TEXT) }
   )
 );
 
 const ID = inPath('id', 'The id of the order, which is in the address of its request.', TEXT);
+
+const ENCODED = 'The body has a Content-Encoding.';
 
 const UNKNOWN = { 404: 'There is no such order.' };
 
@@ -110,7 +113,9 @@ export const CREATE: PlacedOperation = {
   answer: json('Where the request is.', CREATED),
   errors: {
     400: 'The order cannot be read, or cannot be paid; the text says why.',
+    403: 'A browser sends it for a page of another site.',
     413: 'The order is too large.',
+    415: ENCODED,
     500: 'The request cannot be signed.'
   }
 };
@@ -160,7 +165,7 @@ export const PAY: PlacedOperation = {
     ...UNKNOWN,
     400: 'The Payment is refused; the text says why.',
     413: 'The Payment is too large.',
-    415: 'It is no Payment by its type.'
+    415: `It is no Payment by its type. Or: ${ENCODED}`
   }
 };
 
@@ -172,7 +177,9 @@ export const merchantDocument = (version: string): Buffer =>
       description: 'A merchant. Amounts are satoshis. Texts of errors end with a carriage return and a line feed.',
       version,
       path: '',
-      errors: { 503: 'Node or index are not in sync, or it is not known whether the request is paid; the text says which.' },
+      errors: {
+        503: 'Node or index are not in sync, it is not known whether the request is paid, or too many Payments wait; the text says which.'
+      },
       keyFor: ({ id }) => id === CREATE.id || id === LIST.id
     },
     [CREATE, LIST, GET, STATUS, PAY],

@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { accepts } from '../payments/transport/media-types';
 import { inOrder } from '../server/answering';
-import { HttpError, RETRY_AFTER } from '../server/errors';
+import { HttpError, RETRY_AFTER, unavailable } from '../server/errors';
 import { isOfOtherSite, requireApiKey } from '../server/http/auth';
 import { readBody } from '../server/http/body';
 import { isUnder, under } from '../server/http/mount';
@@ -49,7 +49,8 @@ const [FROM_LIST, FROM_ORDER] = ['pay/assets', 'assets'];
 export function merchantInterface(parts: MerchantInterfaceParts): HttpInterface {
   const { merchant, host, timeoutMs, unfinished, requireReady, version, logger, files } = parts;
   const [listLinks, orderLinks] = [FROM_LIST, FROM_ORDER].map((assets) => files.linksOf('shop', assets));
-  const router = new Router();
+  // Below `/pay/<id>/` the links of a page would lead elsewhere.
+  const router = new Router({ strict: true });
   const bodyOf = async ({ req }: Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs, unfinished });
     // Reading the body may have taken long.
@@ -78,6 +79,7 @@ export function merchantInterface(parts: MerchantInterfaceParts): HttpInterface 
     write(context, await answerGet(merchant, idOf(context), context.headers.accept, orderLinks));
   });
   router.post(patternOf(PAY), async (context) => {
+    if (merchant.isBusyFor(idOf(context))) throw unavailable('other Payments are being taken');
     const body = await bodyOf(context, MAX_PAYMENT_SIZE);
     write(context, await answerPay(merchant, idOf(context), context.headers['content-type'], body));
   });

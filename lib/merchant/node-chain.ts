@@ -4,10 +4,11 @@ import { acceptedPrefixes, writeAddress } from '../bitcoin/address';
 import { scriptTypeOf } from '../bitcoin/script-type';
 import { TextWriter } from '../bitcoin/text-writer';
 import { NotYetKnownError } from '../index/errors';
-import { TransactionRefusedError } from '../node/errors';
+import { TransactionRefusedError, UnreadableBlockError } from '../node/errors';
 import { PaymentError } from '../payments/error';
 import { notYetKnown, unavailable } from '../server/errors';
-import type { IndexReader, IndexSnapshot } from '../index/types';
+import { soon } from '../turns/slices';
+import type { IndexReader, IndexSnapshot, TransactionLocation } from '../index/types';
 import type { PoolSource } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
 import type { PaymentNetwork } from '../payments/rules/request';
@@ -51,8 +52,30 @@ export class NodeChain implements MerchantChain {
   }
 
   /** Index and pool are read in one tick: a transaction that is being confirmed is in at least one of the two. */
-  standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
-    return Promise.resolve(this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn)));
+  async standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
+    await soon();
+    return this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn));
+  }
+
+  async confirmedBytes(txid: Buffer): Promise<Buffer | undefined> {
+    const location = this.#reader.read((snapshot) => locationIn(snapshot, txid));
+    if (location === undefined) return undefined;
+    try {
+      return await this.#node.rawBlockPart(location.block.hash, location.offset, location.length, location.blockLength);
+    } catch (error) {
+      if (error instanceof UnreadableBlockError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Undefined also while the index cannot tell. */
+function locationIn(snapshot: IndexSnapshot, txid: Buffer): TransactionLocation | undefined {
+  try {
+    return snapshot.location(txid);
+  } catch (error) {
+    if (error instanceof NotYetKnownError) return undefined;
+    throw error;
   }
 }
 

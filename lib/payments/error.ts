@@ -18,6 +18,8 @@ export type PaymentErrorCode =
   | 'already-paid'
   /** It is not known yet whether the request is paid: try again later. */
   | 'not-yet-known'
+  /** Too many Payments are being taken: try again later. */
+  | 'busy'
   /** The node refuses the transactions. */
   | 'refused'
   | 'unknown-request'

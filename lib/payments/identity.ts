@@ -67,7 +67,7 @@ export function readCertificates(pem: string, time: Date): Buffer[] {
 
 /**
  * @param certificates DER, the key's own first.
- * @throws PaymentError `cannot-sign`: expired, not valid yet, or not in order.
+ * @throws PaymentError `cannot-sign`: expired, not valid yet, not in order, or for another purpose.
  */
 export function checkCertificates(certificates: readonly Buffer[], time: Date): void {
   try {

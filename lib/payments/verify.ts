@@ -6,7 +6,7 @@ import { DEFAULTS, decodePaymentRequest, decodeX509Certificates, type PaymentReq
 import { signedBytes } from './signature';
 import { checkKey } from './x509/algorithms';
 import { inOneLine, merchantName, readCertificate, type Certificate } from './x509/certificate';
-import { MAX_CERTIFICATES, checkSigner, title, validatePath } from './x509/path';
+import { checkCount, checkSigner, title, validatePath } from './x509/path';
 import { TrustRoots, keyPin } from './x509/trust';
 import { UntrustedError, type UntrustedReason } from './x509/untrusted';
 
@@ -71,8 +71,8 @@ function digestOf(pkiType: string, policy: TrustPolicy): 'sha256' | 'sha1' {
 function certificatesOf(request: PaymentRequest): readonly Buffer[] {
   try {
     const { certificate } = decodeX509Certificates(request.pkiData ?? Buffer.alloc(0));
-    if (certificate.length <= MAX_CERTIFICATES) return certificate;
-    throw new UntrustedError('too-many-certificates', `At most ${MAX_CERTIFICATES} certificates expected, ${certificate.length} came.`);
+    checkCount(certificate.length);
+    return certificate;
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     throw new UntrustedError('malformed-certificate', `The certificates cannot be read: ${error.message}`, { cause: error });

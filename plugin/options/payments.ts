@@ -3,6 +3,7 @@
 import { OptionError } from './errors';
 import { readPath, requireApiKey, type OptionReader } from './option-reader';
 import { isOrigin } from './values';
+import { isWebUrl } from '../../lib/payments/web-url';
 import type { HostConfig } from '../../lib/node/host';
 
 export interface PaymentOptions {
@@ -13,9 +14,9 @@ export interface PaymentOptions {
   readonly notifyOrigins: readonly string[];
 }
 
-/** Whether the URL can be written into payment requests and Location headers: ASCII, nothing after the path. */
+/** Whether paths can be written after the URL. */
 function isPublicUrl(text: string): boolean {
-  return /^https?:\/\/[!-~]*[^/]$/.test(text) && !/[?#]/.test(text) && URL.canParse(text);
+  return isWebUrl(text) && !/[?#]|\/$/.test(text);
 }
 
 /** undefined: no payments are accepted. @throws OptionError */

@@ -94,6 +94,16 @@ describe('the merchant’s pages', () => {
   );
 
   it(
+    'does not answer with a slash at the end, where the links of a page would lead elsewhere',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      const headers = { Authorization: basicAuth('x:sesame'), Accept: 'text/html' };
+      for (const path of [`/pay/${id}/`, `/pay/${id}/status/`, '/pay/'])
+        expect((await ask(shop.port, { path, headers })).status).to.equal(404);
+    })
+  );
+
+  it(
     'answers all methods except GET, HEAD and POST with 405 or 501',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
@@ -205,6 +215,21 @@ describe('the merchant’s pages', () => {
         expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Service temporarily unavailable: Loading\r\n']);
       }
       expect(shop.chain.broadcasts).to.deep.equal([]);
+    })
+  );
+
+  it(
+    'answers 503 at once while two Payments for an order wait, and does not read the third',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      let release = (): void => undefined;
+      shop.chain.held = new Promise<void>((resolve) => (release = resolve));
+      const waiting = [1, 2].map((seed) => shop.merchant.pay(id, paymentFor(id, [paying(seed)])).catch(() => undefined));
+      const head = { 'Content-Type': PAYMENT_TYPE, 'Content-Length': '50000' };
+      const reply = await ask(shop.port, { method: 'POST', path: `/pay/${id}`, headers: head });
+      expect([reply.status, reply.headers['retry-after']]).to.deep.equal([503, '5']);
+      release();
+      await Promise.all(waiting);
     })
   );
 

@@ -61,7 +61,10 @@ describe('the description of the merchant’s pages', () => {
     expect([described.schemas.faultIn(body, order), described.schemas.unmissed(body, order)]).to.deep.equal([undefined, []]);
     const created = await create(order);
     expect(created.status).to.equal(201);
-    for (const reply of [created, await create(order, {}), await create({}), await create('a'.repeat(300_000))])
+    const foreign = await create(order, { ...KEY, 'Sec-Fetch-Site': 'cross-site' });
+    const encoded = await create(order, { ...KEY, 'Content-Encoding': 'gzip' });
+    expect([foreign.status, encoded.status]).to.deep.equal([403, 415]);
+    for (const reply of [created, await create(order, {}), await create({}), await create('a'.repeat(300_000)), foreign, encoded])
       isDescribed('createOrder', reply);
     const { id } = JSON.parse(created.body.toString()) as { id: string };
     const get = (accept: string, of = id): Promise<RawReply> => ask(served.port, { path: `/pay/${of}`, headers: { Accept: accept } });

@@ -296,6 +296,12 @@ describe('a merchant that follows the chain', function () {
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
       expect(await stateOf(unspent)).to.deep.equal({ id: unspent, state: 'open' });
+      const list = await fetch(`${served.baseUrl}/pay`, { headers: { authorization: basicAuth(`x:${KEY}`) } });
+      const { orders } = (await list.json()) as { orders: object[] };
+      expect(orders).to.containSubset([
+        { id: unspent, status: 'open' },
+        { id, error: text.trim() }
+      ]);
     });
 
     /** Spends the payment and its change, so that it has no coin by which it can be found. */
@@ -321,19 +327,19 @@ describe('a merchant that follows the chain', function () {
   });
 
   describe('with money that came without an accepted Payment', () => {
-    it('acknowledges it only with the witness that the pool has', async () => {
+    it('acknowledges it only with the witness that pool or chain has', async () => {
       const { id, request } = await created();
       const transaction = wallet.pays(0, request);
       await served.node.mempool.addTX(transaction);
       const { merchantData = Buffer.alloc(0) } = request;
       const altered = encodePayment({ merchantData, transactions: [withAWitness(transaction.toRaw())], refundTo: [] });
-      expect(await pay(id, altered)).to.deep.equal([
-        400,
-        `The node has transaction ${toDisplayHex(transaction.hash())} with another witness. Send it as it was broadcast.\r\n`
-      ]);
+      const text = `The node has transaction ${toDisplayHex(transaction.hash())} with another witness. Send it as it was broadcast.\r\n`;
+      expect(await pay(id, altered)).to.deep.equal([400, text]);
+      await mine(served.node, 1);
+      expect(await pay(id, altered)).to.deep.equal([400, text]);
       expect(await stateOf(id)).to.include({ state: 'open' });
       expect(await pay(id, paymentOf(request, [transaction]))).to.deep.equal([200, '']);
-      expect(await stateOf(id)).to.include({ state: 'unconfirmed' });
+      expect(await stateOf(id)).to.include({ state: 'confirmed' });
     });
 
     it('shows it, in the pool and confirmed', async () => {

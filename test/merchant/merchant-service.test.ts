@@ -41,7 +41,7 @@ describe('a merchant on the node', function () {
   let coins: HostTransaction;
 
   const open = async (): Promise<void> => {
-    served = await openRestNode({ settings: { 'rest-payments': join(folder, 'shop'), 'api-key': KEY } });
+    served = await openRestNode({ prefix: join(folder, 'node'), settings: { 'rest-payments': join(folder, 'shop'), 'api-key': KEY } });
     await untilReady(served);
   };
 

@@ -150,16 +150,19 @@ describe('webhooks', function () {
     expect(receiver.typesOf(id)).to.deep.equal([]);
   });
 
-  it('are given up after a time, which the log says, and the next change is told', async () => {
+  it('are given up after a time and ten attempts, which the log says, and the next change is told', async () => {
     receiver.answer = (response) => {
       response.statusCode = 503;
       response.end();
     };
     const { id, script } = await created();
     await until(() => receiver.messages.length > 0);
-    await reopen(undefined, 0);
+    await shop.close();
+    receiver.messages.length = 0;
+    await open(undefined, 0);
     const said = `error payments: order ${id}: its receiver was not told that it is open, and will not be: the answer was 503.`;
     await until(() => shop.log.lines.includes(said));
+    expect(receiver.typesOf(id)).to.deep.equal(Array(10).fill('order.open'));
     receiver.messages.length = 0;
     receiver.answer = taken;
     await faucet.sends(script, AMOUNT);

@@ -1,9 +1,10 @@
+import { ExtendedKeyUsage, NameConstraints, id_ce_extKeyUsage, id_ce_nameConstraints, id_kp_clientAuth } from '@peculiar/asn1-x509';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { identityOfPem } from '../../lib/payments/identity';
-import { makeCertificate } from './made-certificates';
+import { extension, makeCertificate, type CertificateWishes } from './made-certificates';
 import { VALID_TIME, der, errorOf, keyFile, pem } from './vectors';
 
 const keyText = readFileSync(keyFile('p256'), 'utf8');
@@ -80,5 +81,21 @@ describe('identityOfPem', () => {
     const issuer = makeCertificate({ commonName: 'Authority', ca: true, issuer: root, notBefore, notAfter });
     const leaf = makeCertificate({ commonName: 'shop.example', issuer });
     expect(refusal(leaf.keyPem, leaf.pem + issuer.pem, new Date())).to.match(/^"CN=Authority" was valid until 2021-01-01/);
+  });
+
+  it('says what keeps recipients from trusting the certificates, whatever their roots', () => {
+    const root = makeCertificate({ commonName: 'Root', ca: true });
+    const refusalOf = (wishes: Partial<CertificateWishes>, issuer = root): string => {
+      const leaf = makeCertificate({ commonName: 'shop.example', issuer, ...wishes });
+      return refusal(leaf.keyPem, leaf.pem + issuer.pem, new Date());
+    };
+    const clients = extension(id_ce_extKeyUsage, false, new ExtendedKeyUsage([id_kp_clientAuth]));
+    const names = extension(id_ce_nameConstraints, true, new NameConstraints());
+    expect(refusalOf({ extensions: [clients] })).to.equal('"CN=shop.example" is not meant for servers.');
+    expect(refusalOf({ extensions: [names] })).to.equal('"CN=shop.example" constrains names, which is not supported.');
+    expect(refusalOf({ ca: true })).to.equal('The key of "CN=shop.example" may not sign.');
+    const shop = makeCertificate({ commonName: 'shop.example', issuer: root });
+    expect(refusalOf({}, shop)).to.equal('"CN=shop.example" is not a certificate authority.');
+    expect(refusal(keyText, chain + pem('root').repeat(7))).to.equal('At most 8 certificates expected, 9 came.');
   });
 });

@@ -387,6 +387,14 @@ describe('the options', () => {
       [
         { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://l\u00e4den.example' },
         '--rest-payments-url must be an http or https address'
+      ],
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/\u20ac' },
+        '--rest-payments-url must be an http or https address'
+      ],
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/a ' },
+        '--rest-payments-url must be an http or https address'
       ]
     ];
     for (const [settings, sentence] of wrongPayments) {

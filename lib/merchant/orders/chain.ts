@@ -46,6 +46,11 @@ export interface MerchantChain {
    * @param seenIn the block in which it was seen: while that block is in the chain, nothing else is looked up.
    */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
+  /**
+   * A confirmed transaction as its block has it, with its witness; undefined if the chain has it no longer, or the block is not to be had.
+   * @param txid in wire order.
+   */
+  confirmedBytes(txid: Buffer): Promise<Buffer | undefined>;
   /** The address that wallets show for a script, if there is one. Without this method pages and their links have no addresses. */
   addressOf?(script: Buffer): string | undefined;
 }

@@ -37,7 +37,8 @@ const STATUS: Partial<Record<PaymentErrorCode, number>> = {
   'unknown-request': 404,
   'too-large': 413,
   'cannot-sign': 500,
-  'not-yet-known': 503
+  'not-yet-known': 503,
+  busy: 503
 };
 
 /** @param body JSON: see order.ts. */

@@ -11,7 +11,7 @@ export { Merchant, type CreatedRequest, type MerchantOptions, type OrderView } f
 export type { Order } from './order';
 export type { PaymentState, Received, ReceivedOutput } from './receipts';
 export type { OrderProgress, OrderStatus } from './progress';
-export type { DamagedOrder, OrderPage, OrderQuery } from './order-list';
+export type { UnreadableOrder, OrderPage, OrderQuery } from './order-list';
 export type { WaysToPay } from './ways-to-pay';
 export type { OrderObserver } from './order-watch';
 export type { PageAssets } from './page-document';

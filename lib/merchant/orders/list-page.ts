@@ -3,7 +3,7 @@
 import { formatCoins } from '../../payments/rules/amount';
 import { documentOf, escapeHtml, linesOf, timeHtml, type PageAssets } from './page-document';
 import { ORDER_STATUSES } from './progress';
-import type { DamagedOrder, OrderPage, OrderQuery } from './order-list';
+import type { UnreadableOrder, OrderPage, OrderQuery } from './order-list';
 import type { OrderProgress, OrderStatus } from './progress';
 
 export function renderList({ orders, next }: OrderPage, asked: OrderQuery, assets: PageAssets): string {
@@ -44,7 +44,7 @@ function tableHtml(orders: OrderPage['orders']): string {
     '<table class="card" role="table" aria-label="Orders">',
     `<thead role="rowgroup"><tr role="row">${Object.values(COLUMNS).map(headHtml).join('')}</tr></thead>`,
     '<tbody role="rowgroup">',
-    ...orders.map((order) => ('error' in order ? damagedHtml(order) : rowHtml(order))),
+    ...orders.map((order) => ('error' in order ? unreadableHtml(order) : rowHtml(order))),
     '</tbody>',
     '</table>'
   ]);
@@ -95,7 +95,7 @@ function moreHtml({
   return confirmations === undefined ? '' : ` <small>${confirmations} deep</small>`;
 }
 
-function damagedHtml({ id, error }: DamagedOrder): string {
+function unreadableHtml({ id, error }: UnreadableOrder): string {
   return `<tr role="row"><td role="cell">${id.slice(0, 12)}…</td><td role="cell" colspan="5">${escapeHtml(error)}</td></tr>`;
 }
 

@@ -14,12 +14,21 @@ import type { Identity } from '../../payments/identity';
 import type { ConfirmingBlock, MerchantChain } from './chain';
 import { checkOrder, type Order } from './order';
 import { OrderList, type OrderPage, type OrderQuery } from './order-list';
-import { OrderWatch, type OrderObserver } from './order-watch';
+import { OrderWatch, outpointKey, type OrderObserver } from './order-watch';
 import { progressOf, type Observed, type OrderProgress } from './progress';
 import { presentOutputs, receivedOf, withBlocks, withReceipts, type PaymentState, type PresentOutput, type Settled } from './receipts';
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
-import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
+import {
+  bestOf,
+  requireKnown,
+  settlementOf,
+  tracePayment,
+  traceTransactions,
+  type TracedPayment,
+  type TracedTransactions
+} from './settlement';
 import type { PaymentStore } from './store';
+import { TurnQueue } from './turn-queue';
 import { waysToPay, type WaysToPay } from './ways-to-pay';
 
 export interface MerchantOptions {
@@ -54,9 +63,11 @@ export interface OrderView {
 /** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
 const ID_SIZE = 16;
 
+/** Outputs in a block that pay to one order: whoever mines can fill a block with them. */
+const MOST_RECEIVED_AT_ONCE = 1_000;
+
 export class Merchant {
-  /** Changes of records come one after the other: two Payments must not claim one output. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new TurnQueue();
   readonly #watch: OrderWatch;
   readonly #list: OrderList;
   readonly #chain: MerchantChain;
@@ -101,7 +112,7 @@ export class Merchant {
       },
       await this.#options.identity?.()
     );
-    await this.#inTurn(async () => {
+    await this.#turns.next(async () => {
       this.#refuseSharedScripts(order);
       await this.#save({
         id,
@@ -140,10 +151,15 @@ export class Merchant {
    * Checks a Payment, broadcasts its transactions and acknowledges it. Every decision is recorded.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
-   * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast.
+   * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast; if it is `busy`, nothing was recorded.
    */
   async pay(id: string, bytes: Buffer): Promise<Buffer> {
-    return this.#inTurn(() => this.#take(id, bytes));
+    return this.#turns.nextForPayment(id, () => this.#take(id, bytes));
+  }
+
+  /** Whether `pay` would answer `busy`: the Payment need not be read. */
+  isBusyFor(id: string): boolean {
+    return this.#turns.isFullFor(id);
   }
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
@@ -177,7 +193,7 @@ export class Merchant {
     const { id } = stored;
     const traced = await this.#trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
-    if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
+    if (traced.some(({ news }) => news.length > 0)) await this.#turns.next(() => this.#remember(id));
     const present = await this.#present(stored);
     const received = receivedOf(present);
     return { state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
@@ -204,16 +220,25 @@ export class Merchant {
   async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const orders = new Map<string, PayingOutput[]>();
     for (const output of outputs) {
-      for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...(orders.get(id) ?? []), output]);
+      for (const id of this.#watch.askers(output.script) ?? []) {
+        const own = orders.get(id);
+        if (own === undefined) orders.set(id, [output]);
+        else own.push(output);
+      }
     }
-    for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
+    for (const [id, own] of orders) {
+      for (let start = 0; start < own.length; start += MOST_RECEIVED_AT_ONCE) {
+        const some = own.slice(start, start + MOST_RECEIVED_AT_ONCE);
+        await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, some)));
+      }
+    }
   }
 
   // Looking after payments
 
   /**
-   * Broadcasts acknowledged transactions again that are in neither chain nor pool, records confirmations, forgets outputs that have
-   * left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
+   * Broadcasts transactions of acknowledged Payments again that are in neither chain nor pool, records confirmations, forgets outputs
+   * that have left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn called before each order: whether to continue.
    */
   async review(goOn: () => boolean = () => true): Promise<void> {
@@ -224,8 +249,8 @@ export class Merchant {
       }
     };
     await each(this.#watch.ordersInPool, (id) => this.#reviewSeen(id));
-    await each(this.#watch.unsettled, (id) => this.#inTurn(() => this.#lookAfter(id)));
-    await each(this.#watch.over(this.#options.clock()), (id) => this.#inTurn(() => this.#close(id)));
+    await each(this.#watch.unsettled, (id) => this.#turns.next(() => this.#lookAfter(id)));
+    await each(this.#watch.over(this.#options.clock()), (id) => this.#turns.next(() => this.#close(id)));
   }
 
   async #take(id: string, bytes: Buffer): Promise<Buffer> {
@@ -247,7 +272,7 @@ export class Merchant {
       const details = detailsOf(stored);
       const transactions = answeringTransactions(payment, details);
       const known = { ...came, txids: transactions.map(({ txid }) => txid) };
-      if (isRepeated(stored, known)) {
+      if (await this.#isRepeated(stored, transactions)) {
         await this.#save(withPayment(stored, { ...known, outcome: { decision: 'repeated' } }));
         return acknowledgePayment(bytes);
       }
@@ -261,6 +286,21 @@ export class Merchant {
     }
   }
 
+  /**
+   * Whether what pays in a Payment has paid in one that was acknowledged. What comes beside it does not matter: a stranger who sees the
+   * customer's transaction may have sent it before, together with another.
+   */
+  async #isRepeated(stored: StoredRequest, transactions: readonly Transaction[]): Promise<boolean> {
+    const { outputs: due } = payableOutputs(detailsOf(stored));
+    const paying = payingOutputs(transactions, due);
+    const isAmong = ({ payment }: StoredPayment): boolean => {
+      const keys = new Set(payingOutputs(transactionsIn(decodePayment(payment)), due).map(outpointKey));
+      return paying.every((output) => keys.has(outpointKey(output)));
+    };
+    const acknowledged = settling(stored).filter(({ acknowledgement }) => acknowledgement !== undefined);
+    return acknowledged.some(isAmong) && isPaid(due, await this.#store.unclaimed(paying, stored.id));
+  }
+
   /** Another Payment is accepted only once the chain has a transaction that excludes the first. */
   async #refuseSecondPayment(stored: StoredRequest, before: StoredPayment | undefined): Promise<void> {
     for (const { payment, standing } of await this.#trace(stored)) {
@@ -270,11 +310,16 @@ export class Merchant {
     }
   }
 
-  /** Most wallets pay to the address, and another one of the same customer may still have the request. */
+  /**
+   * Most wallets pay to the address, and another one of the same customer may still have the request. Where the customer chooses the amount,
+   * what others have paid, perhaps next to nothing, is not his.
+   */
   async #refuseIfPaidByOthers(stored: StoredRequest, { txids }: StoredPayment): Promise<void> {
+    const { total, outputs: due } = payableOutputs(detailsOf(stored));
+    if (total === 0n) return;
     const own = new Set(txids.map(displayTxid));
     const others = (await this.#present(stored)).filter(({ txid }) => !own.has(txid));
-    if (isPaid(payableOutputs(detailsOf(stored)).outputs, others)) throw new PaymentError('already-paid', 'The request is paid already.');
+    if (isPaid(due, others)) throw new PaymentError('already-paid', 'The request is paid already.');
   }
 
   /** The outputs that pay the order, and have paid no other. @throws PaymentError `underpaid` */
@@ -294,7 +339,7 @@ export class Merchant {
   ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.#chain);
-    checkWitnesses(parts);
+    await this.#checkWitnesses(parts);
     const unknown = parts.filter(({ standing }) => ['absent', 'replaced', 'conflicted'].includes(requireKnown(standing).state));
     const begun = withPayment(stored, payment);
     await this.#save(begun);
@@ -306,7 +351,23 @@ export class Merchant {
     return acknowledgement;
   }
 
-  async #broadcast(parts: TracedPayment['parts']): Promise<void> {
+  /**
+   * The txid does not cover the witness (BIP141), so whoever sees a transaction can send it with a witness that is not valid. What is
+   * acknowledged is broadcast again when pool and chain have lost it.
+   * @throws PaymentError `refused`
+   */
+  async #checkWitnesses(parts: TracedTransactions): Promise<void> {
+    for (const { transaction, standing } of parts) {
+      const { txid, bytes } = transaction;
+      let known: Buffer | undefined;
+      if (standing.state === 'pool') known = standing.bytes;
+      else if (standing.state === 'confirmed') known = await this.#chain.confirmedBytes(txid);
+      if (known === undefined || known.equals(bytes)) continue;
+      throw new PaymentError('refused', `The node has transaction ${displayTxid(txid)} with another witness. Send it as it was broadcast.`);
+    }
+  }
+
+  async #broadcast(parts: TracedTransactions): Promise<void> {
     if (parts.length > 0) await this.#chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
   }
 
@@ -327,7 +388,9 @@ export class Merchant {
   /** Notes outputs of a Payment's transactions that are in chain or pool: the search may have missed them. */
   async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
     if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
-    for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
+    // Looking for a transaction costs more than making one up.
+    const asked = transactions.filter(({ outputs }) => outputs.some(({ script }) => this.isAsked(script)));
+    for (const { transaction, standing } of await traceTransactions(asked, this.#chain)) {
       if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
       transaction.outputs.forEach(({ amount, script }, index) => {
         this.#watch.seenInPool({ txid: transaction.txid, index, amount, script });
@@ -365,7 +428,7 @@ export class Merchant {
   async #reviewSeen(id: string): Promise<void> {
     for (const output of this.#watch.outputsInPool(id)) {
       const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
-      if (standing.state === 'confirmed') await this.#inTurn(() => this.#receive(id, standing.block, [output]));
+      if (standing.state === 'confirmed') await this.#turns.next(() => this.#receive(id, standing.block, [output]));
       else if (standing.state !== 'pool') this.#watch.forget(id, output);
     }
   }
@@ -383,7 +446,7 @@ export class Merchant {
   async #lookAfter(id: string): Promise<void> {
     const [stored, traced] = await this.#remember(id);
     this.#watch.settle(id, settlementOf(traced));
-    for (const { payment, standing, parts } of traced) {
+    for (const { payment, standing, needed } of traced) {
       if (standing.state === 'conflicted') {
         // Unless another Payment has settled the order.
         if (payment.acknowledgement && settlementOf(traced) === 'conflicted') await this.#sayExcluded(stored);
@@ -394,7 +457,7 @@ export class Merchant {
         continue;
       }
       try {
-        await (payment.acknowledgement ? this.#broadcast(parts.filter(isOnItsWay)) : this.#finish(stored, payment));
+        await (payment.acknowledgement ? this.#broadcast(needed.filter(isOnItsWay)) : this.#finish(stored, payment));
         this.#watch.isNewMessage(id, undefined);
       } catch (error) {
         if (!(error instanceof PaymentError)) throw error;
@@ -456,12 +519,6 @@ export class Merchant {
     return { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-
   /** A damaged record does not stop the work on the others. */
   async #guarded(id: string, work: () => Promise<void>): Promise<void> {
     try {
@@ -484,26 +541,8 @@ export class Merchant {
   }
 }
 
-/** Whether the same transactions were acknowledged in another Payment. */
-function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
-  const textOf = (hashes: readonly Buffer[]): string => hashes.map(displayTxid).sort().join();
-  return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
-}
-
-/**
- * The txid does not cover the witness (BIP141), so whoever sees a transaction can send it with a witness that is not valid. What is
- * acknowledged is broadcast again when pool and chain have lost it.
- * @throws PaymentError `refused`
- */
-function checkWitnesses(parts: TracedPayment['parts']): void {
-  const altered = parts.find(({ transaction, standing }) => standing.state === 'pool' && !standing.bytes.equals(transaction.bytes));
-  if (altered === undefined) return;
-  const txid = displayTxid(altered.transaction.txid);
-  throw new PaymentError('refused', `The node has transaction ${txid} with another witness. Send it as it was broadcast.`);
-}
-
 /** Whether a transaction is to be broadcast, or announced again. */
-function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
+function isOnItsWay({ standing: { state } }: TracedTransactions[number]): boolean {
   return state === 'absent' || state === 'pool';
 }
 

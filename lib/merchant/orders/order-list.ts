@@ -1,7 +1,7 @@
 // All orders, the newest first, in pages. The ids are kept in memory, from the first page that is asked for on; everything else is read
 // for each page anew.
 
-import { PaymentError } from '../../payments/error';
+import { PaymentError, messageOf } from '../../payments/error';
 import type { OrderProgress, OrderStatus } from './progress';
 import { DamagedRecordError } from './record';
 import type { PaymentStore } from './store';
@@ -16,13 +16,13 @@ export interface OrderQuery {
 }
 
 export interface OrderPage {
-  readonly orders: readonly (OrderProgress | DamagedOrder)[];
+  readonly orders: readonly (OrderProgress | UnreadableOrder)[];
   /** `before` of the next page; absent on the last one. A page can have fewer orders than its limit, or none, and not be the last. */
   readonly next?: string;
 }
 
-/** An order whose record cannot be read. */
-export interface DamagedOrder {
+/** An order of which nothing can be said: its record is damaged, or it is not known what became of a Payment, perhaps for good. */
+export interface UnreadableOrder {
   readonly id: string;
   readonly error: string;
 }
@@ -56,7 +56,7 @@ export class OrderList {
     const newestFirst = [...(await this.#loaded())].reverse();
     const start = before === undefined ? 0 : newestFirst.indexOf(before) + 1;
     if (before !== undefined && start === 0) throw new PaymentError('malformed', 'before: the id of an order expected, another text came.');
-    const orders: (OrderProgress | DamagedOrder)[] = [];
+    const orders: (OrderProgress | UnreadableOrder)[] = [];
     let end = start;
     for (const id of newestFirst.slice(start, start + MOST_LOOKED_AT)) {
       if (orders.length === limit) break;
@@ -90,13 +90,14 @@ export class OrderList {
   }
 }
 
-/** What is read of an order; undefined if its record was deleted. */
-async function readable<Read>(id: string, read: (id: string) => Promise<Read>): Promise<Read | DamagedOrder | undefined> {
+/** What is read of an order, or why it cannot be: one such order hides no others. Undefined if its record was deleted. */
+async function readable<Read>(id: string, read: (id: string) => Promise<Read>): Promise<Read | UnreadableOrder | undefined> {
   try {
     return await read(id);
   } catch (error) {
-    if (error instanceof DamagedRecordError) return { id, error: error.message };
-    if (error instanceof PaymentError && error.code === 'unknown-request') return undefined;
+    const code = error instanceof PaymentError ? error.code : undefined;
+    if (code === 'unknown-request') return undefined;
+    if (error instanceof DamagedRecordError || code === 'not-yet-known') return { id, error: messageOf(error) };
     throw error;
   }
 }

@@ -87,20 +87,23 @@ const MARKS: Record<OrderProgress['status'], string> = {
   lost: '<circle cx="12" cy="12" r="9"/><path d="M12 7v6.500m0 3v.010"/>'
 };
 
-function payHtml({ uri, address }: WaysToPay, { status, missing, expires, created }: OrderProgress): string {
+function payHtml({ uri, address, amount }: WaysToPay, { status, missing, expires, created }: OrderProgress): string {
   const code = qrSvg(uri, 'QR code for your wallet');
   return linesOf([
     code !== undefined && `<a class="code" href="${escapeHtml(uri)}" tabindex="-1" aria-hidden="true">${code}</a>`,
     '<div class="ways">',
     `<a class="button wallet" href="${escapeHtml(uri)}">Open in your wallet</a>`,
     address !== undefined && copiedHtml('Address', 'the address', address, groupsOf(address)),
-    address !== undefined &&
-      missing > 0n &&
-      copiedHtml(status === 'underpaid' ? 'Missing, in BTC' : 'Amount in BTC', 'the amount', formatCoins(missing)),
+    amount !== undefined && copiedHtml(amountName(status, amount > missing), 'the amount', formatCoins(amount)),
     address === undefined && '<p class="quiet">The wallet has to know payment requests (BIP70): this order has several recipients.</p>',
     expires !== undefined && countdownHtml(created, expires),
     '</div>'
   ]);
+}
+
+function amountName(status: OrderProgress['status'], isMoreThanMissing: boolean): string {
+  if (isMoreThanMissing) return 'The least that can be sent, in BTC';
+  return status === 'underpaid' ? 'Missing, in BTC' : 'Amount in BTC';
 }
 
 /** A text that is typed or compared, and a place where the script puts a button that copies it. */

@@ -7,6 +7,7 @@
 import { PaymentError, messageOf } from '../../payments/error';
 import type { Output } from '../../payments/messages';
 import { checkAsked } from '../../payments/rules/request';
+import { isWebUrl } from '../../payments/web-url';
 
 /** The outputs to be paid. Use a new script for every order: it tells payments apart. */
 export interface Order {
@@ -20,15 +21,19 @@ export interface Order {
   readonly notifyUrl?: string;
 }
 
-/** Characters of a URL in an order; ASCII, without blanks. */
+/** Fewer than the outputs that are remembered of what an order has received: several may pay one of these. */
+export const MOST_OUTPUTS = 100;
+
+/** Characters of a URL in an order. */
 const MOST_URL_CHARACTERS = 2_000;
-const WEB_URL = /^https?:\/\/[!-~]+$/i;
 
 /**
  * @param notifyOrigins the origins at which an order's `notify_url` may be.
  * @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake or a URL that may not be used.
  */
 export function checkOrder(order: Order, now: Date, notifyOrigins: readonly string[]): void {
+  if (order.outputs.length > MOST_OUTPUTS)
+    throw new PaymentError('unpayable', `At most ${MOST_OUTPUTS} outputs expected, ${order.outputs.length} came.`);
   checkAsked(order, now);
   if (order.merchantUrl !== undefined) webUrl('merchant_url', order.merchantUrl);
   if (order.notifyUrl !== undefined) checkNotifyUrl(order.notifyUrl, notifyOrigins);
@@ -44,8 +49,8 @@ function checkNotifyUrl(text: string, origins: readonly string[]): void {
 }
 
 function webUrl(name: string, text: string): URL {
-  const isUrl = text.length <= MOST_URL_CHARACTERS && WEB_URL.test(text) && URL.canParse(text);
-  if (!isUrl) throw malformed(name, `an http or https URL of at most ${MOST_URL_CHARACTERS} characters`);
+  if (text.length > MOST_URL_CHARACTERS || !isWebUrl(text))
+    throw malformed(name, `an http or https URL of at most ${MOST_URL_CHARACTERS} characters`);
   return new URL(text);
 }
 

@@ -11,7 +11,7 @@ import type { ConfirmingBlock } from './chain';
 export type PaymentOutcome =
   /** `code`: that of the PaymentError; `reason`: what the wallet was told. */
   | { readonly decision: 'refused'; readonly code: string; readonly reason: string }
-  /** Another Payment with the same transactions had been acknowledged; this one was acknowledged too. */
+  /** What pays in it had paid in another Payment that was acknowledged; this one was acknowledged too. */
   | { readonly decision: 'repeated' };
 
 /**

@@ -18,12 +18,15 @@ const TXID_SIZE = 32;
 /** Beginning with the furthest from being confirmed. `unknown` may be confirmed, so it ranks above lost and below pending. */
 const RANKS: readonly Standing['state'][] = ['conflicted', 'replaced', 'absent', 'unknown', 'pool', 'confirmed'];
 
+export type TracedTransactions = readonly { readonly transaction: Transaction; readonly standing: Standing }[];
+
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {
   readonly payment: StoredPayment;
-  /** Of the transactions that pay, and those of the Payment that they spend from: the standing of the one furthest from being confirmed. */
+  /** Of the needed transactions the standing of the one furthest from being confirmed. */
   readonly standing: Standing;
-  readonly parts: readonly { readonly transaction: Transaction; readonly standing: Standing }[];
+  /** The transactions that pay, and those of the Payment that they spend from: what becomes of others says nothing about the order. */
+  readonly needed: TracedTransactions;
   /** Transactions, txids in display order, that are in a block in which they have not been seen yet. */
   readonly news: readonly { readonly txid: string; readonly block: ConfirmingBlock }[];
 }
@@ -36,19 +39,17 @@ export async function tracePayment(payment: StoredPayment, due: readonly Request
     if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
     return [{ txid, block: standing.block }];
   });
-  const needed = neededFor(
+  const neededOnes = neededFor(
     due,
     parts.map(({ transaction }) => transaction)
   );
   // A Payment that is accepted has at least one transaction that pays.
-  const standing = parts
-    .filter(({ transaction }) => needed.size === 0 || needed.has(transaction))
-    .map((part) => part.standing)
-    .reduce((a, b) => (compareStandings(b, a) < 0 ? b : a));
-  return { payment, standing, parts, news };
+  const needed = parts.filter(({ transaction }) => neededOnes.size === 0 || neededOnes.has(transaction));
+  const standing = needed.map((part) => part.standing).reduce((a, b) => (compareStandings(b, a) < 0 ? b : a));
+  return { payment, standing, needed, news };
 }
 
-/** The transactions that pay, and those that they spend from: what becomes of others in the Payment says nothing about the order. */
+/** The transactions that pay, and those that they spend from. */
 function neededFor(due: readonly RequestedOutput[], transactions: readonly Transaction[]): ReadonlySet<Transaction> {
   const byTxid = new Map(transactions.map((transaction) => [transaction.txid.toString('latin1'), transaction]));
   const needed = new Set<Transaction>();
@@ -65,20 +66,19 @@ function neededFor(due: readonly RequestedOutput[], transactions: readonly Trans
   return needed;
 }
 
+/** One after the other, so that the chain can make pauses: a Payment may have hundreds. */
 export async function traceTransactions(
   transactions: readonly Transaction[],
   chain: MerchantChain,
   seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
-): Promise<TracedPayment['parts']> {
-  return Promise.all(
-    transactions.map(async (transaction) => ({
-      transaction,
-      standing: await chain.standing(
-        { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
-        seenIn.get(displayTxid(transaction.txid))
-      )
-    }))
-  );
+): Promise<TracedTransactions> {
+  const parts: { transaction: Transaction; standing: Standing }[] = [];
+  for (const transaction of transactions) {
+    const { txid, outpoints, outputs } = transaction;
+    const standing = await chain.standing({ txid, outpoints, outputs: [...outputs.keys()] }, seenIn.get(displayTxid(txid)));
+    parts.push({ transaction, standing });
+  }
+  return parts;
 }
 
 /** The Payment that is nearest to being confirmed; undefined when none has come. */

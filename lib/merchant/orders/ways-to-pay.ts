@@ -1,6 +1,7 @@
 // How a wallet is told what to pay: the `bitcoin:` URI of an order's page.
 
 import type { PaymentDetails } from '../../payments/messages';
+import { dustThreshold } from '../../payments/rules/amount';
 import { isExpired, payableOutputs } from '../../payments/rules/request';
 import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
 import type { OrderProgress } from './progress';
@@ -9,6 +10,8 @@ export interface WaysToPay {
   readonly uri: string;
   /** Absent if the order has none, or more than one. */
   readonly address?: string;
+  /** Satoshis to be sent to the address; absent if the customer chooses. More than what is missing if that alone would be dust. */
+  readonly amount?: bigint;
 }
 
 /** A longer memo would make the QR code too fine for cameras. */
@@ -22,23 +25,37 @@ const MOST_MESSAGE_CHARACTERS = 80;
  */
 export function waysToPay(
   details: PaymentDetails,
-  { status, missing, url }: OrderProgress,
+  progress: OrderProgress,
   addressOf: (script: Buffer) => string | undefined,
   now: Date
 ): WaysToPay | undefined {
-  if ((status !== 'open' && status !== 'underpaid') || isExpired(details, now)) return undefined;
-  const address = addressOfAll(details, addressOf);
+  const { status, missing, url } = progress;
+  const isWhole = status === 'open' || isAnyAmountOpen(progress);
+  if ((!isWhole && status !== 'underpaid') || isExpired(details, now)) return undefined;
+  const script = scriptOfAll(details);
+  const address = script && addressOf(script);
   // The request asks for everything; once a part has come, only a URI without it can ask for the rest.
-  const request = status === 'open' ? { paymentUrl: url } : {};
-  if (address === undefined) return status === 'open' ? { uri: formatBitcoinUri(request) } : undefined;
-  const amount = missing > 0n ? { amount: missing } : {};
+  const request = isWhole ? { paymentUrl: url } : {};
+  if (script === undefined || address === undefined) return isWhole ? { uri: formatBitcoinUri(request) } : undefined;
+  const amount = missing > 0n ? { amount: relayed(missing, script) } : {};
   const { memo = '' } = details;
   const message = memo !== '' && memo.length <= MOST_MESSAGE_CHARACTERS ? { message: memo } : {};
-  return { address, uri: formatBitcoinUri({ address, ...amount, ...message, ...request }) };
+  return { address, ...amount, uri: formatBitcoinUri({ address, ...amount, ...message, ...request }) };
 }
 
-/** The address of all outputs, if it is one. */
-function addressOfAll(details: PaymentDetails, addressOf: (script: Buffer) => string | undefined): string | undefined {
-  const [script, ...others] = new Set(payableOutputs(details).outputs.map((output) => output.script.toString('hex')));
-  return script === undefined || others.length > 0 ? undefined : addressOf(Buffer.from(script, 'hex'));
+/** Whether the customer chooses the amount and has sent no Payment: what has come may be a stranger's, and next to nothing. */
+function isAnyAmountOpen({ amount, state }: OrderProgress): boolean {
+  return amount === 0n && state === 'open';
+}
+
+/** No node passes on less. */
+function relayed(amount: bigint, script: Buffer): bigint {
+  const least = dustThreshold(script);
+  return amount < least ? least : amount;
+}
+
+/** The script of all outputs, if it is one. */
+function scriptOfAll(details: PaymentDetails): Buffer | undefined {
+  const [first, ...others] = payableOutputs(details).outputs;
+  return first !== undefined && others.every(({ script }) => script.equals(first.script)) ? first.script : undefined;
 }

@@ -25,6 +25,9 @@ const HOUR_MS = 3_600_000;
 /** How long a message is sent again and again. */
 const GIVE_UP_MS = 3 * 24 * HOUR_MS;
 
+/** Also of a message that is older: while the node was off nobody tried. They take about an hour and a half. */
+const LEAST_ATTEMPTS = 10;
+
 /** After an error of the disk, or while a status cannot be known. */
 const UNREADABLE_PAUSE_MS = 10_000;
 
@@ -58,7 +61,7 @@ export interface WebhooksParts extends WebhookPatience {
 /** An order whose receiver is told. */
 interface NotifiedOrder {
   outbox: Outbox;
-  /** Attempts to deliver the first message. */
+  /** Attempts to deliver the first message since the start. */
   attempts: number;
   /** Unix milliseconds of the next one. */
   dueAt: number;
@@ -293,10 +296,11 @@ export class Webhooks extends Loop implements OrderObserver {
     const { outboxes, firstPauseMs = FIRST_PAUSE_MS, giveUpMs = GIVE_UP_MS } = this.#parts;
     const order = this.#orders.get(id);
     if (order === undefined) return;
-    if (failure !== undefined && Date.now() - message.createdAt.getTime() < giveUpMs) {
-      order.dueAt = Date.now() + Math.min(HOUR_MS, firstPauseMs * 2 ** order.attempts);
-      order.attempts++;
-    } else {
+    const pauseMs = Math.min(HOUR_MS, firstPauseMs * 2 ** order.attempts);
+    order.attempts++;
+    const isTooOld = order.attempts >= LEAST_ATTEMPTS && Date.now() - message.createdAt.getTime() >= giveUpMs;
+    if (failure !== undefined && !isTooOld) order.dueAt = Date.now() + pauseMs;
+    else {
       const next = withoutFirst(order.outbox);
       await outboxes.save(id, next);
       Object.assign(order, { outbox: next, attempts: 0, dueAt: -Infinity });

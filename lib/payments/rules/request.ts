@@ -3,6 +3,7 @@
 
 import { PaymentError } from '../error';
 import { DEFAULTS, decodePaymentDetails, type PaymentDetails, type PaymentRequest } from '../messages';
+import { isWebUrl } from '../web-url';
 import { MAX_MONEY, dustThreshold, isUnspendable } from './amount';
 
 /** BIP70 knows no other networks; regtest and signet count as `test`. */
@@ -107,8 +108,7 @@ export function checkAsked({ outputs, expires, paymentUrl }: Pick<PaymentDetails
   checkExpiry({ ...(expires !== undefined && { expires }) }, now);
   if (expires !== undefined && expires > LATEST_EXPIRY)
     throw new PaymentError('malformed', `expires: Unix seconds expected, ${expires} came (milliseconds?).`);
-  if (paymentUrl !== undefined && !/^https?:\/\/[!-~]+$/i.test(paymentUrl))
-    throw new PaymentError('malformed', 'payment_url: an http or https URL expected.');
+  if (paymentUrl !== undefined && !isWebUrl(paymentUrl)) throw new PaymentError('malformed', 'payment_url: an http or https URL expected.');
 }
 
 function optionalsOf({

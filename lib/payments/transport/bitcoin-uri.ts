@@ -16,7 +16,7 @@ export interface BitcoinUri {
 }
 
 const SCHEME = /^bitcoin:/i;
-/** No blanks and line ends: two parsers could see two different URLs. */
+/** As others write them, beyond ASCII too, but without blanks and line ends: two parsers could see two different URLs. */
 const WEB_URL = /^https?:\/\/[^\s\p{C}]+$/iu;
 
 /** @throws PaymentError `malformed` without address and payment URL. */

@@ -5,12 +5,12 @@
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { checkKey, checkSignatureAlgorithm } from './algorithms';
-import { inOneLine, readCertificate, type Certificate } from './certificate';
+import { inOneLine, merchantName, readCertificate, type Certificate } from './certificate';
 import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
 
 /** The most certificates in a request, which bounds the signatures to check. */
-export const MAX_CERTIFICATES = 8;
+const MAX_CERTIFICATES = 8;
 
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
 const ANY_PURPOSE = '2.5.29.37.0';
@@ -40,14 +40,24 @@ export function validatePath(chain: readonly Certificate[], roots: TrustRoots, t
 }
 
 /**
- * Checks a path before it is sent: valid at this time, in order, and each certificate signed by the next.
+ * Checks a path before it is sent as `validatePath` does, up to the question whether its end is trusted.
  * @param chain the signer's first.
  * @throws UntrustedError
  */
 export function checkSentChain(chain: readonly Certificate[], time: Date): void {
-  for (const certificate of chain) checkValidity(certificate, time);
+  const [signer] = chain;
+  if (signer === undefined) throw new UntrustedError('no-certificates', 'At least one certificate expected, none came.');
+  checkCount(chain.length);
   checkOrder(chain);
-  checkSignatures(chain);
+  checkSigner(signer, time);
+  validateBelow(chain, time);
+  merchantName(signer);
+}
+
+/** @throws UntrustedError */
+export function checkCount(certificates: number): void {
+  if (certificates <= MAX_CERTIFICATES) return;
+  throw new UntrustedError('too-many-certificates', `At most ${MAX_CERTIFICATES} certificates expected, ${certificates} came.`);
 }
 
 /** Checks the signing certificate itself, whether a root or a pin vouches for it. */

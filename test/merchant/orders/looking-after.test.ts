@@ -56,6 +56,12 @@ describe('looking after acknowledged payments', () => {
       chain.known.clear();
       await merchant.review();
       expect(chain.broadcasts.at(-1)).to.deep.equal([paying(1)]);
+      // Nor does the operator hear of one that the node no longer takes.
+      chain.confirm(1);
+      chain.conflicted.clear();
+      chain.refusal = refused;
+      await merchant.review();
+      expect((await merchant.state(id)).state).to.equal('confirmed');
       expect(troubles).to.deep.equal([]);
     })
   );

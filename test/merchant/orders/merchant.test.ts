@@ -68,6 +68,9 @@ describe('Merchant', () => {
         expect((await rejection(merchant.create({ outputs: [] }))).code).to.equal('unpayable');
         expect((await rejection(merchant.create({ outputs: [{ amount: 1n, script }] }))).code).to.equal('unpayable');
         expect((await rejection(merchant.create({ ...order, expires: START_SECONDS - 1n }))).code).to.equal('expired');
+        const outputs = Array.from({ length: 101 }, (_, seed) => ownOrder(seed).outputs).flat();
+        expect((await rejection(merchant.create({ outputs }))).message).to.equal('At most 100 outputs expected, 101 came.');
+        expect((await merchant.create({ outputs: outputs.slice(1) })).id).to.have.length(32);
       })
     );
   });
@@ -266,6 +269,25 @@ describe('Merchant', () => {
           [undefined, 0],
           [{ decision: 'repeated' }, 1]
         ]);
+      })
+    );
+
+    it(
+      'acknowledges what paid again, with fewer or more transactions beside it, but not a part of it',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const parts = [paying(1, 4_000n), paying(2, 6_000n)] as const;
+        const [first, second] = [3, 4].map((seed) =>
+          serialize({ inputs: [outpoint(seed)], outputs: [{ script: Buffer.from('51', 'hex'), value: 5_000n }] })
+        ) as [Buffer, Buffer];
+        await merchant.pay(id, paymentFor(id, [...parts, first]));
+        for (const transactions of [parts, [...parts, second]]) {
+          const acknowledgement = decodePaymentACK(await merchant.pay(id, paymentFor(id, transactions)));
+          expect(acknowledgement.payment.transactions).to.deep.equal(transactions);
+        }
+        expect((await rejection(merchant.pay(id, paymentFor(id, [parts[0]])))).code).to.equal('already-paid');
+        expect((await rejection(merchant.pay(id, paymentFor(id, [...parts, paying(5)])))).code).to.equal('already-paid');
+        expect(chain.broadcasts).to.have.length(1);
       })
     );
 

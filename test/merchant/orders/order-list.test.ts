@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { answerList } from '../../../lib/merchant/orders/http';
-import { START, inShop, order, outputOf, ownOrder, paying, type Shop } from './shop';
+import { START, inShop, order, outputOf, ownOrder, paying, paymentFor, type Shop } from './shop';
 
 interface Listed {
   readonly orders: readonly { readonly id: string; readonly status?: string; readonly error?: string }[];
@@ -95,6 +95,20 @@ describe('the list of orders', () => {
         expect(orders.map(({ id }) => id)).to.have.members([first, third]);
         expect(orders.find(({ id }) => id === third)?.error).to.include(`The record ${third}.json is damaged`);
       }
+    })
+  );
+
+  it(
+    'has the others, and the reason, when it is not known what became of a Payment',
+    inShop(async (shop) => {
+      const [second = '', first = ''] = await created(shop, 2);
+      await shop.merchant.pay(first, paymentFor(first, [paying(1)]));
+      shop.chain.known.clear();
+      shop.chain.ignorance = 'the blocks are thrown away';
+      const { orders } = await list(shop);
+      expect(orders).to.containSubset([{ id: second, status: 'open' }]);
+      expect(orders.at(-1)).to.deep.equal({ id: first, error: 'the blocks are thrown away' });
+      expect(idsOf(await list(shop, 'status=open'))).to.deep.equal([second]);
     })
   );
 

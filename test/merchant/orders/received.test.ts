@@ -5,7 +5,7 @@ import { outpoint, serialize } from '../../payments/transactions';
 import { rejection } from '../../payments/vectors';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
 import { PaymentStore } from '../../../lib/merchant/orders/store';
-import { BLOCK, START, LONG_MS, inShop, order, outputOf, paying, paymentFor, script } from './shop';
+import { BLOCK, START, LONG_MS, inShop, order, outputOf, ownOrder, paying, paymentFor, script } from './shop';
 
 describe('money that came without an accepted Payment', () => {
   it(
@@ -42,6 +42,24 @@ describe('money that came without an accepted Payment', () => {
   );
 
   it(
+    'is looked for only in transactions that pay to a script of an order',
+    inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      const looked: Buffer[] = [];
+      const standing = chain.standing.bind(chain);
+      chain.standing = (transaction, seenIn) => {
+        looked.push(transaction.txid);
+        return standing(transaction, seenIn);
+      };
+      const others = Array.from({ length: 200 }, (_, seed) =>
+        serialize({ inputs: [outpoint(seed)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] })
+      );
+      await rejection(merchant.pay(id, paymentFor(id, [...others, paying(201, 1n)])));
+      expect(looked).to.deep.equal([outputOf(paying(201, 1n)).txid]);
+    })
+  );
+
+  it(
     'is not shown once it has left the pool, or if it has paid another order',
     inShop(async (shop) => {
       const { merchant, chain } = shop;
@@ -66,6 +84,23 @@ describe('money that came without an accepted Payment', () => {
       for (let index = 0; index < 300; index++) merchant.seenInPool({ txid, index, amount: 1n, script });
       merchant.seenInPool(outputOf(paying(1)));
       expect(await merchant.progress(id)).to.include({ status: 'seen', received: 10_255n });
+    })
+  );
+
+  it(
+    'keeps no Payment waiting until all of many outputs in one block are recorded, and the largest stay',
+    inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      const { id: other } = await merchant.create(ownOrder(1));
+      const outputs = Array.from({ length: 3_000 }, (_, index) => ({ txid: Buffer.alloc(32, 7), index, amount: 1n, script }));
+      chain.known.set(outputOf(paying(1)).txid.toString('hex'), 1);
+      const over: string[] = [];
+      await Promise.all([
+        merchant.receive(BLOCK, [...outputs, outputOf(paying(1))]).then(() => over.push('block')),
+        rejection(merchant.pay(other, paymentFor(other, [paying(2)]))).then(() => over.push('Payment'))
+      ]);
+      expect(over).to.deep.equal(['Payment', 'block']);
+      expect(await merchant.progress(id)).to.include({ status: 'confirmed', received: 10_000n });
     })
   );
 

@@ -49,16 +49,20 @@ class ListedChain implements MerchantChain {
   /** Why the standing of unknown transactions is not known; undefined: they are absent. */
   ignorance: string | undefined;
   refusal: Error | undefined;
+  /** Set by tests of what is shown with an address. */
+  addressOf?: (script: Buffer) => string | undefined;
+  /** What broadcasts wait for. */
+  held: Promise<unknown> = Promise.resolve();
 
-  broadcast(transactions: readonly Buffer[]): Promise<void> {
-    if (this.refusal) return Promise.reject(this.refusal);
+  async broadcast(transactions: readonly Buffer[]): Promise<void> {
+    await this.held;
+    if (this.refusal) throw this.refusal;
     this.broadcasts.push([...transactions]);
     for (const bytes of transactions) {
       const txid = parseTransaction(bytes).txid.toString('hex');
       this.#bytes.set(txid, bytes);
       this.known.set(txid, this.known.get(txid) ?? 0);
     }
-    return Promise.resolve();
   }
 
   standing({ txid }: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
@@ -70,6 +74,10 @@ class ListedChain implements MerchantChain {
     if (this.conflicted.has(id)) return Promise.resolve({ state: 'conflicted' });
     if (this.ignorance === undefined) return Promise.resolve({ state: 'absent' });
     return Promise.resolve(seenIn ? { state: 'confirmed', block: seenIn, confirmations: 7 } : { state: 'unknown', reason: this.ignorance });
+  }
+
+  confirmedBytes(txid: Buffer): Promise<Buffer | undefined> {
+    return Promise.resolve(this.#bytes.get(txid.toString('hex')));
   }
 
   /** The chain has another transaction that spends the same coin. */

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { rejection } from '../../payments/vectors';
+import { inShop, order, ownOrder, paying, paymentFor, type Shop } from './shop';
+
+/** Holds all broadcasts until the function that it returns is called. */
+function hold({ chain }: Shop): () => void {
+  let release = (): void => undefined;
+  chain.held = new Promise<void>((resolve) => (release = resolve));
+  return release;
+}
+
+describe('Payments that wait for others', () => {
+  it(
+    'are two for one order, and a third is refused, recorded nowhere, and taken later',
+    inShop(async (shop) => {
+      const { merchant } = shop;
+      const { id } = await merchant.create(order);
+      const release = hold(shop);
+      const [first, second, third] = [1, 2, 3].map((seed) => paymentFor(id, [paying(seed)])) as [Buffer, Buffer, Buffer];
+      const waiting = [merchant.pay(id, first), rejection(merchant.pay(id, second))] as const;
+      expect((await rejection(merchant.pay(id, third))).code).to.equal('busy');
+      release();
+      await waiting[0];
+      expect((await waiting[1]).code).to.equal('already-paid');
+      expect((await merchant.request(id)).payments.map(({ payment }) => payment)).to.deep.equal([first, second]);
+      expect((await rejection(merchant.pay(id, third))).code).to.equal('already-paid');
+    })
+  );
+
+  it(
+    'for one order do not keep a Payment for another one from its turn',
+    inShop(async (shop) => {
+      const { merchant } = shop;
+      const [{ id }, { id: other }] = [await merchant.create(order), await merchant.create(ownOrder(1))];
+      const release = hold(shop);
+      const flood = Array.from({ length: 100 }, (_, seed) => merchant.pay(id, paymentFor(id, [paying(seed)])).catch(() => undefined));
+      const own = rejection(merchant.pay(other, paymentFor(other, [paying(200)])));
+      release();
+      expect((await own).code).to.equal('underpaid');
+      await Promise.all(flood);
+    })
+  );
+
+  it(
+    'are 64 for all orders',
+    inShop(async (shop) => {
+      const { merchant } = shop;
+      const { id } = await merchant.create(order);
+      const release = hold(shop);
+      const first = merchant.pay(id, paymentFor(id, [paying(1)]));
+      const ids = Array.from({ length: 70 }, (_, seed) => seed.toString(16).padStart(32, '0'));
+      const codes = Promise.all(ids.map(async (unknown) => (await rejection(merchant.pay(unknown, Buffer.alloc(0)))).code));
+      release();
+      const busy = (await codes).filter((code) => code === 'busy');
+      expect(busy).to.have.length(7);
+      await first;
+    })
+  );
+});
