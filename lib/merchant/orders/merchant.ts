@@ -154,6 +154,8 @@ export class Merchant {
    * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast; if it is `busy`, nothing was recorded.
    */
   async pay(id: string, bytes: Buffer): Promise<Buffer> {
+    // Whoever makes up ids takes nobody's turn.
+    if (!this.#watch.has(id)) await this.#store.request(id);
     return this.#turns.nextForPayment(id, () => this.#take(id, bytes));
   }
 

@@ -46,14 +46,27 @@ describe('Payments that wait for others', () => {
     'are 64 for all orders',
     inShop(async (shop) => {
       const { merchant } = shop;
+      const ids: string[] = [];
+      for (let i = 0; i < 33; i++) ids.push((await merchant.create(ownOrder(i))).id);
+      const release = hold(shop);
+      const payments = ids.flatMap((id, i) => [1, 2].map((seed) => merchant.pay(id, paymentFor(id, [paying(2 * i + seed)]))));
+      const codes = Promise.all(payments.map(async (payment) => (await rejection(payment)).code));
+      release();
+      expect((await codes).filter((code) => code === 'busy')).to.have.length(2);
+    })
+  );
+
+  it(
+    'are none for orders that do not exist',
+    inShop(async (shop) => {
+      const { merchant } = shop;
       const { id } = await merchant.create(order);
       const release = hold(shop);
       const first = merchant.pay(id, paymentFor(id, [paying(1)]));
       const ids = Array.from({ length: 70 }, (_, seed) => seed.toString(16).padStart(32, '0'));
       const codes = Promise.all(ids.map(async (unknown) => (await rejection(merchant.pay(unknown, Buffer.alloc(0)))).code));
+      expect(new Set(await codes)).to.deep.equal(new Set(['unknown-request']));
       release();
-      const busy = (await codes).filter((code) => code === 'busy');
-      expect(busy).to.have.length(7);
       await first;
     })
   );
