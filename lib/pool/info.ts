@@ -19,8 +19,7 @@ export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chu
   writer.ascii(`"size":${info.size},"bytes":${info.bytes},"usage":${info.usage}`);
   if (fields.chunks) writer.amountField(',"total_fee":', info.totalFee);
   writer.integerField(',"maxmempool":', info.maxUsage);
-  // A transaction that is not relayed does not enter the pool either.
-  writer.amountField(',"mempoolminfee":', Math.max(info.minFeeRate, info.minRelayFeeRate));
+  writer.amountField(',"mempoolminfee":', info.minFeeRate);
   writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
   if (fields.chunks) {
     writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { preciseFees, recommendedFees, type PayingBlock, type RecommendedFees } from '../../lib/answers/pool/recommended-fees';
 
-const RELAYED = { minFeeRate: 1_000, minRelayFeeRate: 1_000 };
+const RELAYED = { minFeeRate: 1_000 };
 
 const shown = ({ fastestFee, halfHourFee, hourFee, economyFee, minimumFee }: RecommendedFees): number[] => [
   fastestFee,
@@ -19,13 +19,13 @@ describe('recommended fees', () => {
   it('are the lowest fee that is relayed while the pool is empty, or has less than half a block', () => {
     expect(shown(recommendedFees([], RELAYED))).to.deep.equal([1, 1, 1, 1, 1]);
     expect(shown(recommendedFees([block(500_000, 90)], RELAYED))).to.deep.equal([1, 1, 1, 1, 1]);
-    expect(shown(recommendedFees([], { minFeeRate: 2_100, minRelayFeeRate: 1_000 }))).to.deep.equal([3, 3, 3, 3, 3]);
-    expect(shown(recommendedFees([], { minFeeRate: 0, minRelayFeeRate: 0 }))).to.deep.equal([1, 1, 1, 1, 1]);
+    expect(shown(recommendedFees([], { minFeeRate: 2_100 }))).to.deep.equal([3, 3, 3, 3, 3]);
+    expect(shown(recommendedFees([], { minFeeRate: 0 }))).to.deep.equal([1, 1, 1, 1, 1]);
   });
 
   it('add something for haste if they are precise', () => {
     expect(shown(preciseFees([], RELAYED))).to.deep.equal([1.5, 1.25, 1, 1, 1]);
-    expect(shown(preciseFees([], { minFeeRate: 0, minRelayFeeRate: 100 }))).to.deep.equal([1, 0.5, 0.1, 0.1, 0.1]);
+    expect(shown(preciseFees([], { minFeeRate: 100 }))).to.deep.equal([1, 0.5, 0.1, 0.1, 0.1]);
   });
 
   it('are the medians of the next three blocks, each halfway to the one before', () => {
@@ -44,10 +44,10 @@ describe('recommended fees', () => {
     fc.assert(
       fc.property(fc.array(any, { maxLength: 8 }), fc.nat(100_000), (blocks, minFeeRate) => {
         const paying = blocks.map(({ vsize, median }) => block(vsize, median));
-        const fees = shown(recommendedFees(paying, { minFeeRate, minRelayFeeRate: 1_000 }));
+        const fees = shown(recommendedFees(paying, { minFeeRate }));
         expect(fees).to.deep.equal(fees.toSorted((a, b) => b - a));
         expect(fees.every((fee) => Number.isInteger(fee) && fee * 1_000 >= minFeeRate)).to.equal(true);
-        const precise = shown(preciseFees(paying, { minFeeRate, minRelayFeeRate: 1_000 }));
+        const precise = shown(preciseFees(paying, { minFeeRate }));
         expect(precise).to.deep.equal(precise.toSorted((a, b) => b - a));
         expect(precise.every((fee) => fee * 1_000 >= minFeeRate - 1)).to.equal(true);
       })

@@ -47,14 +47,14 @@ const [HALF_FULL, NEARLY_FULL] = [500_000, 950_000];
 /** The smallest step of precise rates, and what is added for haste while not every miner takes rates below 1. */
 const [PRECISE, PRIORITY] = [0.001, 0.5];
 
-type RelayRates = Pick<PoolInfo, 'minFeeRate' | 'minRelayFeeRate'>;
+type LeastRate = Pick<PoolInfo, 'minFeeRate'>;
 
 /** Whole numbers. `blocks`: the next ones. */
-export const recommendedFees = (blocks: readonly PayingBlock[], rates: RelayRates): RecommendedFees => recommended(blocks, rates, 1);
+export const recommendedFees = (blocks: readonly PayingBlock[], least: LeastRate): RecommendedFees => recommended(blocks, least, 1);
 
 /** In steps of a thousandth. `blocks`: the next ones. */
-export function preciseFees(blocks: readonly PayingBlock[], rates: RelayRates): RecommendedFees {
-  const fees = recommended(blocks, rates, PRECISE);
+export function preciseFees(blocks: readonly PayingBlock[], least: LeastRate): RecommendedFees {
+  const fees = recommended(blocks, least, PRECISE);
   return {
     fastestFee: threePlaces(Math.max(fees.fastestFee + PRIORITY, 1)),
     halfHourFee: threePlaces(Math.max(fees.halfHourFee + PRIORITY / 2, PRIORITY)),
@@ -67,8 +67,8 @@ export function preciseFees(blocks: readonly PayingBlock[], rates: RelayRates): 
 const threePlaces = (rate: number): number => Math.round(rate * 1_000) / 1_000;
 
 /** No fee is below that of a longer wait. */
-function recommended(blocks: readonly PayingBlock[], { minFeeRate, minRelayFeeRate }: RelayRates, step: number): RecommendedFees {
-  const minimumFee = Math.max(roundedUp(Math.max(minFeeRate, minRelayFeeRate) / VBYTES_PER_RATE, step), step);
+function recommended(blocks: readonly PayingBlock[], { minFeeRate }: LeastRate, step: number): RecommendedFees {
+  const minimumFee = Math.max(roundedUp(minFeeRate / VBYTES_PER_RATE, step), step);
   const [first, second, third] = mediansOf(blocks, minimumFee, step);
   const economyFee = Math.max(minimumFee, Math.min(2 * minimumFee, third));
   const hourFee = Math.max(third, economyFee);

@@ -29,8 +29,7 @@ export function poolMethods({ node, fees, pool }: MethodContext): Readonly<Recor
       answer: () => {
         const { minFeeRate, minRelayFeeRate } = node.pool.info();
         const writer = new JsonWriter();
-        // A transaction below the relay fee does not enter the pool either.
-        writer.amountField('{"mempoolminfee":', Math.max(minFeeRate, minRelayFeeRate));
+        writer.amountField('{"mempoolminfee":', minFeeRate);
         writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
         writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
         writer.ascii('}');
