@@ -228,10 +228,11 @@ export class Merchant {
         else own.push(output);
       }
     }
+    const lost = `What block ${block.height} pays to the order is not recorded: repair the file, then search the chain again from there.`;
     for (const [id, own] of orders) {
       for (let start = 0; start < own.length; start += MOST_RECEIVED_AT_ONCE) {
         const some = own.slice(start, start + MOST_RECEIVED_AT_ONCE);
-        await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, some)));
+        await this.#guarded(id, () => this.#turns.next(() => this.#receive(id, block, some)), lost);
       }
     }
   }
@@ -313,8 +314,8 @@ export class Merchant {
   }
 
   /**
-   * Most wallets pay to the address, and another one of the same customer may still have the request. Where the customer chooses the amount,
-   * what others have paid, perhaps next to nothing, is not his.
+   * Most wallets pay to the address, and another one of the same customer may still have the request. Where the customer chooses the
+   * amount, what others have paid, perhaps next to nothing, is not his.
    */
   async #refuseIfPaidByOthers(stored: StoredRequest, { txids }: StoredPayment): Promise<void> {
     const { total, outputs: due } = payableOutputs(detailsOf(stored));
@@ -521,12 +522,13 @@ export class Merchant {
     return { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
   }
 
-  /** A damaged record does not stop the work on the others. */
-  async #guarded(id: string, work: () => Promise<void>): Promise<void> {
+  /** A damaged record does not stop the work on the others. @param consequence for the operator */
+  async #guarded(id: string, work: () => Promise<void>, consequence?: string): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof DamagedRecordError) this.#options.onTrouble?.(error);
+      if (error instanceof DamagedRecordError)
+        this.#options.onTrouble?.(consequence === undefined ? error : new Error(`${error.message}. ${consequence}`, { cause: error }));
       // The record was deleted, or the process crashed before it was written.
       else if (error instanceof PaymentError && error.code === 'unknown-request') await this.#forget(id);
       else throw error;

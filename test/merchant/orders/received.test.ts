@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { displayTxid } from '../../../lib/payments/rules/transaction';
@@ -101,6 +103,26 @@ describe('money that came without an accepted Payment', () => {
       ]);
       expect(over).to.deep.equal(['Payment', 'block']);
       expect(await merchant.progress(id)).to.include({ status: 'confirmed', received: 10_000n });
+    })
+  );
+
+  it(
+    'is missed while the record is damaged, which the operator is told, and found once the block is searched again',
+    inShop(async ({ merchant, chain, folder, troubles }) => {
+      const { id } = await merchant.create(order);
+      const file = join(folder, `${id}.json`);
+      const record = await readFile(file);
+      await writeFile(file, '{');
+      await chain.broadcast([paying(1)]);
+      chain.confirm(1);
+      await merchant.receive(BLOCK, [outputOf(paying(1))]);
+      expect(troubles).to.have.length(1);
+      expect(troubles[0])
+        .to.include(`The record ${id}.json is damaged`)
+        .and.to.include('What block 100 pays to the order is not recorded: repair the file');
+      await writeFile(file, record);
+      await merchant.receive(BLOCK, [outputOf(paying(1))]);
+      expect((await merchant.progress(id)).status).to.equal('confirmed');
     })
   );
 
