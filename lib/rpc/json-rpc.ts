@@ -3,13 +3,13 @@
 
 import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
 import { idTextsIn } from '../server/json-rpc/id-texts';
+import { isObject, type Params } from '../server/json-rpc/values';
 import type { ReplyForm } from '../server/json-rpc/frames';
 
 /** A call as it came. */
 export interface Call {
   readonly method: string;
-  /** Positional parameters in an array, or named ones in an object. */
-  readonly params: readonly unknown[] | Readonly<Record<string, unknown>>;
+  readonly params: Params;
   readonly form: ReplyForm;
 }
 
@@ -77,11 +77,7 @@ function parseCall(json: unknown, id: string | undefined): Call | BadCall {
   if (method === null) return { form, error: FAULTS.noMethod };
   if (typeof method !== 'string') return { form, error: FAULTS.methodNoText };
   if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params };
-  return { method, params: (params ?? []) as Call['params'], form };
-}
-
-function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
+  return { method, params: (params ?? []) as Params, form };
 }
 
 /** The HTTP status of an error reply to a single call that is not of version 2.0 or could not be parsed. */

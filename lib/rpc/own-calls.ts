@@ -2,6 +2,7 @@
 // clients use for them are here.
 
 import { CallError, CODES, methodNotFound } from '../answers/errors';
+import { isPositional } from '../server/json-rpc/values';
 import { positional } from './parameters';
 import type { NodeSource } from '../node/types/source';
 import type { Answer } from './call';
@@ -59,7 +60,7 @@ export function isOwnCall(method: string, { ownCalls }: Pick<NodeSource, 'ownCal
 /** The node's answer. @throws CallError */
 export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource, 'ownCall'>): Promise<Answer> {
   const names = (NAMES[method] ?? []).map((name) => ({ name }));
-  const values = isList(params) ? params : positional(names, params);
+  const values = isPositional(params) ? params : positional(names, params);
   const given = method === 'prioritisetransaction' && values[DUMMY_AT] === null ? values.with(DUMMY_AT, 0) : values;
   const { error, result } = await node.ownCall(method, given);
   // Another process may say of a call that nobody has it.
@@ -67,5 +68,3 @@ export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource,
   if (error !== null) throw new CallError(error.code, error.message);
   return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
 }
-
-const isList = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);

@@ -4,8 +4,8 @@
 import { invalidParameter, misc, CallError, typeError, CODES } from '../answers/errors';
 import { amountOf, feeRateOf } from '../answers/transactions/amounts';
 import { findDisplayHex } from '../bitcoin/hash';
+import { isPositional, type Params } from '../server/json-rpc/values';
 import type { PlainSchema, Schema } from '../describe/schema';
-import type { Call } from './json-rpc';
 
 export interface Parameter {
   /** The name; aliases follow it, separated by bars. */
@@ -33,7 +33,7 @@ export class Parameters {
   readonly #values: readonly unknown[];
 
   /** `usage`: the line that is shown when the number of parameters is wrong. @throws CallError */
-  constructor(parameters: readonly Parameter[], params: Call['params'], usage: string) {
+  constructor(parameters: readonly Parameter[], params: Params, usage: string) {
     const values = isPositional(params) ? params : positional(parameters, params);
     const required = parameters.filter(({ isOptional }) => isOptional !== true).length;
     if (values.length < required || values.length > parameters.length) throw misc(`${usage}\n`);
@@ -119,8 +119,6 @@ export class Parameters {
     return feeRateOf(this.#values[position], fallback);
   }
 }
-
-const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
 
 /** Puts named parameters into their positions, behind the positional ones in `args`. @throws CallError -8 */
 export function positional(

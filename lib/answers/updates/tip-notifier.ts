@@ -2,12 +2,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { notify, type Listener } from './listener';
+import { NotifiedListeners } from './notifying';
 import type { HeaderRecord } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Notifier, SettledPasses } from './settled-passes';
-
-/** Listeners that are notified in one turn: for each a write to its connection follows, of some 40 µs. */
-const NOTIFIED_IN_TURN = 32;
 
 export interface TipListener extends Listener {
   tipChanged(tip: HeaderRecord): void;
@@ -40,7 +38,7 @@ export class TipNotifier implements Notifier {
   }
 
   async #notifyAll(listeners: readonly (readonly [TipListener, Buffer])[], tip: HeaderRecord): Promise<void> {
-    let count = 0;
+    const notified = new NotifiedListeners();
     for (const [listener, known] of listeners) {
       // A listener that has left or subscribed again since the pass knows more.
       if (this.#listeners.get(listener) !== known) continue;
@@ -48,7 +46,7 @@ export class TipNotifier implements Notifier {
       notify(listener, (one) => {
         one.tipChanged(tip);
       });
-      if (++count % NOTIFIED_IN_TURN === 0) await setImmediate();
+      if (notified.fillTurn()) await setImmediate();
     }
   }
 }

@@ -41,7 +41,7 @@ export function poolMethods({ node, fees, pool }: MethodContext): Readonly<Recor
         summary: 'The fee rates in the pool.',
         parameters: [],
         result: described(
-          'From the highest rates down: a rate, and the virtual bytes that pay at least that.',
+          'From the highest rates down: a rate, and the virtual bytes that pay this rate up to the one before.',
           listOf(tuple(FEE_RATE, VBYTES))
         )
       },

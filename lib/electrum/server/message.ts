@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { idTextsIn } from '../../server/json-rpc/id-texts';
+import { isObject, type Params } from '../../server/json-rpc/values';
 import { CODES, ElectrumError } from '../errors';
 import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
 
@@ -18,11 +19,9 @@ const SHORT_RESULT = 2_048;
 /** Whole, or in parts, which are sent one after the other. */
 export type Reply = OutboundMessage;
 
-export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
-
 export interface Request {
   readonly method: string;
-  readonly params: Values;
+  readonly params: Params;
   /** The id as JSON text; undefined for a notification, which gets no reply. */
   readonly id: string | undefined;
 }
@@ -86,12 +85,8 @@ const bad = (id: string, code: number, message: string): BadRequest => ({ id, er
 
 const isId = (id: unknown): boolean => id === null || typeof id === 'string' || typeof id === 'number';
 
-function isValues(params: unknown): params is Values {
+function isValues(params: unknown): params is Params {
   return typeof params === 'object' && params !== null;
-}
-
-function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 export function resultReply(id: string, result: string | Buffer): Reply {

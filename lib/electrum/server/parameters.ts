@@ -1,16 +1,16 @@
 // Puts the parameters of a request into the order of the method's names.
 
+import { isPositional, type Params } from '../../server/json-rpc/values';
 import { CODES, ElectrumError } from '../errors';
 import type { Method } from '../method';
-import type { Values } from './message';
 
 /** @throws ElectrumError when there are too few, too many, or unknown ones */
 export function valuesOf(
   name: string,
   { parameters, required }: Pick<Method, 'parameters' | 'required'>,
-  params: Values
+  params: Params
 ): readonly unknown[] {
-  return isList(params) ? positional(name, parameters.length, required, params) : named(name, parameters, required, params);
+  return isPositional(params) ? positional(name, parameters.length, required, params) : named(name, parameters, required, params);
 }
 
 function positional(name: string, most: number, least: number, params: readonly unknown[]): readonly unknown[] {
@@ -32,8 +32,4 @@ function named(
   if (Object.keys(params).some((parameter) => !parameters.includes(parameter)))
     throw new ElectrumError(CODES.invalidParameters, `method "${name}" was given parameters that it does not have`);
   return parameters.map((parameter) => (Object.hasOwn(params, parameter) ? params[parameter] : undefined));
-}
-
-function isList(params: Values): params is readonly unknown[] {
-  return Array.isArray(params);
 }

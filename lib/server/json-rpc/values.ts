@@ -1,0 +1,13 @@
+// What values of JSON-RPC are once they are parsed.
+
+/** Parameters by position in an array, or by name in an object. */
+export type Params = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+export function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/** Whether parameters are given by position. */
+export function isPositional(params: Params): params is readonly unknown[] {
+  return Array.isArray(params);
+}
