@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writePrivate } from '../../lib/store/private-file';
 import { isMissingFile } from '../../lib/turns/system-errors';
+import { readOptions } from '../options/rest-options';
 import { resetDemonstration } from './reset';
 import type { Bcoin, HostSettings } from '../bcoin';
 
@@ -71,6 +72,8 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
       : { logLevel: 'info', listen: true })
   };
   const config = configOf(basic);
+  // Before a key is made: it is shown only once.
+  readOptions(configOf({ ...basic, apiKey: config.get('api-key') ?? 'to be made' }));
   const apiKey = await apiKeyOf(config);
   return {
     options: {

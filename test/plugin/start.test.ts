@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -162,6 +163,14 @@ describe('npm start', function () {
       expect(second.output).to.include(join(folder, 'regtest/api-key'));
       await new BcoinApi(second.ports.http, key).call('getblockcount');
       await end(second);
+    });
+
+    it('is not made for a node that does not start because of its options', async () => {
+      const process = await onRegtest('--rest-threads=0');
+      expect(await process.ended()).to.equal(1);
+      expect(lastLine(process)).to.match(/^--rest-threads must be a whole number from 1 to /);
+      expect(process.output).to.not.include('The key');
+      expect(existsSync(join(folder, 'regtest/api-key'))).to.equal(false);
     });
 
     it('is not taken from an empty file, which would let everybody in', async () => {
