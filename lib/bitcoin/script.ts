@@ -55,7 +55,7 @@ export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
 export const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
-const MAX_SCRIPT_LENGTH = 10_000;
+export const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;

@@ -79,22 +79,22 @@ export class ScannedTransaction {
 
   /**
    * Reads one transaction. `txid`: if it is known. `isStripped`: whether it has no witness, and so may have no inputs.
-   * @throws MalformedBytesError also for no inputs or an unknown flag, unless it is stripped.
+   * @throws MalformedBytesError also for an unknown flag, and for no inputs but with outputs or a witness, unless it is stripped.
    */
   constructor(reader: ByteReader, txid?: Buffer, isStripped = false) {
     this.#txid = txid;
     const { buffer } = reader;
     this.bytes = buffer;
     this.offset = reader.skip(VERSION_LENGTH);
-    // BIP144: the marker is a zero where the number of inputs would be.
-    this.hasWitness = !isStripped && buffer[reader.offset] === 0;
+    // BIP144: the marker is a zero where the number of inputs would be. A second zero says that there are no outputs either.
+    this.hasWitness = !isStripped && buffer[reader.offset] === 0 && buffer[reader.offset + 1] !== 0;
     if (this.hasWitness) {
       reader.skip(1);
       const flag = reader.u8();
-      if (flag !== WITNESS_FLAG) throw new MalformedBytesError('inputs or the witness flag 1', `${flag}`, reader.offset - 1);
+      if (flag !== WITNESS_FLAG) throw new MalformedBytesError('the witness flag 1', `${flag}`, reader.offset - 1);
     }
     const inputCount = reader.compactSize();
-    if (inputCount === 0 && !isStripped) throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
+    if (inputCount === 0 && this.hasWitness) throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
     this.inputCount = inputCount;
     this.inputsOffset = reader.offset;
     for (let left = inputCount; left > 0; left--) {
@@ -219,7 +219,7 @@ export class ScannedTransaction {
 
 /**
  * Reads one transaction as Bitcoin Core does. `txid`: if it is known.
- * @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness.
+ * @throws MalformedBytesError also for outputs without inputs, an unknown flag or a superfluous witness.
  */
 export function readTransaction(reader: ByteReader, txid?: Buffer): ScannedTransaction {
   const transaction = new ScannedTransaction(reader, txid);

@@ -17,6 +17,7 @@ const MOST_COINBASE_SCRIPT_BYTES = 100;
 
 /** The rules that hold in blocks as well. @throws PolicyRefusal */
 export function checkForm({ transaction, inputs, outputs }: Offered): void {
+  if (inputs.length === 0) throw invalid('bad-txns-vin-empty');
   if (outputs.length === 0) throw invalid('bad-txns-vout-empty');
   if (transaction.strippedLength * WEIGHT_PER_VBYTE > MAX_BLOCK_WEIGHT) throw invalid('bad-txns-oversize');
   let total = 0;

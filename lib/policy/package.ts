@@ -18,7 +18,7 @@ export function packageFault(transactions: readonly ScannedTransaction[]): strin
   const spent = new Set<string>();
   for (const { inputs } of transactions) {
     const outpoints = inputs.map(({ txid, index }) => keyOfOutpoint(txid, index));
-    if (outpoints.some((outpoint) => spent.has(outpoint))) return 'conflict-in-package';
+    if (outpoints.length === 0 || outpoints.some((outpoint) => spent.has(outpoint))) return 'conflict-in-package';
     for (const outpoint of outpoints) spent.add(outpoint);
   }
   return undefined;

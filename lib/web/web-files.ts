@@ -178,7 +178,7 @@ function conditional({ headers: asked }: Asked, tag: string, headers: HeaderList
 function takes(accepted: string | string[] | undefined, encoding: string): boolean {
   const named = String(accepted ?? '')
     .split(',')
-    .map((each) => each.trim().split(/\s*;\s*/));
+    .map((each) => each.split(';').map((part) => part.trim()));
   return named.some(([name, weight = '']) => name === encoding && !/^q=0(\.0*)?$/.test(weight));
 }
 

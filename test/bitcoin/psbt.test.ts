@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { PsbtError } from '../../lib/bitcoin/psbt/errors';
 import { combined } from '../../lib/bitcoin/psbt/merge';
-import { setField } from '../../lib/bitcoin/psbt/psbt';
+import { INPUT, setField } from '../../lib/bitcoin/psbt/psbt';
 import { psbtIn, PsbtRoom } from '../../lib/bitcoin/psbt/read';
 import { compactSizeOf } from '../../lib/bitcoin/reader';
 import { serializedPsbt } from '../../lib/bitcoin/psbt/write';
@@ -138,6 +138,40 @@ describe('a PSBT', () => {
     const parts = (): Psbt => finish(psbtIn(text(input, ...unknown(3_990), '00'), room));
     for (let i = 0; i < 49; i++) parts();
     expect(() => [parts(), parts()]).to.throw(PsbtError, 'more than 200000 inputs, outputs and fields');
+  });
+
+  it('gets what others have beside its own, but not the kind of hash; a leaf keeps the control blocks that came first', () => {
+    const [input = ''] = valid;
+    const psbtWith = (...fields: readonly (readonly [type: number, key: string, value: string])[]): Psbt => {
+      const psbt = read(input);
+      for (const [type, key, value] of fields)
+        for (const { fields: own } of psbt.inputs)
+          setField(own, type, Buffer.from(value, 'hex'), Buffer.concat([Buffer.of(type), Buffer.from(key, 'hex')]));
+      return psbt;
+    };
+    const [script, unknown] = [INPUT.tapScript, 0x77];
+    const others = [
+      psbtWith([INPUT.sighash, '', '02000000'], [unknown, '01', '01'], [script, '01', '51c0'], [script, '02', '51c0']),
+      psbtWith([unknown, '01', '02'], [unknown, '02', '02'], [script, '03', '51c0'], [script, '04', '52c0'])
+    ];
+    const steps = combined([read(input), ...others]);
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    const expected = psbtWith(
+      [unknown, '01', '01'],
+      [unknown, '02', '02'],
+      ...(
+        [
+          ['01', '51c0'],
+          ['02', '51c0'],
+          ['04', '52c0']
+        ] as const
+      ).map(([key, leaf]) => [script, key, leaf] as const)
+    );
+    expect(written(step.value ?? expect.fail('one PSBT'))).to.equal(written(expected));
+    // A step for each map of each.
+    expect(count).to.be.at.least(others.length * (1 + expected.inputs.length + expected.outputs.length));
   });
 
   it('does not become one with more fields than are read', () => {

@@ -97,17 +97,21 @@ describe('scanTransaction', () => {
     );
   });
 
-  it('refuses an unknown flag, no inputs and a witness of nothing but empty stacks', () => {
+  it('refuses an unknown flag, outputs without inputs and a witness of nothing but empty stacks', () => {
     const input = `${'11'.repeat(32)}0000000000ffffffff`;
     const outputs = '01000000000000000000';
     const scan = (hex: string): unknown => scanTransaction(Buffer.from(hex, 'hex'), 0);
     expect(() => scan(`01000000000201${input}${outputs}0000000000`)).to.throw(MalformedBytesError, 'witness flag 1');
-    expect(() => scan(`010000000000${'00'.repeat(8)}`)).to.throw(MalformedBytesError, 'inputs or the witness flag');
     expect(() => scan(`01000000000100${outputs}00000000`)).to.throw(MalformedBytesError, 'inputs after');
     expect(() => scan(`01000000000101${input}${outputs}0000000000`)).to.throw(MalformedBytesError, 'witness item');
     expect(scan(`01000000000101${input}${outputs}010000000000`)).to.have.property('hasWitness', true);
+    const empty = scanWholeTransaction(Buffer.from(EMPTY, 'hex'));
+    expect([empty.inputs, empty.outputs, empty.hasWitness, empty.weight]).to.deep.equal([[], [], false, 40]);
   });
 });
+
+/** Neither inputs nor outputs: its second zero may be taken for a flag. */
+const EMPTY = '02000000000000000000';
 
 describe('scanWholeTransaction', () => {
   it('refuses bytes after the transaction', () => {

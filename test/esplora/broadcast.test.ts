@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { EsploraRequest } from '../../lib/esplora/endpoint';
+import { broadcastRoutes } from '../../lib/esplora/endpoints/broadcast';
 import { bcoin } from '../support/bcoin';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ServedNode } from '../support/served-node';
@@ -168,6 +170,13 @@ describe('broadcasting transactions over Esplora’s interface', () => {
       /^400 testmempoolaccept RPC error: \{"code":-22,"message":"TX decode failed: /
     );
     expect(await text('/txs/package', '[]')).to.match(/^400 submitpackage RPC error: \{"code":-8,/);
+  });
+
+  it('reads amounts of any length in one pass', async () => {
+    const route = broadcastRoutes({ ...served.answers, broadcast: true }).find(({ path }) => path === '/txs/test');
+    const query = `maxfeerate=${'1'.repeat(400_000)}x`;
+    const error = await route?.endpoint(new EsploraRequest(new Map(), query, Buffer.from('[]'), { destroyed: false })).catch(String);
+    expect(error).to.include('Invalid maxfeerate');
   });
 
   it('is refused if it is switched off', async () => {

@@ -45,6 +45,7 @@ describe('the form of a transaction for the pool', () => {
       expect(form({ inputs: [{ ...input(0), outpoint: NOTHING, script: Buffer.alloc(length, 1) }] })).to.deep.equal(['invalid', reason]);
     expect(form({ inputs: [input(0), { ...input(1), outpoint: NOTHING }] })).to.deep.equal(['invalid', 'bad-txns-prevout-null']);
     expect(form({ inputs: [input(3), input(3)] })).to.deep.equal(['invalid', 'bad-txns-inputs-duplicate']);
+    expect(form({ inputs: [], outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vin-empty']);
     expect(form({ outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vout-empty']);
     expect(form({ outputs: [{ value: 1, script: Buffer.alloc(BLOCK_BYTES) }] })).to.deep.equal(['invalid', 'bad-txns-oversize']);
     expect(form({ outputs: [{ value: MAX_MONEY + 1, script: P2WPKH }] })).to.deep.equal(['invalid', 'bad-txns-vout-toolarge']);

@@ -243,6 +243,20 @@ describe('calls', () => {
     });
   });
 
+  it('read bytes that have two forms as the one whose scripts can be run', async () => {
+    // An input with this script and a witness; and no input, and an output whose script pushes what follows.
+    const bytesWith = (opcode: string): string =>
+      `02000000000101000000000000002f4c2d${'00'.repeat(26)}01${opcode}ffffffff0100000000000000000001015500000000`;
+    const txid = async (...params: unknown[]): Promise<string> =>
+      (await caller.call<{ txid: string }>('decoderawtransaction', ...params)).txid;
+    const [invalid, valid] = [bytesWith('ff'), bytesWith('51')];
+    expect(await txid(invalid)).to.equal('c291da560d2226b2641fbc837acc1205178781bb4a9652cbf0a1591aa814b3fd');
+    expect(await txid(invalid)).to.equal(await txid(invalid, false));
+    expect(await txid(invalid, true)).to.equal('935e97237f5dd22a6047824250a731a0e4f3361c66b13ae2cc10c6a6f5cbb0f8');
+    expect(await txid(valid)).to.equal(await txid(valid, true));
+    expect(await caller.call('decoderawtransaction', '02000000000000000000', true)).to.include({ size: 10, locktime: 0 });
+  });
+
   it('are bounded', async () => {
     const outpoint = { txid: UNKNOWN, vout: 0 };
     expect(await caller.call('gettxspendingprevout', Array<unknown>(10_000).fill(outpoint))).to.have.length(10_000);

@@ -70,6 +70,10 @@ describe('transactions that are sent', () => {
         code: -22,
         message: 'TX decode failed. Make sure the tx has at least one input.'
       });
+    const [empty, vinEmpty] = ['02000000000000000000', 'bad-txns-vin-empty'];
+    expect(await caller.failure('sendrawtransaction', [empty])).to.deep.equal({ code: -26, message: vinEmpty });
+    expect((await caller.call<Trial[]>('testmempoolaccept', [empty]))[0]).to.include({ allowed: false, 'reject-reason': vinEmpty });
+    expect(await caller.call('submitpackage', [empty])).to.deep.include({ package_msg: 'conflict-in-package' });
     const coin = wallet.fresh();
     const first = wallet.paying([coin], COINBASE_SATS - FEE_SATS);
     expect(await failure(wallet.paying([first], 1_000_000))).to.deep.equal({ code: -25, message: 'bad-txns-inputs-missingorspent' });

@@ -37,8 +37,9 @@ describe('the client of a request', () => {
   it('is the proxy itself if what it says cannot be read, or says nothing', () => {
     for (const told of ['', 'unknown', '_hidden', '1.2.3', '1.2.3.4, nobody', '<script>'])
       expect(clientOf('10.0.0.1', { 'x-forwarded-for': told }), told).to.equal('10.0.0.1');
-    for (const told of ['for=unknown', 'for="_secret"', 'by=1.2.3.4', 'for=1.2.3.4, proto=http'])
-      expect(clientOf('10.0.0.1', { forwarded: told }), told).to.equal('10.0.0.1');
+    const endless = `for=${' '.repeat(400_000)}a b`;
+    for (const told of ['for=unknown', 'for="_secret"', 'by=1.2.3.4', 'for=', 'for=1.2.3.4, proto=http', endless])
+      expect(clientOf('10.0.0.1', { forwarded: told }), told.slice(0, 30)).to.equal('10.0.0.1');
   });
 
   it('is the proxy itself if the two headers name different clients, since one of them may be made up', () => {

@@ -5,6 +5,8 @@ import { invalidParameter, typeError } from '../errors';
 const SATOSHIS_PER_BITCOIN = 100_000_000;
 const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
 const AMOUNT_DECIMALS = 8;
+/** Of satoshis, as Bitcoin Core reads them. */
+const MOST_DIGITS = 18;
 
 /** Satoshis; `fallback` if there is no value. @throws CallError -3 */
 export function amountOf(value: unknown, fallback: number): number {
@@ -27,9 +29,12 @@ export function feeRateOf(value: unknown, fallback: number): number {
 function parseAmount(text: string): number | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return undefined;
-  const digits = `${whole}${fraction}`.replace(/0+$/, '');
-  const shift = whole.length - digits.length + Number(exponent) + AMOUNT_DECIMALS;
-  if (digits.replace(/^0+/, '') === '') return 0;
-  if (shift < 0 || shift > 18 || digits.length + shift > 18) return undefined;
-  return Number(`${sign}${digits}${'0'.repeat(shift)}`);
+  const digits = `${whole === '0' ? '' : whole}${fraction}`;
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const shift = digits.length - end - fraction.length + Number(exponent) + AMOUNT_DECIMALS;
+  const significant = digits.slice(0, end).replace(/^0+/, '');
+  if (shift < 0 || shift >= MOST_DIGITS || significant.length + shift > MOST_DIGITS) return undefined;
+  const size = Number(`${significant}${'0'.repeat(shift)}`);
+  return sign === '' ? size : 0 - size;
 }

@@ -74,7 +74,7 @@ export class Sending {
 
   /** Whether the pool would take the transactions. */
   async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<Trials> {
-    const wrong = packageFault(transactions);
+    const wrong = transactions.length > 1 ? packageFault(transactions) : undefined;
     const trials = wrong === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : { results: [] };
     const said = saidOf(trials.results, mostRate);
     const list = transactions.map(async (transaction, i) => ({ transaction, trial: await this.#trial(transaction, said[i], mostRate) }));

@@ -19,11 +19,13 @@ import {
 } from './psbt';
 import { requireFits } from './values';
 
+const NO_FIELDS: PsbtMap = new Map();
+
 /** Bits of what may be changed: only together, but for this one. */
 const HAS_SINGLE = 0b100;
 
 /** Of all PSBTs of one transaction; undefined if they are of several, or of different versions. What the first one has stays.
- * Yields after each. @throws PsbtError for more than a PSBT may have */
+ * Yields after each map. @throws PsbtError for more than a PSBT may have */
 export function* combined([first, ...others]: readonly [Psbt, ...Psbt[]]): Generator<void, Psbt | undefined> {
   const id = idOf(first);
   for (const other of others) {
@@ -33,10 +35,18 @@ export function* combined([first, ...others]: readonly [Psbt, ...Psbt[]]): Gener
   for (const other of others) {
     mergeModifiable(first.fields, other.fields);
     addMissing(first.fields, other.fields);
-    for (const [i, { fields }] of first.inputs.entries())
-      addMissingOfInput(fields, other.inputs[i]?.fields ?? new Map<string, PsbtField>());
-    for (const [i, { fields }] of first.outputs.entries()) addMissing(fields, other.outputs[i]?.fields ?? new Map<string, PsbtField>());
     yield;
+    for (const [i, { fields }] of first.outputs.entries()) {
+      addMissing(fields, other.outputs[i]?.fields ?? NO_FIELDS);
+      yield;
+    }
+  }
+  for (const [i, { fields }] of first.inputs.entries()) {
+    const leaves = new Set(leavesOf(fields));
+    for (const other of others) {
+      addMissingOfInput(fields, other.inputs[i]?.fields ?? NO_FIELDS, leaves);
+      yield;
+    }
   }
   return first;
 }
@@ -54,13 +64,19 @@ function addMissing(to: PsbtMap, from: PsbtMap): void {
   requireFew(to);
 }
 
-/** A leaf that is there keeps its control blocks. */
-function addMissingOfInput(to: PsbtMap, from: PsbtMap): void {
-  const leaves = new Set([...to.values()].flatMap(({ type, value }) => (type === INPUT.tapScript ? [value.toString('latin1')] : [])));
-  for (const [key, field] of from)
-    if (!to.has(key) && !(field.type === INPUT.tapScript && leaves.has(field.value.toString('latin1')))) to.set(key, field);
+/** A leaf that is there keeps its control blocks. `leaves`: those that are there, for which new ones are added. Kinds of hashes are not merged. */
+function addMissingOfInput(to: PsbtMap, from: PsbtMap, leaves: Set<string>): void {
+  for (const [key, field] of from) {
+    if (to.has(key) || field.type === INPUT.sighash || (field.type === INPUT.tapScript && leaves.has(leafOf(field)))) continue;
+    to.set(key, field);
+  }
+  for (const leaf of leavesOf(from)) leaves.add(leaf);
   requireFew(to);
 }
+
+const leafOf = ({ value }: PsbtField): string => value.toString('latin1');
+
+const leavesOf = (fields: PsbtMap): string[] => [...fields.values()].filter(({ type }) => type === INPUT.tapScript).map(leafOf);
 
 function mergeModifiable(to: PsbtMap, from: PsbtMap): void {
   const [ours, theirs] = [to, from].map((fields) => fieldOf(fields, GLOBAL.modifiable)?.[0]);

@@ -36,7 +36,7 @@ const FEWEST_DIGITS = 120;
 const MOST_DIGITS = 799_999;
 
 /** Numbers as Rust parses them, without infinity and NaN. */
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?$/;
 
 const NOT_TAKEN =
   "The transaction cannot be read, or the pool does not take it: the text has the code and the words of Bitcoin Core's call.";
@@ -47,7 +47,7 @@ const MOST_RATE = inQuery('maxfeerate', 'The most BTC for each 1,000 virtual byt
 
 const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: MOST_TRANSACTIONS });
 
-export function broadcastRoutes({ node, sending, broadcast }: EsploraContext): Route[] {
+export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>): Route[] {
   /** @throws HttpError 400 */
   const send = (hex: string): Promise<EsploraReply> =>
     asCall('sendrawtransaction', async () => {

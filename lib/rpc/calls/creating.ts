@@ -107,7 +107,8 @@ export const creatingCalls = {
     result: () => PSBT_TEXT,
     isHeavy: () => true,
     answer: async (parameters, _, client) => {
-      const transaction = decodedTransaction(parameters.text(0), parameters.has(2) ? parameters.flag(2, true) : undefined);
+      const isWitness = parameters.has(2) ? parameters.flag(2, true) : undefined;
+      const transaction = await runInSlices(decodedTransaction(parameters.text(0), isWitness), client);
       if (transaction === undefined || transaction.strippedLength > MOST_STRIPPED_BYTES)
         throw new CallError(CODES.deserialization, 'TX decode failed');
       const { inputs, hasWitness, outputs, version, locktime } = transaction;

@@ -10,6 +10,7 @@ import {
 import { styleOf } from '../../answers/answers';
 import { CallError, CODES } from '../../answers/errors';
 import { MalformedBytesError } from '../../bitcoin/reader';
+import { hasValidOpcodes, MAX_SCRIPT_LENGTH } from '../../bitcoin/script';
 import { scanStrippedTransaction, scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { anyOf, described } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, FLAG, HEX, VBYTES } from '../../describe/values';
@@ -62,7 +63,7 @@ export const transactionCalls = {
     isHeavy: (parameters) => parameters.text(0).length > LONG_HEX,
     answer: async (parameters, context, client) => {
       const hex = parameters.text(0);
-      const transaction = decodedTransaction(hex, parameters.has(1) ? parameters.flag(1, true) : undefined);
+      const transaction = await runInSlices(decodedTransaction(hex, parameters.has(1) ? parameters.flag(1, true) : undefined), client);
       if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
       return jsonAnswer(await runInSlices(decodedText(transaction, { ...styleOf(context), hexWithWitness: true, hidesHex: true }), client));
     }
@@ -75,19 +76,39 @@ const MOST_DIGITS = 8_000_000;
 /** Transactions with more digits take the heavy lane. */
 const LONG_HEX = 100_000;
 
-/** `isWitness`: whether it may have witnesses; undefined: it is tried. */
-export function decodedTransaction(hex: string, isWitness: boolean | undefined): ScannedTransaction | undefined {
+/**
+ * Some bytes can be read both with a witness and, as a transaction without inputs, without one. That is preferred whose scripts can be run,
+ * then the one with a witness (DecodeTx of Bitcoin Core). `isWitness`: which one it is; undefined: both are tried. Yields after each script.
+ */
+export function* decodedTransaction(hex: string, isWitness: boolean | undefined): Generator<void, ScannedTransaction | undefined> {
   if (hex.length > MOST_DIGITS || !/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
   const raw = Buffer.from(hex, 'hex');
   const forms = [...(isWitness === false ? [] : [scanWholeTransaction]), ...(isWitness === true ? [] : [scanStrippedTransaction])];
+  let first: ScannedTransaction | undefined;
   for (const scan of forms) {
-    try {
-      return scan(raw);
-    } catch (error) {
-      if (!(error instanceof MalformedBytesError)) throw error;
-    }
+    const transaction = scanned(raw, scan);
+    if (transaction === undefined) continue;
+    if (yield* hasRunnableScripts(transaction)) return transaction;
+    first ??= transaction;
   }
-  return undefined;
+  return first;
+}
+
+function scanned(raw: Buffer, scan: (raw: Buffer) => ScannedTransaction): ScannedTransaction | undefined {
+  try {
+    return scan(raw);
+  } catch (error) {
+    if (!(error instanceof MalformedBytesError)) throw error;
+    return undefined;
+  }
+}
+
+function* hasRunnableScripts({ isCoinbase, inputs, outputs }: ScannedTransaction): Generator<void, boolean> {
+  for (const { script } of isCoinbase ? outputs : [...inputs, ...outputs]) {
+    if (script.length > MAX_SCRIPT_LENGTH || !hasValidOpcodes(script)) return false;
+    yield;
+  }
+  return true;
 }
 
 function* decodedText(transaction: ScannedTransaction, form: TransactionForm): Generator<void, Buffer> {

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 const MOST_HOPS = 32;
 
 /** An element of Forwarded (RFC 7239, 4) may name the client with `for=`, quoted or not. */
-const FORWARDED_FOR = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]*))\s*(?:;|$)/i;
+const FORWARDED_FOR = /(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^;\s]+))\s*(?:;|$)/i;
 
 /** An address without a port: `1.2.3.4`, `1.2.3.4:80`, `[::1]`, `[::1]:80`, `::1`. */
 const NODE = /^(?:\[([^\]]*)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+)(?::\d+)?|([\da-f:.]+))$/i;
