@@ -10,7 +10,7 @@ const ANYONE_CAN_PAY = 0x80;
 const FIRST_KIND = 1;
 const LAST_KIND = 3;
 
-/** In strict DER, with a known kind of hash. `signature`: with the byte for the kind behind the DER (IsDefinedHashtypeSignature of Bitcoin Core). */
+/** In strict DER, with a known kind of hash, whose byte is behind the DER (IsDefinedHashtypeSignature of Bitcoin Core). */
 export function isSignatureEncoding(signature: Buffer): boolean {
   const kind = (signature.at(-1) ?? 0) & ~ANYONE_CAN_PAY;
   return kind >= FIRST_KIND && kind <= LAST_KIND && isStrictSignature(signature, 0, signature.length);
