@@ -1,6 +1,6 @@
 // Addresses of scripts: base58check, bech32 (BIP173), bech32m (BIP350).
 
-import { readBase58Check, writeBase58Check } from './base58';
+import { base58Within, readBase58Check, writeBase58Check } from './base58';
 import { readSegwitAddress, writeSegwitAddress } from './bech32';
 import { hash160 } from './hash';
 import { OP_0, OP_1, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160 } from './script';
@@ -44,6 +44,16 @@ export function scriptOfAddress(address: string, prefixes: readonly AddressPrefi
     const { version, program } = witness;
     return Buffer.from([version === 0 ? OP_0 : OP_1 + version - 1, program.length, ...program]);
   }
+  return scriptOfBase58(address, prefixes);
+}
+
+/** As `scriptOfAddress`, for what Bitcoin Core takes for an address (DecodeDestination): Base58 may have white space around it. */
+export function scriptOfDestination(text: string, prefixes: readonly AddressPrefixes[]): Buffer | AddressFault {
+  const inner = base58Within(text);
+  return inner === text ? scriptOfAddress(text, prefixes) : scriptOfBase58(inner, prefixes);
+}
+
+function scriptOfBase58(address: string, prefixes: readonly AddressPrefixes[]): Buffer | AddressFault {
   const read = readBase58Check(address);
   if (read === undefined) return 'unreadable';
   const { version, hash } = read;

@@ -61,17 +61,30 @@ export function writeBase58Check(writer: TextWriter, version: number, source: Bu
   writer.digits(digits, first, digits.length, ALPHABET);
 }
 
+/** White space as C has it; nothing in it matches in two ways. */
+const SURROUNDED = /^[\t-\r ]*(?:([^\t-\r ]+)[\t-\r ]*)?$/;
+
+/** The text without the white space around it; the text itself if there is some within. */
+export function base58Within(text: string): string {
+  const [, inner = ''] = SURROUNDED.exec(text) ?? [text, text];
+  return inner;
+}
+
+/** Base58 has this many digits for a byte, and fewer for a zero byte at the beginning. */
+const DIGITS_PER_BYTE = Math.log(256) / Math.log(58);
+
 /**
- * The bytes of a text in base58 of at most `most` characters, checksum included, and whether that is right. Undefined: the text is not in
- * base58, or longer.
+ * The bytes of a text in base58, checksum included, and whether that is right. Undefined: the text is not in base58, or has more than
+ * `most` bytes.
  */
 export function readAnyBase58(text: string, most: number): { readonly bytes: Buffer; readonly hasChecksum: boolean } | undefined {
-  if (text.length > most) return undefined;
+  if (text.length > Math.ceil(most * DIGITS_PER_BYTE)) return undefined;
   const read = numberOf(text);
   if (read === undefined) return undefined;
   const { value, zeros } = read;
   const digits = value === 0n ? '' : value.toString(16);
   const bytes = Buffer.concat([Buffer.alloc(zeros), Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')]);
+  if (bytes.length > most) return undefined;
   const checked = bytes.subarray(0, -CHECKSUM_BYTES);
   return {
     bytes,

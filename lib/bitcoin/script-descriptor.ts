@@ -1,10 +1,13 @@
 // Output descriptors that name one script by itself (BIP385): `addr(...)` and `raw(...)`, with or without a checksum (BIP380).
 
-import { scriptOfAddress, type AddressPrefixes } from './address';
+import { scriptOfDestination, type AddressPrefixes } from './address';
 import { writeDescriptorChecksum } from './descriptor-checksum';
 import { TextWriter } from './text-writer';
 
 const CHECKSUM_LENGTH = 8;
+
+/** All that may stand in front of a checksum. */
+const CHARACTERS = /^[ -~]*$/;
 
 /** The descriptors of scripts that are made of keys. */
 const OF_KEYS = /^(?:pk|pkh|wpkh|combo|multi|sortedmulti|sh|wsh|tr|rawtr)\(/;
@@ -23,7 +26,7 @@ export function scriptOfDescriptor(text: string, prefixes: readonly AddressPrefi
     return Buffer.from(inside, 'hex');
   }
   if (kind === 'addr') {
-    const script = scriptOfAddress(inside, prefixes);
+    const script = scriptOfDestination(inside, prefixes);
     if (typeof script === 'string') throw new DescriptorError('Address is not valid');
     return script;
   }
@@ -36,9 +39,10 @@ export function scriptOfDescriptor(text: string, prefixes: readonly AddressPrefi
 function withoutChecksum(text: string): string {
   const [expression = '', checksum, more] = text.split('#');
   if (more !== undefined) throw new DescriptorError("Multiple '#' symbols");
-  if (checksum === undefined) return expression;
-  if (checksum.length !== CHECKSUM_LENGTH)
+  if (checksum !== undefined && checksum.length !== CHECKSUM_LENGTH)
     throw new DescriptorError(`Expected ${CHECKSUM_LENGTH} character checksum, not ${checksum.length} characters`);
+  if (!CHARACTERS.test(expression)) throw new DescriptorError('Invalid characters in payload');
+  if (checksum === undefined) return expression;
   const writer = new TextWriter();
   writer.utf8(expression);
   writeDescriptorChecksum(writer, 0);

@@ -1,6 +1,7 @@
 // Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core does (ScriptToAsmStr), and what makes
 // an output unspendable.
 
+import { isStrictSignature } from './signature-encoding';
 import type { TextWriter } from './text-writer';
 
 export const OP_0 = 0x00;
@@ -59,11 +60,6 @@ export const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;
-
-const MIN_SIGNATURE_LENGTH = 9;
-const MAX_SIGNATURE_LENGTH = 73;
-const DER_SEQUENCE = 0x30;
-const DER_INTEGER = 0x02;
 
 /** How Bitcoin Core prints the last byte of a signature, its hash type. */
 const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
@@ -137,33 +133,6 @@ export function scriptNumber(bytes: Buffer, start: number, end: number): number 
   const magnitude = bytes.readUIntLE(start, end - start);
   const sign = 2 ** (8 * (end - start) - 1);
   return magnitude < sign ? magnitude : sign - magnitude;
-}
-
-/** A DER integer of `length` bytes at `at`: not empty, not negative, not padded. */
-function isStrictInteger(bytes: Buffer, at: number, length: number): boolean {
-  const first = bytes[at] as number; // the caller has checked the bounds
-  const second = bytes[at + 1] as number;
-  return length > 0 && first < 0x80 && !(length > 1 && first === 0 && second < 0x80);
-}
-
-/**
- * What Bitcoin Core prints as a signature (IsValidSignatureEncoding, BIP66): 0x30 [length] 0x02 [R length] R 0x02 [S length] S
- * [hash type]. The values of R and S do not matter.
- */
-function isStrictSignature(bytes: Buffer, start: number, end: number): boolean {
-  const length = end - start;
-  if (length < MIN_SIGNATURE_LENGTH || length > MAX_SIGNATURE_LENGTH) return false;
-  if (bytes[start] !== DER_SEQUENCE || bytes[start + 1] !== length - 3) return false;
-  const lengthOfR = bytes[start + 3] as number; // at least MIN_SIGNATURE_LENGTH bytes are there
-  if (5 + lengthOfR >= length) return false;
-  const lengthOfS = bytes[start + 5 + lengthOfR] as number; // checked by the line before
-  return (
-    lengthOfR + lengthOfS + 7 === length &&
-    bytes[start + 2] === DER_INTEGER &&
-    isStrictInteger(bytes, start + 4, lengthOfR) &&
-    bytes[start + 4 + lengthOfR] === DER_INTEGER &&
-    isStrictInteger(bytes, start + 6 + lengthOfR, lengthOfS)
-  );
 }
 
 /** @param decodeSignatures spells out the hash type of data that looks like a signature. */

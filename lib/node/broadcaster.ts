@@ -12,14 +12,14 @@ export interface Entrance {
   /** `mostRate`: as for `submit`; bcoin's own pool has a limit of its own, 10,000 times its relay fee. @throws TransactionRefusedError */
   add(transaction: HostTransaction, mostRate: number): Promise<void>;
   /** Whether the pool would accept the transactions, one after another or together; none enters it. */
-  try(transactions: readonly HostTransaction[]): Promise<Trials>;
+  try(members: readonly OfferedMember[]): Promise<Trials>;
   /** Adds a child with its parents; undefined: the pool takes only one transaction at a time. */
   readonly submit: ((members: readonly OfferedMember[], mostRate: number) => Promise<SubmittedPackage>) | undefined;
   /** As the pool words a refusal that it did not make itself. */
   refused(refusal: PolicyRefusal): TransactionRefusedError;
 }
 
-/** Of a package: a transaction, or why it is refused before bcoin reads it. */
+/** Of several: a transaction, or why it is refused before bcoin reads it. */
 export type OfferedMember = HostTransaction | PolicyRefusal;
 
 export class Broadcaster {
@@ -55,18 +55,14 @@ export class Broadcaster {
   /** @throws UnreadableTransactionError */
   async try(transactions: readonly Buffer[]): Promise<Trials> {
     const scanned = transactions.map(scan);
-    const early = this.#firstRefusal(scanned);
-    if (early === undefined) return this.#entrance.try(await this.#readAll(scanned));
-    const { message: reason, words } = this.#entrance.refused(early.refusal);
-    const result = { type: 'refused', reason, ...(words && { words }) } as const;
-    return { results: scanned.map((_, i) => (i === early.at ? result : undefined)) };
+    return this.#entrance.try(await this.#offer(scanned));
   }
 
   /** undefined: the pool takes only one transaction at a time. @throws UnreadableTransactionError */
   async submit(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
     if (this.#entrance.submit === undefined) return undefined;
     const scanned = transactions.map(scan);
-    const members = await Promise.all(scanned.map(async (each) => this.#refusalOf(each) ?? (await this.#read(each))));
+    const members = await this.#offer(scanned);
     const submitted = await this.#entrance.submit(members, mostRate);
     for (const [i, member] of members.entries()) {
       if (member instanceof PolicyRefusal) continue;
@@ -88,16 +84,8 @@ export class Broadcaster {
     return earlyRefusal(transaction, { chain, requireStandard: mempool.options.requireStandard });
   }
 
-  #firstRefusal(transactions: readonly ScannedTransaction[]): { readonly at: number; readonly refusal: PolicyRefusal } | undefined {
-    for (const [at, transaction] of transactions.entries()) {
-      const refusal = this.#refusalOf(transaction);
-      if (refusal !== undefined) return { at, refusal };
-    }
-    return undefined;
-  }
-
-  #readAll(transactions: readonly ScannedTransaction[]): Promise<HostTransaction[]> {
-    return Promise.all(transactions.map((transaction) => this.#read(transaction)));
+  #offer(transactions: readonly ScannedTransaction[]): Promise<OfferedMember[]> {
+    return Promise.all(transactions.map(async (each) => this.#refusalOf(each) ?? (await this.#read(each))));
   }
 
   async #read({ raw }: ScannedTransaction): Promise<HostTransaction> {

@@ -3,7 +3,7 @@
 import { MissingOutputsError, TransactionRefusedError } from './errors';
 import { tryInPool } from './trial';
 import type { PolicyRefusal } from '../policy/refusal';
-import type { Entrance } from './broadcaster';
+import type { Entrance, OfferedMember } from './broadcaster';
 import type { HostMempool, HostTransaction, ToHostHash } from './host';
 import type { Trials } from './types/pool';
 
@@ -31,8 +31,8 @@ export class OwnEntrance implements Entrance {
     }
   }
 
-  async try(transactions: readonly HostTransaction[]): Promise<Trials> {
-    const results = await tryInPool(this.#mempool, transactions, reasonOf);
+  async try(members: readonly OfferedMember[]): Promise<Trials> {
+    const results = await tryInPool(this.#mempool, members, reasonOf);
     const refused = results.findIndex(({ type }) => type !== 'taken');
     return { results: refused < 0 ? results : results.map((result, i) => (i === refused ? result : undefined)) };
   }

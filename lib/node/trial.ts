@@ -1,6 +1,8 @@
 // Finds out whether the pool would accept transactions, without adding them: the pool's own checks run on an object that looks like the
 // pool, but keeps nothing.
 
+import { PolicyRefusal } from '../policy/refusal';
+import type { OfferedMember } from './broadcaster';
 import type { HostCoinView, HostMempool, HostPoolEntry, HostTransaction } from './host';
 import type { TrialResult } from './types/pool';
 
@@ -13,7 +15,7 @@ const UNCONFIRMED = -1;
  */
 export async function tryInPool(
   mempool: HostMempool,
-  transactions: readonly HostTransaction[],
+  members: readonly OfferedMember[],
   reasonOf: (error: unknown) => string
 ): Promise<TrialResult[]> {
   const taken: HostTransaction[] = [];
@@ -34,7 +36,11 @@ export async function tryInPool(
     emit: () => false
   });
   const results: TrialResult[] = [];
-  for (const transaction of transactions) {
+  for (const transaction of members) {
+    if (transaction instanceof PolicyRefusal) {
+      results.push({ type: 'refused', reason: transaction.reason });
+      continue;
+    }
     const unlock = await mempool.locker.lock();
     try {
       entry = undefined;

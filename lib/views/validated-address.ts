@@ -1,7 +1,7 @@
 // What an address stands for, or what is wrong with it (validateaddress of Bitcoin Core; DecodeDestination of key_io.cpp).
 
-import { scriptOfAddress, type AddressPrefixes } from '../bitcoin/address';
-import { readAnyBase58 } from '../bitcoin/base58';
+import { scriptOfDestination, type AddressPrefixes } from '../bitcoin/address';
+import { base58Within, readAnyBase58 } from '../bitcoin/base58';
 import { bytesOfSymbols, readBech32 } from '../bitcoin/bech32';
 import { locateErrors } from '../bitcoin/bech32-errors';
 import { scriptTypeOf, witnessProgramOf } from '../bitcoin/script-type';
@@ -10,12 +10,9 @@ import { COUNT, FLAG, HEX, TEXT } from '../describe/values';
 
 /** `prefixes`: those that are accepted; the first are the node's own. */
 export function validatedAddress(asked: string, prefixes: readonly AddressPrefixes[]): object {
-  // Base58 may have white space around it.
-  const text = prefixesOf(asked, prefixes).length > 0 ? asked : asked.trim();
-  const isBent = text !== asked && prefixesOf(text, prefixes).length > 0;
-  const script = isBent ? 'unreadable' : scriptOfAddress(text, prefixes);
+  const script = scriptOfDestination(asked, prefixes);
   if (typeof script === 'string') {
-    const { message, places } = isBent ? fault(UNREADABLE) : faultOf(text, prefixes);
+    const { message, places } = faultOf(asked, prefixes);
     return { isvalid: false, error_locations: places, error: message };
   }
   const type = scriptTypeOf(script);
@@ -25,7 +22,7 @@ export function validatedAddress(asked: string, prefixes: readonly AddressPrefix
   const isScript = type === 'witness_unknown' ? undefined : !['pubkeyhash', 'witness_v0_keyhash'].includes(type);
   return {
     isvalid: true,
-    address: program === undefined ? text : text.toLowerCase(),
+    address: program === undefined ? base58Within(asked) : asked.toLowerCase(),
     scriptPubKey: script.toString('hex'),
     ...(isScript !== undefined && { isscript: isScript }),
     iswitness: program !== undefined,
@@ -40,8 +37,8 @@ interface Fault {
 
 const UNREADABLE = 'Invalid or unsupported Segwit (Bech32) or Base58 encoding.';
 const BASE58CHECK_LENGTH = 25;
-/** Longer texts are not looked at. */
-const LONGEST_BASE58 = 100;
+/** More bytes are not looked at. */
+const MOST_BASE58_BYTES = 100;
 
 const fault = (message: string): Fault => ({ message, places: [] });
 
@@ -57,7 +54,7 @@ function faultOf(text: string, prefixes: readonly AddressPrefixes[]): Fault {
 }
 
 function base58Fault(text: string, prefixes: readonly AddressPrefixes[]): Fault {
-  const read = readAnyBase58(text, LONGEST_BASE58);
+  const read = readAnyBase58(base58Within(text), MOST_BASE58_BYTES);
   if (read === undefined) return fault(UNREADABLE);
   if (!read.hasChecksum || read.bytes.length > BASE58CHECK_LENGTH)
     return fault('Invalid checksum or length of Base58 address (P2PKH or P2SH)');

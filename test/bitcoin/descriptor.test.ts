@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { writeDescriptor } from '../../lib/bitcoin/descriptor';
 import { writeDescriptorChecksum } from '../../lib/bitcoin/descriptor-checksum';
+import { DescriptorError, scriptOfDescriptor } from '../../lib/bitcoin/script-descriptor';
 import { scriptTypeOf } from '../../lib/bitcoin/script-type';
 import { isXOnlyKey } from '../../lib/bitcoin/secp256k1';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
@@ -157,5 +158,18 @@ describe('writeDescriptor', () => {
   it('shows any other script as raw bytes', () => {
     for (const hex of ['', '6a', '6a0548656c6c6f', '51', '05ff', `0015${'11'.repeat(21)}`])
       expect(described(hex)).to.deep.equal([`raw(${hex})`, undefined]);
+  });
+});
+
+describe('the script of a descriptor', () => {
+  it('is refused by its checksum first, then by its characters, then by what it says', () => {
+    for (const [text, message] of [
+      ['raw(51)é#b#c', "Multiple '#' symbols"],
+      ['raw(51)é#b', 'Expected 8 character checksum, not 1 characters'],
+      ['raw(51)é#aaaaaaaa', 'Invalid characters in payload'],
+      ['raw(z\t)', 'Invalid characters in payload'],
+      ['raw(z~)', 'Raw script is not hex']
+    ] as const)
+      expect(() => scriptOfDescriptor(text, []), text).to.throw(DescriptorError, new RegExp(`^${message}$`));
   });
 });

@@ -85,8 +85,21 @@ describe('the first checks of a transaction', function () {
       'bad-witness-nonstandard'
     ]);
     expect(modern.node.pool.txids()).to.deep.equal([good.hash()]);
-    const { results } = await modern.node.tryTransactions([other, wrong]);
-    expect(results.map((result) => result?.type)).to.deep.equal([undefined, 'refused']);
     expect(await own.node.submitPackage([other, wrong], 0)).to.equal(undefined);
+  });
+
+  it('name of several that are tried the first that fails', async () => {
+    const wrong = madeTransaction(inputs(1, items(MOST_ITEMS + 1)), outputs(1), 0);
+    const missing = madeTransaction(inputs(2).slice(1), outputs(1), 0);
+    for (const { host, node } of [modern, own]) {
+      const coinbases = await Coinbases.mine(host, 101);
+      const coin = coinbases.fresh();
+      const good = coinbases.paying([coin], (coin.outputs[0]?.value ?? 0) - FEE_SATS).toRaw();
+      const typesOf = async (...transactions: readonly Buffer[]): Promise<unknown[]> =>
+        (await node.tryTransactions(transactions)).results.map((result) => result?.type);
+      expect(await typesOf(good, missing, wrong)).to.deep.equal([undefined, 'missing', undefined]);
+      expect(await typesOf(good, wrong, missing)).to.deep.equal([undefined, 'refused', undefined]);
+      expect(await typesOf(good)).to.deep.equal(['taken']);
+    }
   });
 });

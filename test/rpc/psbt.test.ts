@@ -206,5 +206,22 @@ describe('PSBTs', () => {
     ] as const)
       for (const method of ['createrawtransaction', 'createpsbt'])
         expect(await caller.failure(method, [[], { [testnet]: amount }]), method).to.deep.equal(failure);
+    expect(await caller.call('createrawtransaction', [], { ' mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn\n': 1 })).to.equal(
+      '02000000000100e1f505000000001976a914243f1394f44554f4ce3fd68649c19adc483ce92488ac00000000'
+    );
+  });
+
+  it('carry data in hex, as which other values are read', async () => {
+    expect(await caller.call('createrawtransaction', [], [{ data: 12 }])).to.match(/6a0112/);
+    for (const [data, shown] of [
+      [true, '1'],
+      ...[false, null, [], {}, ''].map((value) => [value, ''] as const),
+      [1.5, '1.5'],
+      ['zz', 'zz']
+    ] as const)
+      expect(await caller.failure('createrawtransaction', [[], [{ data }]])).to.deep.equal({
+        code: -8,
+        message: `Data must be hexadecimal string (not '${shown}')`
+      });
   });
 });

@@ -5,7 +5,7 @@ import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { scanWholeTransaction, WEIGHT_PER_VBYTE, type ScannedTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
-import { LIMITS } from '../../policy/limits';
+import { feeAt, LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault } from '../../policy/package';
 import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
@@ -181,9 +181,6 @@ function undecodable(hex?: string): CallError {
 }
 
 const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / WEIGHT_PER_VBYTE);
-
-/** The fee in satoshis of `size` virtual bytes at `rate` satoshis per 1,000 virtual bytes. */
-const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
 
 /**
  * Undefined when a spent output is neither in the index nor in the pool, and for a weight that no standard pool takes: the pool itself then holds to

@@ -64,7 +64,7 @@ function addMissing(to: PsbtMap, from: PsbtMap): void {
   requireFew(to);
 }
 
-/** A leaf that is there keeps its control blocks. `leaves`: those that are there, for which new ones are added. Kinds of hashes are not merged. */
+/** `leaves`: those that are there, which keep their control blocks; new ones are added to them. Kinds of hashes are not merged. */
 function addMissingOfInput(to: PsbtMap, from: PsbtMap, leaves: Set<string>): void {
   for (const [key, field] of from) {
     if (to.has(key) || field.type === INPUT.sighash || (field.type === INPUT.tapScript && leaves.has(leafOf(field)))) continue;

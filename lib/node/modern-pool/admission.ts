@@ -17,6 +17,7 @@ import { runAhead } from '../../turns/slices';
 import { checkFirst } from '../first-checks';
 import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
+import type { OfferedMember } from '../broadcaster';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
 import type { Change, Checked } from './change';
 import type { ScriptChecks } from './script-checks';
@@ -81,11 +82,12 @@ export class Admission {
   }
 
   /** Several that enter together or not at all, parents first. None is in the pool. @throws PackageRefusal */
-  async several(transactions: readonly HostTransaction[], terms: Terms): Promise<Change> {
+  async several(members: readonly OfferedMember[], terms: Terms): Promise<Change> {
     const all: Checked[] = [];
-    for (const transaction of transactions)
-      await PackageRefusal.unless(transaction, async () => {
-        const checked = await this.#check(transaction, terms, all);
+    for (const offered of members)
+      await PackageRefusal.unless(offered, async () => {
+        if (offered instanceof PolicyRefusal) throw offered;
+        const checked = await this.#check(offered, terms, all);
         checkMostRate(checked, terms);
         all.push(checked);
       });

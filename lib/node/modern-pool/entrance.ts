@@ -24,17 +24,17 @@ export class ModernEntrance implements Entrance {
     }
   }
 
-  async try(transactions: readonly HostTransaction[]): Promise<Trials> {
-    const [first, ...others] = transactions;
+  async try(members: readonly OfferedMember[]): Promise<Trials> {
+    const [first, ...others] = members;
     if (first === undefined) return { results: [] };
     try {
-      const { added } = await (others.length === 0 ? this.#pool.try(first) : this.#pool.tryTogether(transactions));
+      const { added } = await (others.length === 0 ? this.#pool.try(first) : this.#pool.tryTogether(members));
       return { results: added.map(taken) };
     } catch (error) {
       if (error instanceof PolicyRefusal) return { results: [trialOf(error)] };
       if (!(error instanceof PackageRefusal)) throw error;
-      const results = transactions.map((transaction, i) => {
-        const refusal = error.refusals.get(transaction);
+      const results = members.map((member, i) => {
+        const refusal = error.refusals.get(member);
         const passed = error.passed[i];
         return refusal === undefined ? passed && taken(passed) : trialOf(refusal);
       });

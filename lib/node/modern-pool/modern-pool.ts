@@ -90,13 +90,14 @@ export class ModernPool {
   }
 
   /** Whether the pool would take a transaction. @throws PolicyRefusal */
-  async try(transaction: HostTransaction): Promise<Change> {
-    return this.#locked(() => this.#admission.single(transaction, ALONE));
+  async try(member: OfferedMember): Promise<Change> {
+    if (member instanceof PolicyRefusal) throw member;
+    return this.#locked(() => this.#admission.single(member, ALONE));
   }
 
   /** Whether the pool would take transactions together. @throws PackageRefusal */
-  async tryTogether(transactions: readonly HostTransaction[]): Promise<Change> {
-    return this.#locked(() => this.#admission.several(transactions, TRIED_TOGETHER));
+  async tryTogether(members: readonly OfferedMember[]): Promise<Change> {
+    return this.#locked(() => this.#admission.several(members, TRIED_TOGETHER));
   }
 
   /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */

@@ -1,7 +1,7 @@
 // Why a package does not enter the pool.
 
 import { PolicyRefusal } from '../../policy/refusal';
-import type { HostTransaction } from '../host';
+import type { OfferedMember } from '../broadcaster';
 import type { Checked } from './change';
 
 const ONE_FAILED = 'transaction failed';
@@ -15,7 +15,7 @@ export class PackageRefusal extends Error {
 
   constructor(
     message: string,
-    readonly refusals: ReadonlyMap<HostTransaction, PolicyRefusal> = new Map(),
+    readonly refusals: ReadonlyMap<OfferedMember, PolicyRefusal> = new Map(),
     readonly passed: readonly Checked[] = []
   ) {
     super(message);
@@ -26,13 +26,13 @@ export class PackageRefusal extends Error {
     return this.refusals.size === 0;
   }
 
-  /** Runs a check of one transaction. @throws PackageRefusal */
-  static async unless(transaction: HostTransaction, check: () => void | Promise<void>, passed: readonly Checked[] = []): Promise<void> {
+  /** Runs a check of one of them. @throws PackageRefusal */
+  static async unless(member: OfferedMember, check: () => void | Promise<void>, passed: readonly Checked[] = []): Promise<void> {
     try {
       await check();
     } catch (error) {
       if (!(error instanceof PolicyRefusal)) throw error;
-      throw new PackageRefusal(ONE_FAILED, new Map([[transaction, error]]), passed);
+      throw new PackageRefusal(ONE_FAILED, new Map([[member, error]]), passed);
     }
   }
 

@@ -1,8 +1,8 @@
 // Transactions to be signed: as such, and as PSBTs.
 
-import { CallError, CODES, invalidParameter, misc, typeError } from '../../answers/errors';
+import { CallError, CODES, invalidParameter, typeError } from '../../answers/errors';
 import { amountOf } from '../../answers/transactions/amounts';
-import { networkPrefixes, scriptOfAddress } from '../../bitcoin/address';
+import { networkPrefixes, scriptOfDestination } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
 import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
@@ -213,7 +213,7 @@ function* outputsOf(
     }
     if (value === null) throw typeError('Amount is not a number or string');
     const satoshis = amountOf(value, 0);
-    const script = scriptOfAddress(name, prefixes);
+    const script = scriptOfDestination(name, prefixes);
     if (typeof script === 'string') throw new CallError(CODES.notFound, `Invalid Bitcoin address: ${name}`);
     const key = script.toString('latin1');
     if (scripts.has(key)) throw invalidParameter(`Invalid parameter, duplicated address: ${name}`);
@@ -224,8 +224,8 @@ function* outputsOf(
 }
 
 function dataOf(value: unknown): Buffer {
-  if (typeof value !== 'string' && typeof value !== 'number') throw misc('JSON value is not a string as expected');
-  const text = String(value);
+  // Bitcoin Core reads any JSON value as a text (UniValue::getValStr).
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : value === true ? '1' : '';
   if (text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
     throw invalidParameter(`Data must be hexadecimal string (not '${text}')`);
   return Buffer.from(text, 'hex');

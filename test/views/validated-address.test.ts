@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { base58Check } from '../../lib/bitcoin/base58';
+import { validatedAddress } from '../../lib/views/validated-address';
+import { coreRegtestPrefixes } from '../support/chain-a';
+
+const ADDRESS = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
+const WRONG_SUM = 'Invalid checksum or length of Base58 address (P2PKH or P2SH)';
+const UNREADABLE = 'Invalid or unsupported Segwit (Bech32) or Base58 encoding.';
+
+const validate = (text: string): object => validatedAddress(text, [coreRegtestPrefixes]);
+const fault = (error: string, places: readonly number[] = []): object => ({ isvalid: false, error_locations: places, error });
+
+describe('an address that is validated', () => {
+  it('may have white space around it in base58, and is shown without it', () => {
+    for (const text of [ADDRESS, ` ${ADDRESS}`, `\t\n${ADDRESS}\v\f\r `])
+      expect(validate(text), JSON.stringify(text)).to.include({ isvalid: true, address: ADDRESS });
+    for (const text of [`${ADDRESS}\u00a0`, `${ADDRESS} 1`, `${' '.repeat(400_000)}1 1`])
+      expect(validate(text), JSON.stringify(text).slice(0, 50)).to.deep.equal(fault(UNREADABLE));
+    for (const text of ['', '  ']) expect(validate(text)).to.deep.equal(fault(WRONG_SUM));
+  });
+
+  it('is read as base58 if white space is in front, whatever follows', () => {
+    expect(validate(' bcrt1qmgquap8nz')).to.deep.equal(fault(WRONG_SUM));
+    expect(validate(' bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080')).to.deep.equal(fault(UNREADABLE));
+    expect(validate('bcrt1qmgquap8nz ')).to.deep.equal(fault('Invalid character or mixed case', [15]));
+  });
+
+  it('is looked at up to a hundred bytes', () => {
+    expect(validate(base58Check(Buffer.alloc(96, 0xff)))).to.deep.equal(fault(WRONG_SUM));
+    expect(validate(base58Check(Buffer.alloc(97, 0xff)))).to.deep.equal(fault(UNREADABLE));
+    expect(validate('1'.repeat(100))).to.deep.equal(fault(WRONG_SUM));
+    expect(validate('1'.repeat(101))).to.deep.equal(fault(UNREADABLE));
+  });
+});
