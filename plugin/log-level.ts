@@ -11,7 +11,11 @@ export function readLogLevel({ config, logger }: Pick<HostNode, 'config' | 'logg
   const before = config.get('log-level');
   try {
     // A node that has read no file does not read one later.
-    if (Object.keys(config.data).length > 0) config.open('bcoin.conf');
+    if (Object.keys(config.data).length > 0) {
+      // bcfg keeps what the file no longer says.
+      Reflect.deleteProperty(config.data, 'loglevel');
+      config.open('bcoin.conf');
+    }
     const level = String(config.get('log-level') ?? DEFAULT_LEVEL);
     if (level === String(before ?? DEFAULT_LEVEL)) return;
     logger.setLevel(level);

@@ -22,8 +22,10 @@ function unknownOption({ args, env, data, options }: HostConfig): string | undef
     const hint = close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`;
     return `${given} is not an option of the REST service; ${hint}`;
   };
-  for (const key of [args, data, options].flatMap((source) => Object.keys(source)))
+  for (const key of [args, data, options].flatMap((source) => Object.keys(source))) {
+    if (key === 'rest') return '--rest is an option of Bitcoin Core; here the REST service always answers: leave it out';
     if (key.startsWith('rest') && !known.includes(key)) return textOf(flagOf(key.replace(/^rest/, 'rest-')), key, flagOf);
+  }
   // bcoin ignores variables with lower-case letters in their names, and empty ones, so they are looked up in process.env too.
   for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `${VARIABLE_PREFIX}${key.toUpperCase()}`)]) {
     if (!/^BCOIN_REST/i.test(name)) continue;

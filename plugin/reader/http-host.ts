@@ -3,6 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
+import { OptionError } from '../options/errors';
 import type { HttpHost } from '../../lib/node/types/http-host';
 
 const KEY_BYTES = 32;
@@ -43,14 +44,17 @@ export class ReaderHttp implements HttpHost {
     return timingSafeEqual(sha256(key), this.#key);
   }
 
-  /** @throws an error of the system when the port cannot be used */
+  /** @throws OptionError when the port cannot be used */
   async open(): Promise<void> {
     const { host, port } = this.#options;
     this.#openedAt = performance.now();
     await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
+      const refuse = (error: Error): void => {
+        reject(new OptionError(`--http-host and --http-port cannot be used: ${error.message}`, { cause: error }));
+      };
+      this.server.once('error', refuse);
       this.server.listen(port, host, () => {
-        this.server.off('error', reject);
+        this.server.off('error', refuse);
         resolve();
       });
     });

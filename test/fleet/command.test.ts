@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -18,6 +20,7 @@ import { freePort, mine, openRegtestNode } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import { HandFedLog } from './hand-fed-log';
+import type { AddressInfo } from 'node:net';
 import type { TestFullNode } from '../support/bcoin';
 
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
@@ -80,6 +83,23 @@ describe('bcoin-rest reader', () => {
       expect(said).to.include(sentence);
     });
   }
+
+  it('refuses a port that another process has, or a host that is none of this machine, by the names of the options', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    for (const [wrong, why] of [
+      [[`--http-port=${port}`], 'listen EADDRINUSE'],
+      [['--http-host=192.0.2.1'], 'listen EADDRNOTAVAIL']
+    ] as const) {
+      let said = '';
+      const err = (text: string): void => void (said += text);
+      const options = ['--rest-nats=nats://127.0.0.1:1', '--network=regtest', `--prefix=${folder}`, ...wrong];
+      expect(await runCommandLine(['reader', ...options], { out: () => undefined, err, now: () => new Date() })).to.equal(2);
+      expect(said).to.include(`--http-host and --http-port cannot be used: ${why}`);
+    }
+    other.close();
+  });
 
   describe('with a log', () => {
     let host: TestFullNode;

@@ -62,13 +62,16 @@ describe("bcoin's own executable", function () {
 
   it('reads certificates and the level of the log again at SIGHUP', async () => {
     const configuration = join(folder, 'bcoin.conf');
-    const write = (level: string): Promise<void> =>
-      writeFile(configuration, `plugins: ${pluginName}\nrest-warmup: indexed\nlog-level: ${level}\n`);
+    const write = (level?: string): Promise<void> =>
+      writeFile(configuration, `plugins: ${pluginName}\nrest-warmup: indexed\n${level === undefined ? '' : `log-level: ${level}\n`}`);
     await write('info');
     const electrum = ['--rest-addresses', '--rest-electrum-tls', String(await freePort())];
     const started = await start('--config', configuration, '--log-console', 'true', ...electrum);
     await started.printed(/Electrum over TLS listens/);
-    await write('debug');
+    await write('spam');
+    started.signal('SIGHUP');
+    await started.printed(/The level of the log is spam\./);
+    await write();
     started.signal('SIGHUP');
     await started.printed(/The level of the log is debug\./);
     await started.printed(/Electrum over TLS has the certificate with SHA-256 [0-9A-F:]+ from now on\./);

@@ -433,6 +433,7 @@ describe('the options', () => {
     ['rest-feed-lead', 'never', '--rest-feed-lead has no effect without --rest-feed'],
     ['rest-nats-creds', 'creds', '--rest-nats-creds has no effect without --rest-feed'],
     ['rest-nats', 'nats://a', '--rest-nats is for readers of a fleet (bcoin-rest reader), not for a node'],
+    ['rest', '1', '--rest is an option of Bitcoin Core; here the REST service always answers: leave it out'],
     ['rest-picture', 'red', '--rest-picture is not an option of the REST service; it knows --rest-core, ']
   ];
   for (const [name, value, sentence] of wrong) {
