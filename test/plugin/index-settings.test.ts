@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { SPENT_HASHES } from '../../lib/index/records/spent-hash';
+import { asOtherUser } from '../support/other-user';
 import { StoppedNodeFolder } from '../support/stopped-node';
 
 const MORE_BLOCKS = 10;
@@ -26,6 +27,17 @@ describe('the settings of a stopped node', function () {
     });
     return count;
   }
+
+  it('are not read by another user than the one whose node it is', async () => {
+    const chain = join(folder.prefix, 'regtest/chain');
+    const before = await readdir(chain);
+    for (const command of ['status', 'verify', 'rebuild']) {
+      const { status, err } = await asOtherUser(() => folder.run(command));
+      expect(status).to.equal(3);
+      expect(err).to.match(/chain belongs to the user \d+, who could not read what \d+ makes there: run this as the user of the node\n$/);
+    }
+    expect(await readdir(chain)).to.deep.equal(before);
+  });
 
   it('need not have what only serving needs: a key, files, ports', async () => {
     await configure(

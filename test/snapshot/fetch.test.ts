@@ -10,6 +10,7 @@ import { SigningKey } from '../../lib/snapshot/signature';
 import { DiskStore } from '../../lib/store/disk-store';
 import { newFolder } from '../support/folders';
 import { storeImage } from '../support/fresh-index';
+import { asOtherUser } from '../support/other-user';
 import { projectFolder } from '../support/project-folder';
 import { FileServer } from './file-server';
 import { madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
@@ -254,6 +255,19 @@ describe('fetching a snapshot', function () {
       await signAgain((text) => text.replace('"index/CURRENT"', JSON.stringify(name)));
       expectNothing(await fetchIt(), 'expected the name of a file of an index');
     }
+  });
+
+  it('leaves folders of other users alone, and makes those that do not exist', async () => {
+    for (const folders of ['.', 'regtest', 'regtest/rest']) {
+      await mkdir(join(prefix, folders), { recursive: true });
+      expectNothing(
+        await asOtherUser(() => fetchIt()),
+        `^${join(prefix, folders).replace(/\/$/, '')} belongs to the user \\d+, who could not read`
+      );
+    }
+    prefix = join(prefix, 'new');
+    expect(await asOtherUser(() => fetchIt())).to.include({ status: 0, err: '' });
+    await expectFetched();
   });
 
   it('does not touch an index that is there', async () => {

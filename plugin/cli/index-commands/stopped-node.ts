@@ -8,6 +8,7 @@ import { messageOf } from '../../../lib/turns/error-text';
 import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { readStoppedNodeOptions, type StoppedNodeOptions } from '../../options/indexes';
 import { placesOf } from '../../places';
+import { foreignOwner } from '../folder-owner';
 import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types/source';
 
@@ -41,7 +42,7 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
 
 /**
  * Opens only the parts that read blocks. Other settings come from bcoin.conf and the environment.
- * @throws ImpossibleError when the node is running, or this bcoin cannot read a chain there; OptionError.
+ * @throws ImpossibleError when the node is running or another user's, or this bcoin cannot read a chain there; OptionError.
  */
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
@@ -107,10 +108,12 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
   }
 }
 
-/** Checks that the folders exist, since bcoin would create a new chain otherwise. Returns the chain's folder. */
+/** Checks that the folders exist, since bcoin would create a new chain otherwise, and are this user's. Returns the chain's folder. */
 function requireFolders({ config, blocks, network }: HostFullNode): string {
   const chainFolder = config.location('chain');
   if (!existsSync(chainFolder)) throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);
+  const foreign = foreignOwner([chainFolder]);
+  if (foreign !== undefined) throw new ImpossibleError(foreign);
   const blocksFolder = config.location('blocks');
   if (blocks !== undefined && !existsSync(blocksFolder))
     throw new ImpossibleError(

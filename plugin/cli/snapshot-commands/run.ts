@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isOfSystem } from '../../../lib/turns/system-errors';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
@@ -17,6 +17,7 @@ import { StoreError } from '../../../lib/store/errors';
 import { messageOf } from '../../../lib/turns/error-text';
 import { networkFolder, placesOf, type Places } from '../../places';
 import { ProgressDisplay } from '../../progress';
+import { foreignOwner } from '../folder-owner';
 import { interruptibly, InterruptedError } from '../interruptible';
 import { sayFailure, UsageError, type CommandIo } from '../maintenance';
 import type { SnapshotManifest } from '../../../lib/snapshot/manifest';
@@ -126,6 +127,8 @@ async function fetch({ place, options, work }: Call): Promise<Result> {
   const { trust } = options;
   if (trust === undefined) throw new UsageError('fetch needs --trust: the public half of the key that signed the snapshot');
   const places = placesIn(options);
+  const foreign = foreignOwner([places.folder, dirname(places.folder), prefixIn(options)]);
+  if (foreign !== undefined) throw new SnapshotError(foreign);
   const manifest = await fetchSnapshot({
     ...work,
     ...networkIn(options),
@@ -146,8 +149,10 @@ function networkIn({ network = 'main' }: Options): SnapshotNetwork {
   return { network, genesisHash };
 }
 
-function placesIn({ network = 'main', prefix = join(homedir(), '.bcoin') }: Options): Places {
-  const folder = networkFolder(resolve(prefix), network);
+const prefixIn = ({ prefix = join(homedir(), '.bcoin') }: Options): string => resolve(prefix);
+
+function placesIn(options: Options): Places {
+  const folder = networkFolder(prefixIn(options), options.network ?? 'main');
   return placesOf({ location: (name) => join(folder, name) });
 }
 
