@@ -1,8 +1,12 @@
 // The HTTP server of a reader, and its API key.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
+import { textOf } from '../../lib/server/ports/listener';
+import { messageOf } from '../../lib/turns/error-text';
+import { OptionError } from '../options/errors';
 import type { HttpHost } from '../../lib/node/types/http-host';
 
 const KEY_BYTES = 32;
@@ -43,17 +47,17 @@ export class ReaderHttp implements HttpHost {
     return timingSafeEqual(sha256(key), this.#key);
   }
 
-  /** @throws an error of the system when the port cannot be used */
+  /** @throws OptionError when the port cannot be used */
   async open(): Promise<void> {
     const { host, port } = this.#options;
     this.#openedAt = performance.now();
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject);
-      this.server.listen(port, host, () => {
-        this.server.off('error', reject);
-        resolve();
-      });
-    });
+    this.server.listen(port, host);
+    try {
+      await once(this.server, 'listening');
+    } catch (error) {
+      const place = textOf(this.#options);
+      throw new OptionError(`--http-host, --http-port: the reader cannot listen on ${place}: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   /** Takes no further connections; those that there are get some time for their replies. */

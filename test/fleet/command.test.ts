@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -6,10 +8,13 @@ import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { runCommandLine } from '../../plugin/cli/run';
+import { OptionError } from '../../plugin/options/errors';
 import { ReaderConfig } from '../../plugin/reader/config';
+import { ReaderHttp } from '../../plugin/reader/http-host';
 import { ReaderLogger } from '../../plugin/reader/logger';
 import { Reader } from '../../plugin/reader/reader';
 import { BcoinProcess } from '../support/bcoin-process';
+import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
 import { ask, basicAuth } from '../support/http';
 import { Nats, needsNats } from '../support/nats';
@@ -80,6 +85,23 @@ describe('bcoin-rest reader', () => {
       expect(said).to.include(sentence);
     });
   }
+
+  it('names the options of a port that it cannot use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    try {
+      for (const host of ['127.0.0.1', 'no-such-host.invalid']) {
+        const http = new ReaderHttp({ host, port, apiKey: undefined, needsApiKey: true });
+        expect(await caught(http.open()))
+          .to.be.instanceOf(OptionError)
+          .with.property('message')
+          .that.includes(`--http-host, --http-port: the reader cannot listen on ${host}:${port}: `);
+      }
+    } finally {
+      taken.close();
+    }
+  });
 
   describe('with a log', () => {
     let host: TestFullNode;
