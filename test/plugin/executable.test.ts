@@ -62,8 +62,8 @@ describe("bcoin's own executable", function () {
 
   it('reads certificates and the level of the log again at SIGHUP', async () => {
     const configuration = join(folder, 'bcoin.conf');
-    const write = (level: string): Promise<void> =>
-      writeFile(configuration, `plugins: ${pluginName}\nrest-warmup: indexed\nlog-level: ${level}\n`);
+    const write = (level?: string): Promise<void> =>
+      writeFile(configuration, `plugins: ${pluginName}\nrest-warmup: indexed\n${level === undefined ? '' : `log-level: ${level}\n`}`);
     await write('info');
     const electrum = ['--rest-addresses', '--rest-electrum-tls', String(await freePort())];
     const started = await start('--config', configuration, '--log-console', 'true', ...electrum);
@@ -75,6 +75,12 @@ describe("bcoin's own executable", function () {
     await write('loud');
     started.signal('SIGHUP');
     await started.printed(/The level of the log stays as it was: --log-level or bcoin.conf cannot be used: .*Invalid log level/);
+    await write('warning');
+    started.signal('SIGHUP');
+    await started.printed(/The level of the log is warning\./);
+    await write();
+    started.signal('SIGHUP');
+    await started.printed(/warning\.[^]*The level of the log is debug\./);
     started.signal('SIGTERM');
     expect(await started.ended()).to.equal(0);
   });
