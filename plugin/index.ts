@@ -13,7 +13,7 @@ import { Assembly } from './assemble';
 import { readOptions, type RestOptions } from './options/rest-options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
-import { readLogLevel } from './log-level';
+import { logLevelReader } from './log-level';
 import { closeOnSignals, readAgainOnHangUp } from './signals';
 import type { Observable, Subscription } from 'rxjs';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
@@ -39,9 +39,7 @@ export function init(node: HostNode): RestPlugin {
     places: node.memory ? undefined : placesOf(node.config),
     logger: node.logger,
     close: () => node.close(),
-    readAgain: () => {
-      readLogLevel(node);
-    }
+    readAgain: logLevelReader(node)
   };
   return new RestPlugin(host, new BcoinNode(node, options));
 }

@@ -1,8 +1,11 @@
 // The HTTP server of a reader, and its API key.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
+import { textOf } from '../../lib/server/ports/listener';
+import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from '../options/errors';
 import type { HttpHost } from '../../lib/node/types/http-host';
 
@@ -48,16 +51,13 @@ export class ReaderHttp implements HttpHost {
   async open(): Promise<void> {
     const { host, port } = this.#options;
     this.#openedAt = performance.now();
-    await new Promise<void>((resolve, reject) => {
-      const refuse = (error: Error): void => {
-        reject(new OptionError(`--http-host and --http-port cannot be used: ${error.message}`, { cause: error }));
-      };
-      this.server.once('error', refuse);
-      this.server.listen(port, host, () => {
-        this.server.off('error', refuse);
-        resolve();
-      });
-    });
+    this.server.listen(port, host);
+    try {
+      await once(this.server, 'listening');
+    } catch (error) {
+      const place = textOf(this.#options);
+      throw new OptionError(`--http-host, --http-port: the reader cannot listen on ${place}: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   /** Takes no further connections; those that there are get some time for their replies. */

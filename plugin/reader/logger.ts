@@ -4,7 +4,7 @@ import { format } from 'node:util';
 import type { HostNodeLogger } from '../../lib/node/host';
 
 /** bcoin's levels, by number. */
-const LEVELS = ['none', 'error', 'warning', 'info', 'debug', 'spam'] as const;
+export const LEVELS = ['none', 'error', 'warning', 'info', 'debug', 'spam'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
 export const isLogLevel = (text: string): text is LogLevel => (LEVELS as readonly string[]).includes(text);

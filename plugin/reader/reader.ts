@@ -54,7 +54,7 @@ export class Reader {
     this.rest = new RestPlugin(host, this.node);
   }
 
-  /** Does not wait for NATS, nor for the index to catch up. @throws IndexRefusedError, OptionError, errors of the system */
+  /** Does not wait for NATS, nor for the index to catch up. @throws IndexRefusedError, OptionError, also when the port cannot be used */
   async open(): Promise<void> {
     await this.node.open(this.rest, () => this.rest.status);
     await this.rest.open();

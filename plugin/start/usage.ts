@@ -56,7 +56,8 @@ export const USAGE = `Usage: npm start -- [OPTION]...
 
 Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --network, --prefix and
 --config it is a node on regtest with a small demonstration chain, in .demo, and --rest-addresses is on.
---rest-explorer and --rest-pool=modern are always on.
+--rest-explorer and --rest-pool=modern are on by default (--rest-explorer=false and --rest-pool=bcoin
+switch them off).
 
   --reset                   make a new demonstration chain
 

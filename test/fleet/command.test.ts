@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -8,10 +8,13 @@ import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { runCommandLine } from '../../plugin/cli/run';
+import { OptionError } from '../../plugin/options/errors';
 import { ReaderConfig } from '../../plugin/reader/config';
+import { ReaderHttp } from '../../plugin/reader/http-host';
 import { ReaderLogger } from '../../plugin/reader/logger';
 import { Reader } from '../../plugin/reader/reader';
 import { BcoinProcess } from '../support/bcoin-process';
+import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
 import { ask, basicAuth } from '../support/http';
 import { Nats, needsNats } from '../support/nats';
@@ -20,7 +23,6 @@ import { freePort, mine, openRegtestNode } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import { HandFedLog } from './hand-fed-log';
-import type { AddressInfo } from 'node:net';
 import type { TestFullNode } from '../support/bcoin';
 
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
@@ -84,21 +86,21 @@ describe('bcoin-rest reader', () => {
     });
   }
 
-  it('refuses a port that another process has, or a host that is none of this machine, by the names of the options', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    for (const [wrong, why] of [
-      [[`--http-port=${port}`], 'listen EADDRINUSE'],
-      [['--http-host=192.0.2.1'], 'listen EADDRNOTAVAIL']
-    ] as const) {
-      let said = '';
-      const err = (text: string): void => void (said += text);
-      const options = ['--rest-nats=nats://127.0.0.1:1', '--network=regtest', `--prefix=${folder}`, ...wrong];
-      expect(await runCommandLine(['reader', ...options], { out: () => undefined, err, now: () => new Date() })).to.equal(2);
-      expect(said).to.include(`--http-host and --http-port cannot be used: ${why}`);
+  it('names the options of a port that it cannot use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    try {
+      for (const host of ['127.0.0.1', 'no-such-host.invalid']) {
+        const http = new ReaderHttp({ host, port, apiKey: undefined, needsApiKey: true });
+        expect(await caught(http.open()))
+          .to.be.instanceOf(OptionError)
+          .with.property('message')
+          .that.includes(`--http-host, --http-port: the reader cannot listen on ${host}:${port}: `);
+      }
+    } finally {
+      taken.close();
     }
-    other.close();
   });
 
   describe('with a log', () => {

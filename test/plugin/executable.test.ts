@@ -78,6 +78,12 @@ describe("bcoin's own executable", function () {
     await write('loud');
     started.signal('SIGHUP');
     await started.printed(/The level of the log stays as it was: --log-level or bcoin.conf cannot be used: .*Invalid log level/);
+    await write('warning');
+    started.signal('SIGHUP');
+    await started.printed(/The level of the log is warning\./);
+    await write();
+    started.signal('SIGHUP');
+    await started.printed(/warning\.[^]*The level of the log is debug\./);
     started.signal('SIGTERM');
     expect(await started.ended()).to.equal(0);
   });

@@ -75,6 +75,17 @@ describe('the tools for the index of a stopped node', function () {
       expect(existsSync(folder.indexFolder)).to.equal(false);
     });
 
+    it('shows the index also if the file of the refused block is damaged, and fails', async () => {
+      await writeFile(join(folder.indexFolder, '../refused-block.json'), '{');
+      const { status, out } = await folder.run('status');
+      expect(status).to.equal(1);
+      expect(out)
+        .to.match(/^Index +block 508 /)
+        .and.match(/\nRefused +\S+\/rest\/refused-block\.json cannot be read: .+\n/);
+      const json = JSON.parse((await folder.run('status', '--json')).out) as object;
+      expect(json).to.have.property('refused').that.has.property('error').that.includes('cannot be read');
+    });
+
     it('says that the tip is damaged, and fails', async () => {
       await folder.withIndex((store) => flip(store, 'tip'));
       const { status, out } = await folder.run('status', '--json');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -73,6 +73,16 @@ describe('the tools for the index by script of a stopped node', function () {
       await folder.withNode((node) => mine(node, 2));
       const json = JSON.parse((await folder.run('status', '--json')).out) as object;
       expect(json).to.have.property('scripts').that.deep.includes({ onNodeChain: true, blocksBehind: 2, switchedOn: true });
+    });
+
+    it('shows it without the other index', async () => {
+      await rm(folder.indexFolder, { recursive: true });
+      const { status, out } = await folder.run('status');
+      expect(status).to.equal(3);
+      expect(out).to.match(/^Index +there is no index in \S+rest\/index; .*\nScripts +block 118 \([0-9a-f]{64}\)\n/);
+      const json = JSON.parse((await folder.run('status', '--json')).out) as object;
+      expect(json).to.have.property('index', null);
+      expect(json).to.have.property('scripts').that.deep.includes({ onNodeChain: true });
     });
 
     it('says that it is switched off, and how large it is', async () => {

@@ -2,39 +2,49 @@
 
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
-import { RefusedBlockFile, refusedText, type RefusedBlock } from '../../../lib/watch/refused-block';
+import { RefusedBlockFile, RefusedBlockFileError, refusedText } from '../../../lib/watch/refused-block';
 import { ImpossibleError } from './errors';
 import { mainIndex } from './main-index';
 import { blockJson, blockText, EXIT, type Report } from './report';
 import { scriptIndex } from './script-index';
-import { emptyIndex, withIndex, type CommandContext, type OpenIndex, type StoppedIndex } from './stopped-index';
+import { emptyIndex, missingText, withIndex, type CommandContext, type OpenIndex, type StoppedIndex } from './stopped-index';
 import type { StoppedNode } from './stopped-node';
 
 export type Command = (context: CommandContext, index?: StoppedIndex) => Promise<Report>;
 
 /**
  * The state of both indexes, and their sizes. Exit code 1 means that one of them is not on the node's chain, or that other nodes refuse a
- * block of that chain.
+ * block of that chain, or may do so; 3 that only the index by script is there.
  */
 export async function status(context: CommandContext): Promise<Report> {
+  const { stopped } = context;
   const statusOf = async (open: OpenIndex) => ({ ...(await open.status()), onNodeChain: open.onNodeChain });
-  const main = await withIndex(context, mainIndex, statusOf);
-  const scripts = existsSync(context.stopped.scriptsFolder) ? await withIndex(context, scriptIndex(), statusOf) : undefined;
-  const refused = await findRefused(context.stopped);
-  const lines = [...main.lines, refused && (['Refused', refusedText(refused)] as const), ...(scripts?.lines ?? [])].filter(
+  const hasScripts = existsSync(stopped.scriptsFolder);
+  const main = existsSync(stopped.indexFolder) || !hasScripts ? await withIndex(context, mainIndex, statusOf) : undefined;
+  const scripts = hasScripts ? await withIndex(context, scriptIndex(), statusOf) : undefined;
+  const refused = await findRefused(stopped);
+  const missing = [['Index', missingText(stopped, mainIndex)] as const];
+  const lines = [...(main?.lines ?? missing), refused && (['Refused', refused.text] as const), ...(scripts?.lines ?? [])].filter(
     (line) => line !== undefined && line !== false
   );
+  const isRight = main?.onNodeChain !== false && scripts?.onNodeChain !== false && refused === undefined;
   return {
-    exit: main.onNodeChain && scripts?.onNodeChain !== false && refused === undefined ? EXIT.done : EXIT.different,
-    json: { ...main.json, refused: refused && { ...blockJson(refused), fault: refused.fault }, scripts: scripts?.json },
+    exit: !isRight ? EXIT.different : main === undefined ? EXIT.impossible : EXIT.done,
+    json: { ...(main?.json ?? { index: null }), refused: refused?.json, scripts: scripts?.json },
     text: lines.map(([name, value]) => `${name.padEnd(9)}${value}`).join('\n')
   };
 }
 
-/** The block of the node's chain that other nodes refuse, if the node has found one (`--rest-pool=modern`). */
-async function findRefused({ node, refusedFile }: StoppedNode): Promise<RefusedBlock | undefined> {
-  const refused = await new RefusedBlockFile(refusedFile).read();
-  return refused !== undefined && (await node.activeHash(refused.height))?.equals(refused.hash) === true ? refused : undefined;
+/** The block of the node's chain that other nodes refuse, if the node has found one (`--rest-pool=modern`); or why it is not known. */
+async function findRefused({ node, refusedFile }: StoppedNode): Promise<Pick<Report, 'text' | 'json'> | undefined> {
+  try {
+    const refused = await new RefusedBlockFile(refusedFile).read();
+    if (refused === undefined || (await node.activeHash(refused.height))?.equals(refused.hash) !== true) return undefined;
+    return { text: refusedText(refused), json: { ...blockJson(refused), fault: refused.fault } };
+  } catch (error) {
+    if (!(error instanceof RefusedBlockFileError)) throw error;
+    return { text: error.message, json: { error: error.message } };
+  }
 }
 
 /** Compares an index with what the node has. Exit code 1 means that there is a difference, or that it is not on the node's chain. */

@@ -6,7 +6,6 @@ import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/err
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
-import { RefusedBlockFileError } from '../../../lib/watch/refused-block';
 import { messageOf } from '../../../lib/turns/error-text';
 import { OptionError } from '../../options/errors';
 import { ProgressDisplay } from '../../progress';
@@ -47,7 +46,6 @@ const EXPECTED = [
   IndexRefusedError,
   LayoutVersionError,
   MissingBlocksError,
-  RefusedBlockFileError,
   StoreError,
   UnsupportedNodeError
 ];

@@ -71,7 +71,7 @@ export interface IndexStatus {
 export async function withIndex<T>(context: CommandContext, index: StoppedIndex, use: (open: OpenIndex) => Promise<T>): Promise<T> {
   const { stopped, display } = context;
   const folder = index.folder(stopped);
-  if (!existsSync(folder)) throw new ImpossibleError(`there is no ${index.name} in ${folder}; ${index.maker}`);
+  if (!existsSync(folder)) throw new ImpossibleError(missingText(stopped, index));
   const store = new DiskStore(folder, index.checks);
   try {
     await store
@@ -90,6 +90,11 @@ export async function withIndex<T>(context: CommandContext, index: StoppedIndex,
   } finally {
     await store.close();
   }
+}
+
+/** Of an index that does not exist. */
+export function missingText(stopped: StoppedNode, index: StoppedIndex): string {
+  return `there is no ${index.name} in ${index.folder(stopped)}; ${index.maker}`;
 }
 
 /** Empties the index, however damaged it is, unless it is of another network. @throws ImpossibleError, StoreError */
