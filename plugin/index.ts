@@ -37,7 +37,7 @@ export function init(node: HostNode): RestPlugin {
     http: new BcoinHttp(node),
     options,
     places: node.memory ? undefined : placesOf(node.config),
-    logger: node.logger,
+    logger: node.logger.logger,
     close: () => node.close(),
     readAgain: logLevelReader(node)
   };

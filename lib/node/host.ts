@@ -286,7 +286,7 @@ interface HostLogger {
   debug(format: string, ...values: readonly unknown[]): void;
 }
 
-/** The node's own logger. */
+/** The logger of all parts of a process. */
 export interface HostNodeLogger extends HostLogger {
   /** Whether it also writes to the terminal. */
   readonly console: boolean;
@@ -294,8 +294,9 @@ export interface HostNodeLogger extends HostLogger {
   readonly level: number;
 }
 
-/** A logger whose level can be changed. */
-export interface AdjustableLogger extends HostNodeLogger {
+/** The logger of one part; the level is that of all. */
+interface HostPartLogger extends HostLogger {
+  readonly logger: HostNodeLogger;
   /** @throws for a name that is no level */
   setLevel(name: string): void;
 }
@@ -349,7 +350,7 @@ export interface HostNode extends HostEmitter {
   readonly memory: boolean;
   readonly network: HostNetwork;
   readonly config: ReadableConfig;
-  readonly logger: AdjustableLogger;
+  readonly logger: HostPartLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   readonly workers: HostWorkers;

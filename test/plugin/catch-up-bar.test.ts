@@ -8,6 +8,7 @@ import type { IndexState } from '../../lib/index/types';
 import type { ScriptsState } from '../../lib/scripts/types';
 import type { HostNodeLogger } from '../../lib/node/host';
 import { compiledProgram } from '../support/compiled';
+import { openRegtestNode } from '../support/regtest-node';
 
 const INFO = 3;
 const NO_LOG = { console: false, level: 4 };
@@ -121,6 +122,13 @@ describe('the bar of a node that catches up', () => {
       [INFO + 1, false]
     ] as const)
       expect(show({ console: true, level }) !== undefined, `level ${level}`).to.equal(drawn);
+  });
+
+  it('knows of a node where its log goes', async () => {
+    const node = await openRegtestNode();
+    const { console, level } = node.logger.logger;
+    expect([typeof console, typeof level]).to.deep.equal(['boolean', 'number']);
+    await node.close();
   });
 
   it('is drawn only in terminals', () => {

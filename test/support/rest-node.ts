@@ -46,7 +46,7 @@ function readerOf(fleet: TestFleet): object {
       const options = readOptions(host.config);
       const { source, http } = fleet.over(host, options, new MemoryLog());
       const places = host.memory ? undefined : placesOf(host.config);
-      const serviceHost = { http, options, places, logger: host.logger, close: () => host.close() };
+      const serviceHost = { http, options, places, logger: host.logger.logger, close: () => host.close() };
       return new FedPlugin(serviceHost, source, fleet);
     }
   };
