@@ -137,7 +137,9 @@ describe('blocks that other nodes refuse', function () {
     await served.close();
     const [file] = (await readdir(prefix, { recursive: true })).filter((name) => name.endsWith('refused-block.json'));
     await writeFile(join(prefix, file ?? expect.fail('no file')), '{"height":1}');
-    expect(await runIndexHere(prefix, 'status')).to.have.property('status', 3);
+    const shown = await runIndexHere(prefix, 'status');
+    expect(shown).to.have.property('status', 1);
+    expect(shown.out).to.match(/^Refused .*refused-block\.json cannot be read/m);
     served = await open();
     await until(() => warnings().length > 0);
     expect(warnings()).to.deep.equal([text]);
