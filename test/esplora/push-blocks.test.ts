@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { needsNode } from '../support/fleet';
 import { KeyWallet } from '../support/key-wallet';
-import { PushingNode } from '../support/pushing-node';
+import { type PushingNode, withPushingNode } from '../support/pushing-node';
 import { entryOf, mine } from '../support/regtest-node';
 import { until } from '../support/until';
 import type { HostFullBlock } from '../support/bcoin';
@@ -11,7 +11,6 @@ import type { PushClient } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
 
 const PAID = 50_000;
-const TIMEOUT_MS = 60_000;
 
 interface ToldBlock {
   readonly id: string;
@@ -25,13 +24,10 @@ describe('blocks and pool over mempool’s WebSocket', () => {
   let served: ServedNode;
   let faucet: Faucet;
 
-  before(async function () {
-    this.timeout(TIMEOUT_MS);
-    pushing = await PushingNode.open();
-    ({ served, faucet } = pushing);
+  withPushingNode((opened) => {
+    pushing = opened;
+    ({ served, faucet } = opened);
   });
-  after(() => pushing.close());
-  afterEach(() => pushing.leave());
 
   const client = (): Promise<PushClient> => pushing.client();
   const esplora = (path: string): Promise<unknown> => pushing.esplora(path);

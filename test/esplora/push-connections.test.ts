@@ -1,29 +1,24 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { ask, basicAuth } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
-import { PushingNode } from '../support/pushing-node';
+import { type PushingNode, withPushingNode } from '../support/pushing-node';
 import { openRestNode } from '../support/rest-node';
 import { until } from '../support/until';
 import type { ServedNode } from '../support/served-node';
-
-const TIMEOUT_MS = 60_000;
 
 describe('connections of mempool’s WebSocket', () => {
   let pushing: PushingNode;
   let served: ServedNode;
 
-  before(async function () {
-    this.timeout(TIMEOUT_MS);
-    pushing = await PushingNode.open();
-    ({ served } = pushing);
+  withPushingNode((opened) => {
+    pushing = opened;
+    ({ served } = opened);
   });
-  after(() => pushing.close());
-  afterEach(() => pushing.leave());
 
   const client = (): Promise<PushClient> => pushing.client();
 

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scriptAt } from '../support/faucet';
 import { KeyWallet } from '../support/key-wallet';
-import { PushingNode, txidsOf } from '../support/pushing-node';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { mine, mineOnly } from '../support/regtest-node';
 import { until } from '../support/until';
 import type { PushClient, Told } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
 
 const PAID = 50_000;
-const TIMEOUT_MS = 60_000;
 
 /** More than one pass compares. */
 const MANY = 70;
@@ -19,13 +18,10 @@ describe('what one block changes, over mempool’s WebSocket', () => {
   let pushing: PushingNode;
   let served: ServedNode;
 
-  before(async function () {
-    this.timeout(TIMEOUT_MS);
-    pushing = await PushingNode.open();
-    ({ served } = pushing);
+  withPushingNode((opened) => {
+    pushing = opened;
+    ({ served } = opened);
   });
-  after(() => pushing.close());
-  afterEach(() => pushing.leave());
 
   const withBlock = async ({ told }: PushClient): Promise<Told> => {
     await until(() => told.some((one) => 'block' in one));

@@ -8,7 +8,7 @@ import { holdReads } from '../support/held-reads';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
-import { PushingNode, type ToldTransaction, txidsOf } from '../support/pushing-node';
+import { type PushingNode, type ToldTransaction, txidsOf, withPushingNode } from '../support/pushing-node';
 import { entryOf, mine, mineOnly } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
@@ -26,13 +26,10 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
   let served: ServedNode;
   let faucet: Faucet;
 
-  before(async function () {
-    this.timeout(TIMEOUT_MS);
-    pushing = await PushingNode.open();
-    ({ served, faucet } = pushing);
+  withPushingNode((opened) => {
+    pushing = opened;
+    ({ served, faucet } = opened);
   });
-  after(() => pushing.close());
-  afterEach(() => pushing.leave());
 
   const client = (): Promise<PushClient> => pushing.client();
   const esplora = (path: string): Promise<unknown> => pushing.esplora(path);

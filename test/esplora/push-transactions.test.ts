@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, afterEach, before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
-import { PushingNode, txidsOf } from '../support/pushing-node';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { mine, mineOnly } from '../support/regtest-node';
 import { until } from '../support/until';
 import type { Faucet } from '../support/faucet';
@@ -13,7 +13,6 @@ import type { PushClient } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
 
 const PAID = 50_000;
-const TIMEOUT_MS = 60_000;
 
 /** A question that is answered when a test lets it. */
 class Held<Asked extends readonly unknown[], Answer> {
@@ -44,13 +43,10 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
   let served: ServedNode;
   let faucet: Faucet;
 
-  before(async function () {
-    this.timeout(TIMEOUT_MS);
-    pushing = await PushingNode.open();
-    ({ served, faucet } = pushing);
+  withPushingNode((opened) => {
+    pushing = opened;
+    ({ served, faucet } = opened);
   });
-  after(() => pushing.close());
-  afterEach(() => pushing.leave());
 
   const client = (): Promise<PushClient> => pushing.client();
   const esplora = (path: string): Promise<unknown> => pushing.esplora(path);

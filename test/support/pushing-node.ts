@@ -1,6 +1,7 @@
 // A node with mempool's WebSocket, and its clients.
 
 import { expect } from 'chai';
+import { after, afterEach, before } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { bcoin } from './bcoin';
 import { Faucet } from './faucet';
@@ -23,6 +24,20 @@ const COINS = 30;
 /** Of a chain of payments: what it begins with, and what each takes for its fee and change. */
 const VALUE = 10_000_000;
 const PER_PAYMENT = 11_000;
+
+const OPENING_MS = 60_000;
+
+/** For the tests of a group: a node that is open while they run, and from which all clients have left after each. `opened`: is given it. */
+export function withPushingNode(opened: (pushing: PushingNode) => void): void {
+  let pushing: PushingNode;
+  before(async function () {
+    this.timeout(OPENING_MS);
+    pushing = await PushingNode.open();
+    opened(pushing);
+  });
+  after(() => pushing.close());
+  afterEach(() => pushing.leave());
+}
 
 export class PushingNode {
   /** Whether clients may connect. */
