@@ -34,7 +34,8 @@ export function clientFamilies({ serving, wallets }: Observed, blockTimes: Block
           counter('notifications_total', 'Notifications of clients.', () => [[responses.notifications]]),
           histogram(
             'block_notified_seconds',
-            'From the moment in which the node connects a block until the last client was notified of it. What WebSockets are told of the pool then is not counted.',
+            'From the moment in which the node connects a block until the last client was notified of it. ' +
+              'What WebSockets are told of the pool then is not counted.',
             () => [[blockTimes.notified, {}]]
           )
         ])

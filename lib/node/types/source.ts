@@ -1,5 +1,6 @@
 // The interface of a node, as the service needs it. One implementation is for bcoin 1.x and 2.x (lib/node/bcoin.ts; nothing outside lib/node
-// knows bcoin), another one for readers of a fleet (lib/fleet/reader/reader-node.ts). Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
+// knows bcoin), another one for readers of a fleet (lib/fleet/reader/reader-node.ts). Hashes are 32-byte Buffers in wire order; amounts are
+// satoshis; times are Unix seconds.
 
 import type { Observable } from 'rxjs';
 import type { BlockEntry, BlockPoint, ChainEvent, ChainTip, NetworkInfo, NodeProgress } from './chain';
