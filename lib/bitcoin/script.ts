@@ -5,9 +5,9 @@ import { isStrictSignature } from './signature-encoding';
 import type { TextWriter } from './text-writer';
 
 export const OP_0 = 0x00;
-const OP_PUSHDATA1 = 0x4c;
-const OP_PUSHDATA2 = 0x4d;
-const OP_PUSHDATA4 = 0x4e;
+export const OP_PUSHDATA1 = 0x4c;
+export const OP_PUSHDATA2 = 0x4d;
+export const OP_PUSHDATA4 = 0x4e;
 export const OP_1NEGATE = 0x4f;
 export const OP_1 = 0x51;
 export const OP_16 = 0x60;
@@ -22,8 +22,8 @@ export const OP_CHECKSIGVERIFY = 0xad;
 export const OP_CHECKMULTISIG = 0xae;
 export const OP_CHECKMULTISIGVERIFY = 0xaf;
 const OP_NOP10 = 0xb9;
-const OP_CHECKSIGADD = 0xba;
-const OP_INVALIDOPCODE = 0xff;
+export const OP_CHECKSIGADD = 0xba;
+export const OP_INVALIDOPCODE = 0xff;
 
 /** Bitcoin Core's names of the opcodes after the pushes of data (GetOpName), by number from OP_1NEGATE on. */
 export type OpcodeNames = readonly string[];
@@ -52,6 +52,22 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
 
 /** The names since BIP342. */
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
+
+/** BIP342's OP_SUCCESS opcodes, first and last of each range. */
+const SUCCESS_RANGES = [
+  [80, 80],
+  [98, 98],
+  [126, 129],
+  [131, 134],
+  [137, 138],
+  [141, 142],
+  [149, 153],
+  [187, 254]
+] as const;
+const IS_SUCCESS = Array.from({ length: 256 }, (_, opcode) => SUCCESS_RANGES.some(([first, last]) => first <= opcode && opcode <= last));
+
+/** Whether an opcode makes every tapscript valid that has it (IsOpSuccess). */
+export const isSuccess = (opcode: number): boolean => IS_SUCCESS[opcode] === true;
 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
 export const MAX_PUSH_LENGTH = 520;
@@ -125,6 +141,14 @@ export class ScriptWalker {
     this.dataEnd = start + length;
     return true;
   }
+}
+
+/** What the last operation of the script from `start` to before `end` pushes, a view; undefined when it pushes no data, or is cut off. */
+export function lastPush(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  const walker = new ScriptWalker(bytes, start, end);
+  while (walker.next());
+  if (start === end || walker.dataEnd !== end || !walker.pushes) return undefined;
+  return bytes.subarray(walker.dataStart, walker.dataEnd);
 }
 
 /** A script number of up to six bytes: little endian, the top bit its sign; need not be minimal. */

@@ -3,6 +3,7 @@
 // are none, joined transactions, standardness, kinds of signatures) are never set.
 
 import { ByteReader } from './reader';
+import { OP_RETURN } from './script';
 import { scriptTypeOf, type ScriptType } from './script-type';
 import type { ScannedTransaction } from './transaction';
 
@@ -48,7 +49,7 @@ export function transactionFlags(transaction: ScannedTransaction, spent: readonl
   const types = spent.map((script) => scriptTypeOf(script));
   for (const type of types) flags |= TYPE_FLAGS[type] ?? 0;
   for (const { script } of outputs) flags |= TYPE_FLAGS[scriptTypeOf(script)] ?? 0;
-  if (outputs.some(({ script }) => script[0] === 0x6a)) flags |= OP_RETURN_FLAG;
+  if (outputs.some(({ script }) => script[0] === OP_RETURN)) flags |= OP_RETURN_FLAG;
   if (transaction.hasWitness && hasAnnex(transaction, types)) flags |= ANNEX;
   const ratio = inputs.length / outputs.length;
   return flags + (ratio >= MANY ? CONSOLIDATION : 0) + (ratio <= 1 / MANY ? BATCH_PAYOUT : 0);

@@ -6,7 +6,7 @@ import { networkPrefixes, scriptOfDestination } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
 import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
-import { OP_RETURN } from '../../bitcoin/script';
+import { OP_PUSHDATA1, OP_PUSHDATA2, OP_PUSHDATA4, OP_RETURN } from '../../bitcoin/script';
 import {
   amountBytes,
   unsignedBytes,
@@ -30,8 +30,6 @@ const HIGHEST_VERSION = 3;
 
 /** Inputs, or outputs: more do not fit into a block. */
 const MOST_PARTS = 33_000;
-
-const OP_PUSHDATA1 = 0x4c;
 
 const PARAMETERS: readonly Parameter[] = [
   {
@@ -235,7 +233,7 @@ function dataOf(value: unknown): Buffer {
 function pushOf(data: Buffer): Buffer {
   const { length } = data;
   if (length < OP_PUSHDATA1) return Buffer.concat([Buffer.of(length), data]);
-  const [opcode, bytes] = length < 0x100 ? [OP_PUSHDATA1, 1] : length < 0x1_0000 ? [OP_PUSHDATA1 + 1, 2] : [OP_PUSHDATA1 + 2, 4];
+  const [opcode, bytes] = length < 0x100 ? [OP_PUSHDATA1, 1] : length < 0x1_0000 ? [OP_PUSHDATA2, 2] : [OP_PUSHDATA4, 4];
   const head = Buffer.alloc(1 + bytes);
   head[0] = opcode;
   head.writeUIntLE(length, 1, bytes);

@@ -1,7 +1,8 @@
 // The JSON of a transaction and the outputs that it spends, as Esplora shows it, written straight from its bytes.
 
 import { ByteReader } from '../../bitcoin/reader';
-import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
+import { writeRustAsm } from '../../bitcoin/rust-asm';
+import { lastPush } from '../../bitcoin/script';
 import { scriptTypeOf } from '../../bitcoin/script-type';
 import { ESPLORA_OUTPUT, writeEsploraOutput } from './output';
 import { STATUS, writeStatus, type EsploraStatus } from './status';
