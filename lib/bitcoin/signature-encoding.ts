@@ -6,7 +6,8 @@ const INTEGER = 0x02;
 const LEAST_LENGTH = 9;
 const MOST_LENGTH = 73;
 
-const ANYONE_CAN_PAY = 0x80;
+/** SIGHASH_ANYONECANPAY */
+export const ANYONE_CAN_PAY = 0x80;
 const FIRST_KIND = 1;
 const LAST_KIND = 3;
 

@@ -1,6 +1,7 @@
 // The node's mempool behind PoolSource.
 
 import { map, merge, share, type Observable } from 'rxjs';
+import { LAST_REPLACEABLE_SEQUENCE } from '../bitcoin/transaction';
 import { occurrences } from './events';
 import { FollowedBlock } from './followed-block';
 import {
@@ -22,8 +23,6 @@ import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource
 
 /** A transaction with less weight per signature operation counts for more than it weighs (policy.js). */
 const WEIGHT_PER_SIGOP = 20;
-/** A sequence number up to this one signals that the transaction may be replaced (BIP125). */
-const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
 
 /** Longest script that carries data, in a pool that accepts only standard transactions (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;

@@ -1,6 +1,8 @@
 // The figures by which a pool of today takes transactions: those of Bitcoin Core 31 (policy/policy.h, policy/truc_policy.h,
 // policy/packages.h, policy/rbf.h, node/transaction.h, kernel/mempool_options.h). Rates are in satoshis per 1,000 virtual bytes.
 
+import { VBYTES_PER_RATE } from '../bitcoin/transaction';
+
 export const LIMITS = {
   /** What a transaction has to pay at least. */
   relayRate: 100,
@@ -44,8 +46,6 @@ export const LIMITS = {
   /** Transactions leave the pool after this time. */
   expirySeconds: 336 * 3_600
 } as const;
-
-const VBYTES_PER_RATE = 1_000;
 
 /** The fee in satoshis of `size` virtual bytes at a rate, rounded up. */
 export const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / VBYTES_PER_RATE);

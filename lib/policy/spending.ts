@@ -1,6 +1,7 @@
 // What is checked of the coins that a transaction spends, without running scripts (CheckTxInputs, ValidateInputsStandardness,
 // IsWitnessStandard).
 
+import { COINBASE_MATURITY } from '../bitcoin/consensus';
 import { isScriptHash, scriptTypeOf, witnessProgramOf } from '../bitcoin/script-type';
 import { hasStandardWitness, isTaproot } from '../taproot/verify';
 import { feeAt, LIMITS } from './limits';
@@ -10,7 +11,6 @@ import { PolicyRefusal } from './refusal';
 import { legacySigops, sigopsIn } from './sigops';
 import type { Candidate } from './transaction';
 
-const COINBASE_MATURITY = 100;
 const SCRIPT_HASH_PROGRAM = 32;
 
 /** `height`: of the next block. @throws PolicyRefusal */

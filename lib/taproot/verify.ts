@@ -1,6 +1,7 @@
 // Verifies inputs that spend taproot outputs (BIP341; VerifyWitnessProgram of Bitcoin Core). bcoin does not: it takes any spend of them.
 
 import { scriptTypeOf } from '../bitcoin/script-type';
+import { ANNEX_TAG, type ScannedInput } from '../bitcoin/transaction';
 import { ControlBlock, TAPSCRIPT } from './control-block';
 import { ScriptFailure, type ScriptError } from './script-error';
 import { checkSignature } from './signature';
@@ -8,7 +9,6 @@ import { SignedInput } from './signature-hash';
 import { Machine } from './tapscript/machine';
 import { isTrue } from './tapscript/number';
 import { runTapscript } from './tapscript/run';
-import type { ScannedInput } from '../bitcoin/transaction';
 import type { Curve } from './curve';
 import type { Spend, SpentOutput } from './spend';
 
@@ -17,9 +17,6 @@ export type Rules = 'block' | 'policy';
 
 /** The output key follows a version opcode and a push opcode. */
 const KEY_OFFSET = 2;
-
-/** The first byte of an annex. */
-const ANNEX_TAG = 0x50;
 
 /** What signatures of a script may cost, beside the length of the witness. */
 const FREE_SIGNATURE_COST = 50;

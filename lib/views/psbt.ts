@@ -1,6 +1,7 @@
 // A PSBT as JSON (decodepsbt of Bitcoin Core 31).
 
 import { base58Check } from '../bitcoin/base58';
+import { MAX_MONEY } from '../bitcoin/consensus';
 import {
   GLOBAL,
   INPUT,
@@ -28,8 +29,6 @@ import { JsonWriter } from './json-writer';
 import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import { transactionSchema, writeTransaction } from './transaction';
 import type { ProfileFields } from './profile';
-
-const MOST_MONEY = 21_000_000n * 100_000_000n;
 
 const SIGHASHES: ReadonlyMap<number, string> = new Map([
   [0x01, 'ALL'],
@@ -87,7 +86,7 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
   return writer.toBuffer();
 }
 
-const isMoney = (value: bigint): boolean => value >= 0n && value <= MOST_MONEY;
+const isMoney = (value: bigint): boolean => value >= 0n && value <= MAX_MONEY;
 
 const hiding = (style: JsonStyle): Parameters<typeof writeTransaction>[2] => ({ ...style, hexWithWitness: false, hidesHex: true });
 

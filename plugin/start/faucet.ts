@@ -1,12 +1,12 @@
 // The faucet of the demonstration: pays a coin to any address, and mines it. It is a call of the node's RPC, which asks for the key.
 
+import { COINBASE_MATURITY } from '../../lib/bitcoin/consensus';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { fromHost, toHostLike } from '../../lib/node/host';
 import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from '../bcoin';
 
 const PAID_SATS = 100_000_000;
 const FEE_SATS = 10_000;
-const MATURITY = 100;
 /** The first block's coin pays for the demonstration. */
 const FIRST_HEIGHT = 2;
 
@@ -77,7 +77,7 @@ class Faucet {
   ): Promise<ReturnType<HostMutableTransaction['toTX']>> {
     const { chain, mempool, network } = this.#node;
     const toHost = toHostLike(network.genesis.hash);
-    for (; this.#height <= chain.height - MATURITY; this.#height++) {
+    for (; this.#height <= chain.height - COINBASE_MATURITY; this.#height++) {
       const coinbase = (await chain.getBlock(this.#height))?.txs[0];
       if (coinbase === undefined) break;
       const txid = toHost(fromHost(coinbase.hash()));

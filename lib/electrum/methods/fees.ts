@@ -1,5 +1,6 @@
 // Fee rates, in bitcoins per 1,000 virtual bytes.
 
+import { VBYTES_PER_RATE } from '../../bitcoin/transaction';
 import { nullable } from '../../describe/schema';
 import { CORE_FEE_RATE, COUNT } from '../../describe/values';
 import { JsonWriter } from '../../views/json-writer';
@@ -9,8 +10,6 @@ import type { Method, MethodContext } from '../method';
 
 /** Bitcoin Core's longest confirmation target. */
 const MOST_BLOCKS = 1_008;
-
-const VBYTES_PER_RATE = 1_000;
 
 const MODES = ['CONSERVATIVE', 'ECONOMICAL'];
 

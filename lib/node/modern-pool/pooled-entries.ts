@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { compareRates } from '../../clusters/fee-rate';
 import { keyOf } from '../../bitcoin/hash';
-import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
+import { VBYTES_PER_RATE, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import {
   ClusteredPool,
   withDescendants,
@@ -24,7 +24,6 @@ import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTra
 import type { Change } from './change';
 
 const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
-const VBYTES_PER_RATE = 1_000;
 
 /** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;
