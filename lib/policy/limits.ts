@@ -2,6 +2,7 @@
 // policy/packages.h, policy/rbf.h, node/transaction.h, kernel/mempool_options.h). Rates are in satoshis per 1,000 virtual bytes.
 
 import { VBYTES_PER_RATE } from '../bitcoin/transaction';
+import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
 
 export const LIMITS = {
   /** What a transaction has to pay at least. */
@@ -31,7 +32,8 @@ export const LIMITS = {
   /** Beside the script. */
   mostWitnessItems: 100,
   mostWitnessItemBytes: 80,
-  mostInCluster: 64,
+  /** Larger clusters are not put in the best order. */
+  mostInCluster: MOST_IN_BEST_ORDER,
   mostClusterWeight: 404_000,
   /** Clusters in which transactions lie that a replacement conflicts with. */
   mostReplacedClusters: 100,
@@ -41,6 +43,7 @@ export const LIMITS = {
   mostTrucSize: 10_000,
   /** Virtual bytes, if it spends from another one of the pool. */
   mostTrucChildSize: 1_000,
+  /** Of a package that is submitted, and of transactions that are tested together. */
   mostInPackage: 25,
   mostPackageWeight: 404_000,
   /** Transactions leave the pool after this time. */

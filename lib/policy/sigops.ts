@@ -2,6 +2,7 @@
 
 import { OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY, OP_CHECKSIG, OP_CHECKSIGVERIFY, ScriptWalker } from '../bitcoin/script';
 import { isScriptHash, witnessProgramOf } from '../bitcoin/script-type';
+import { LIMITS } from './limits';
 import { pushedLast } from './redeem-script';
 import type { Spend } from '../taproot/spend';
 
@@ -21,6 +22,9 @@ export function sigopsIn(script: Buffer, isAccurate: boolean): number {
   }
   return count;
 }
+
+/** A transaction with many signature operations counts for more than it weighs (GetSigOpsAdjustedWeight). */
+export const adjustedWeight = (weight: number, sigopCost: number): number => Math.max(weight, sigopCost * LIMITS.weightPerSigop);
 
 interface Scripted {
   readonly script: Buffer;

@@ -6,7 +6,7 @@ import { scanWholeTransaction, WEIGHT_PER_VBYTE, type ScannedTransaction } from 
 import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { feeAt, LIMITS } from '../../policy/limits';
-import { isChildWithParents, packageFault } from '../../policy/package';
+import { isChildWithParents, packageFault, ONE_FAILED, SUCCESS } from '../../policy/package';
 import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, invalidParameter, CallError } from '../errors';
@@ -106,7 +106,7 @@ export class Sending {
       };
     }
     const errors = await sendEach(transactions, mostRate, this.#parts);
-    const message = errors.every((error) => error === undefined) ? 'success' : 'transaction failed';
+    const message = errors.every((error) => error === undefined) ? SUCCESS : ONE_FAILED;
     return {
       message,
       list: transactions.map((transaction, i) => ({ transaction, sent: this.#sent(transaction, errors[i]) })),

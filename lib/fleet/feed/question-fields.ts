@@ -2,12 +2,11 @@
 
 import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { HASH_LENGTH } from '../../bitcoin/hash';
+import { LIMITS } from '../../policy/limits';
 import { FleetReplyError, MOST_HEADERS, MOST_LOCATOR } from '../messages/questions';
 
 export type AskedFields = Readonly<Record<string, unknown>>;
 
-/** Bitcoin Core's bound of a package, MAX_PACKAGE_COUNT; trials may have as many. */
-const MOST_TRANSACTIONS = 25;
 const MOST_METHOD_LENGTH = 100;
 
 /** The field `hash`: 32 bytes in wire order. @throws FleetReplyError `refused` */
@@ -52,7 +51,7 @@ export function rawIn({ raw }: AskedFields): Buffer {
 
 /** At most 25, each as from `rawIn`. @throws FleetReplyError `refused` */
 export function rawsIn({ raws }: AskedFields): readonly Buffer[] {
-  if (!Array.isArray(raws) || raws.length > MOST_TRANSACTIONS) throw wrong(`raws: at most ${MOST_TRANSACTIONS} transactions`);
+  if (!Array.isArray(raws) || raws.length > LIMITS.mostInPackage) throw wrong(`raws: at most ${LIMITS.mostInPackage} transactions`);
   return raws.map(asTransaction);
 }
 

@@ -1,6 +1,7 @@
 // A package that is submitted: a child with its parents. Each is tried alone first; those that fail only because they pay too little, or
 // because such a one is missing, are then taken together (AcceptPackage in validation.cpp of Bitcoin Core).
 
+import { ONE_FAILED, SUCCESS } from '../../policy/package';
 import { PolicyRefusal } from '../../policy/refusal';
 import { PackageRefusal } from './package-refusal';
 import type { PackageMember, SubmittedPackage } from '../types/pool';
@@ -11,9 +12,6 @@ import type { Change, Checked } from './change';
 import type { PooledEntries } from './pooled-entries';
 import type { PooledNode } from '../../policy/clustered-pool';
 import { keyOf } from '../../bitcoin/hash';
-
-const SUCCESS = 'success';
-const ONE_FAILED = 'transaction failed';
 
 export class PackageSubmission {
   readonly #entries: PooledEntries;

@@ -16,14 +16,13 @@ import {
 import { dustLimit } from '../../policy/dust';
 import { LIMITS } from '../../policy/limits';
 import { RollingFloor } from '../../policy/rolling-floor';
+import { adjustedWeight } from '../../policy/sigops';
 import { runAhead, Slice } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
 import type { Change } from './change';
-
-const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
 
 /** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;
@@ -47,7 +46,7 @@ class PooledMember implements Member {
     this.wtxid = tx.witnessHash();
     this.version = tx.version;
     this.size = size;
-    this.weight = Math.max(tx.getWeight(), sigops * WEIGHT_PER_SIGOP);
+    this.weight = adjustedWeight(tx.getWeight(), sigops);
     this.dust = [...tx.outputs.keys()].filter((index) => isDust(tx.outputs[index] as HostTransaction['outputs'][number])); // below the length
   }
 
