@@ -131,7 +131,7 @@ export function answersOf(
   const { node, gate, reader, cache, options } = serving;
   const { limits, answerCacheBytes } = options;
   const blocks = new RawBlocks(node, cache);
-  const spentCounts = new SpentCounts(node, blocks, cache);
+  const spentCounts = new SpentCounts(blocks, cache);
   const texts = new BlockTexts(answerCacheBytes);
   const spent = new SpentOutputs(node);
   return {

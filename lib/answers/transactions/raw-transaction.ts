@@ -100,7 +100,7 @@ export async function findInBlock(
   const entry = active === undefined ? await node.entry(hash) : undefined;
   const block = active ?? (entry && { hash, time: timeOf(entry.header), confirmations: 0, height: entry.height });
   if (block === undefined) throw notFound('Block hash not found');
-  const bytes = active === undefined ? await node.rawBlock(hash) : await blocks.block(active, client);
+  const bytes = await blocks.block(block, client, active !== undefined);
   if (bytes === undefined) throw misc('Block not available');
   const found = await runInSlices(transactionIn(bytes, txid), client);
   if (found === undefined) throw notFound(`No such transaction found in the provided block${MORE}`);
