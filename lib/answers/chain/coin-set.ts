@@ -4,6 +4,7 @@
 import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
 import { ClientGoneError, type Client } from '../../turns/client';
+import { Lock } from '../../turns/lock';
 import type { HeaderRecord, IndexReader, IndexSnapshot, UtxoHash, UtxoSums } from '../../index/types';
 import type { TxidsOf } from '../scripts/txids';
 
@@ -22,8 +23,7 @@ export class CoinSet {
   readonly #txidsOf: TxidsOf | undefined;
   readonly #making = new MadeOnce<CoinSetSums>();
   readonly #found = new Map<CoinSetHash, CoinSetSums>();
-  /** Settles when the work that was begun last has ended. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #lock = new Lock();
 
   /** `txidsOf`: undefined when no index has txids. */
   constructor(reader: IndexReader, txidsOf: TxidsOf | undefined) {
@@ -54,12 +54,11 @@ export class CoinSet {
   }
 
   #inTurn(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
-    const made = this.#last.then(() => this.#make(hash, snapshot, client));
-    this.#last = made.then(
-      (sums) => this.#found.set(hash, sums),
-      () => undefined
-    );
-    return made;
+    return this.#lock.run(async () => {
+      const sums = await this.#make(hash, snapshot, client);
+      this.#found.set(hash, sums);
+      return sums;
+    });
   }
 
   async #make(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
