@@ -15,7 +15,7 @@ import { findNativeCurve } from '../lib/node/curve';
 import { describeMachine } from './machine';
 import { percentile } from './measure/percentile';
 import type { HostTransaction } from '../lib/node/host';
-import type { SpentOutput } from '../lib/taproot/spend';
+import type { SpentOutput } from '../lib/bitcoin/transaction';
 
 const STORM = 3_000;
 /** Compiles the code. */

@@ -38,6 +38,12 @@ export interface Outpoint {
   readonly index: number;
 }
 
+/** An output that is spent, as much of it as signatures cover. `value` in satoshis. */
+export interface SpentOutput {
+  readonly value: number;
+  readonly script: Buffer;
+}
+
 /** An input. Offsets count from the start of `bytes`. */
 export class ScannedInput {
   constructor(

@@ -2,9 +2,9 @@
 
 import { sha256 } from '../bitcoin/hash';
 import { ANYONE_CAN_PAY } from '../bitcoin/signature-encoding';
-import { serializedLength, serializedValue, type Spend, type SpentOutput } from './spend';
+import { serializedLength, serializedValue, type Spend } from './spend';
 import { tapSighash } from './tagged-hash';
-import type { ScannedInput } from '../bitcoin/transaction';
+import type { ScannedInput, SpentOutput } from '../bitcoin/transaction';
 
 /** SIGHASH_DEFAULT: as SIGHASH_ALL, but no byte of the signature says so. */
 export const DEFAULT_TYPE = 0;
