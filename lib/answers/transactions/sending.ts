@@ -39,7 +39,7 @@ export interface SendingLimits {
 
 export const DEFAULT_SENDING_LIMITS: SendingLimits = { mostRate: DEFAULT_MOST_FEE_RATE, mostBurnt: 0 };
 
-export interface Trials {
+export interface TriedTransactions {
   /** Why the transactions do not form a package; undefined when they do. */
   readonly fault: string | undefined;
   readonly list: readonly { readonly transaction: ScannedTransaction; readonly trial: Trial }[];
@@ -73,7 +73,7 @@ export class Sending {
   }
 
   /** Whether the pool would take the transactions. */
-  async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<Trials> {
+  async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<TriedTransactions> {
     const wrong = transactions.length > 1 ? packageFault(transactions) : undefined;
     const trials = wrong === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : { results: [] };
     const said = saidOf(trials.results, mostRate);

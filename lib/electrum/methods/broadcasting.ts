@@ -7,7 +7,7 @@ import {
   DEFAULT_SENDING_LIMITS,
   requireNotBurnt,
   type SentPackage,
-  type Trials
+  type TriedTransactions
 } from '../../answers/transactions/sending';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, object } from '../../describe/schema';
@@ -113,7 +113,7 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
 }
 
 /** `reason`: the most that is known. */
-function testedText({ fault, list }: Trials): string {
+function testedText({ fault, list }: TriedTransactions): string {
   return JSON.stringify(
     list.map(({ transaction: { txid, wtxid }, trial }) => {
       const reason = fault ?? (trial.type === 'refused' ? (trial.details ?? trial.reason) : undefined);

@@ -19,7 +19,7 @@ import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { OfferedMember } from '../broadcaster';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
-import type { Change, Checked } from './change';
+import type { ChangeSet, Checked } from './change-set';
 import type { ScriptChecks } from './script-checks';
 import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
@@ -64,7 +64,7 @@ export class Admission {
   }
 
   /** A transaction that comes alone. @throws PolicyRefusal */
-  async single(transaction: HostTransaction, terms: Terms): Promise<Change> {
+  async single(transaction: HostTransaction, terms: Terms): Promise<ChangeSet> {
     const checked = await this.#check(transaction, terms, []);
     const { candidate, member, parents, conflicts } = checked;
     const { offered } = candidate;
@@ -81,7 +81,7 @@ export class Admission {
   }
 
   /** Several that enter together or not at all, parents first. None is in the pool. @throws PackageRefusal */
-  async several(members: readonly OfferedMember[], terms: Terms): Promise<Change> {
+  async several(members: readonly OfferedMember[], terms: Terms): Promise<ChangeSet> {
     const all: Checked[] = [];
     for (const offered of members)
       await PackageRefusal.unless(offered, async () => {

@@ -3,7 +3,7 @@
 import { ONE_FAILED } from '../../policy/package';
 import { PolicyRefusal } from '../../policy/refusal';
 import type { OfferedMember } from '../broadcaster';
-import type { Checked } from './change';
+import type { Checked } from './change-set';
 
 /**
  * The message is Bitcoin Core's. `refusals`: of the transactions that are to blame; none, if it is the package as a whole. `passed`: those

@@ -8,7 +8,7 @@ import type { PackageMember, SubmittedPackage } from '../types/pool';
 import type { HostTransaction } from '../host';
 import type { OfferedMember } from '../broadcaster';
 import type { Admission, Terms } from './admission';
-import type { Change, Checked } from './change';
+import type { ChangeSet, Checked } from './change-set';
 import type { PooledEntries } from './pooled-entries';
 import type { PooledNode } from '../../policy/clustered-pool';
 import { keyOf } from '../../bitcoin/hash';
@@ -87,7 +87,7 @@ export class PackageSubmission {
     }
   }
 
-  async #carryOut(change: Change): Promise<void> {
+  async #carryOut(change: ChangeSet): Promise<void> {
     await this.#entries.carryOut(change);
     const { added, removed } = change;
     for (const node of removed) this.#replaced.add(node);

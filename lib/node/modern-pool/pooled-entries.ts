@@ -22,7 +22,7 @@ import { sorted } from '../../turns/sorted';
 import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
-import type { Change } from './change';
+import type { ChangeSet } from './change-set';
 
 /** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;
@@ -103,7 +103,7 @@ export class PooledEntries {
   }
 
   /** Drops what is replaced, adds what was checked, then takes in the orphans that waited for it. */
-  async carryOut({ added, removed }: Change): Promise<void> {
+  async carryOut({ added, removed }: ChangeSet): Promise<void> {
     const { mempool, chain, toHost } = this.#parts;
     const [first] = added;
     if (first === undefined) return;
