@@ -1,7 +1,7 @@
 // Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core does (ScriptToAsmStr), and what makes
 // an output unspendable.
 
-import { isStrictSignature } from './signature-encoding';
+import { isStrictSignature, SIGHASH_NAMES } from './signature-encoding';
 import type { TextWriter } from './text-writer';
 
 export const OP_0 = 0x00;
@@ -76,16 +76,6 @@ export const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;
-
-/** How Bitcoin Core prints the last byte of a signature, its hash type. */
-const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
-  [0x01, '[ALL]'],
-  [0x02, '[NONE]'],
-  [0x03, '[SINGLE]'],
-  [0x81, '[ALL|ANYONECANPAY]'],
-  [0x82, '[NONE|ANYONECANPAY]'],
-  [0x83, '[SINGLE|ANYONECANPAY]']
-]);
 
 /** True for outputs that nothing can ever spend; they are not coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
@@ -165,9 +155,9 @@ function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalk
     writer.integer(scriptNumber(bytes, dataStart, dataEnd));
     return;
   }
-  const hashType = decodeSignatures && isStrictSignature(bytes, dataStart, dataEnd) ? HASH_TYPES.get(bytes[dataEnd - 1]) : undefined;
+  const hashType = decodeSignatures && isStrictSignature(bytes, dataStart, dataEnd) ? SIGHASH_NAMES.get(bytes[dataEnd - 1]) : undefined;
   writer.hex(bytes, dataStart, hashType === undefined ? dataEnd : dataEnd - 1);
-  if (hashType !== undefined) writer.ascii(hashType);
+  if (hashType !== undefined) writer.ascii(`[${hashType}]`);
 }
 
 /** Writes the `asm` of the locking script from `start` to before `end`. */

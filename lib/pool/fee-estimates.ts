@@ -9,10 +9,13 @@ import type { FeeBin, PoolSummary } from './summary';
 
 const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
 
+/** Bitcoin Core's longest target, in blocks. bcoin's is shorter. */
+export const LONGEST_TARGET = 1_008;
+
 /** The numbers of blocks for which there are estimates. */
 const SHORT_TARGETS = Array.from({ length: 25 }, (_, i) => i + 1);
 /** These targets always have an estimate: for so long a wait the least that the pool takes will do. */
-const LONG_TARGETS = [144, 504, 1_008];
+const LONG_TARGETS = [144, 504, LONGEST_TARGET];
 
 export interface FeeTarget {
   /** The number of blocks within which a transaction confirms. */

@@ -5,7 +5,7 @@ import type { ServerPlace } from '../../lib/electrum/method';
 import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export const LOOPBACK = '127.0.0.1';
-const MOST_PORT = 65_535;
+export const MOST_PORT = 65_535;
 
 /** `host:port`, `[address]:port` for IPv6, or a port alone, which is on the loopback address. */
 export function parseSocketAddress(text: string): SocketAddress | undefined {
