@@ -11,13 +11,13 @@ import { readTransaction } from '../bitcoin/transaction';
 import { messageOf } from '../turns/error-text';
 import { Slice } from '../turns/slices';
 import { Sockets } from './sockets';
-import { Step, type BlockMove, type PoolChange, type Tip, type Told } from './steps';
+import { Step, type BlockMove, type PoolMove, type Tip, type Told } from './steps';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';
 import type { PoolEvent } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
-import type { Notifier } from './topics';
+import type { ZmqNotifier } from './topics';
 
 /** Blocks that wait with their transactions; of further ones only `sequence` has the hashes. */
 const MOST_WAITING_BLOCKS = 100;
@@ -30,7 +30,7 @@ const LEFT = Buffer.from('R');
 export interface NotificationsParts {
   readonly node: Pick<NodeSource, 'pool' | 'tip' | 'synced' | 'synced$' | 'rawBlock' | 'withChainLock'>;
   readonly index: Pick<ChainIndex, 'blocks$'>;
-  readonly notifiers: readonly Notifier[];
+  readonly notifiers: readonly ZmqNotifier[];
   readonly logger: Pick<IndexLogger, 'warning'>;
 }
 
@@ -38,7 +38,7 @@ export class Notifications {
   readonly #parts: NotificationsParts;
   readonly #sockets = new Sockets();
   /** What has happened and was not told yet. */
-  #waiting: (Step | PoolChange)[] = [];
+  #waiting: (Step | PoolMove)[] = [];
   /** The last one that waits, if it may still go on. */
   #open: Step | undefined;
   #waitingBlocks = 0;
@@ -108,7 +108,7 @@ export class Notifications {
     }
   }
 
-  #onChange(change: PoolChange, following: NodeSource['pool']['following']): void {
+  #onChange(change: PoolMove, following: NodeSource['pool']['following']): void {
     if (following === undefined) {
       this.#open = undefined;
       this.#waiting.push(change);

@@ -6,7 +6,7 @@ import type { BlockPoint } from '../node/types/chain';
 import type { PoolTransaction } from '../node/types/pool';
 
 /** A transaction that has entered or left the pool. `number`: of the change (`PoolSource.sequence`). */
-export type PoolChange =
+export type PoolMove =
   | { readonly type: 'enter'; readonly transaction: Pick<PoolTransaction, 'txid' | 'raw'>; readonly number: number }
   | { readonly type: 'leave'; readonly txid: Buffer; readonly number: number; /** With a block. */ readonly isConfirmed: boolean };
 
@@ -19,7 +19,7 @@ export interface BlockMove {
 }
 
 /** What is told, one after the other; `tip` ends a step that has connected blocks. */
-export type Told = PoolChange | BlockMove | Tip;
+export type Told = PoolMove | BlockMove | Tip;
 
 export interface Tip extends Pick<BlockMove, 'block' | 'isBrief'> {
   readonly type: 'tip';
@@ -28,7 +28,7 @@ export interface Tip extends Pick<BlockMove, 'block' | 'isBrief'> {
 /** From the tip of a chain to the next tip: a block, or a reorganization, with what it changed in the pool. */
 export class Step {
   readonly #moves: BlockMove[] = [];
-  readonly #changes: PoolChange[] = [];
+  readonly #changes: PoolMove[] = [];
   /** How many of the changes come before the blocks that were connected. */
   #before = 0;
 
@@ -45,7 +45,7 @@ export class Step {
   }
 
   /** `isBack`: it comes back to the pool with a block that was disconnected. */
-  change(change: PoolChange, isBack: boolean): void {
+  change(change: PoolMove, isBack: boolean): void {
     this.#changes.push(change);
     if (isBack || (change.type === 'leave' && !change.isConfirmed)) this.#before = this.#changes.length;
   }
@@ -55,7 +55,7 @@ export class Step {
     const confirmed = new Set(
       this.#changes.flatMap((change) => (change.type === 'leave' && change.isConfirmed ? [keyOf(change.txid)] : []))
     );
-    const told = (change: PoolChange): boolean =>
+    const told = (change: PoolMove): boolean =>
       change.type === 'enter' ? !confirmed.has(keyOf(change.transaction.txid)) : !change.isConfirmed;
     const connect = this.#moves.findIndex(({ type }) => type === 'connect');
     const leading = connect < 0 ? this.#moves.length : connect;

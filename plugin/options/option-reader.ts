@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
 import { optionOf, type ChoiceOf, type OptionName } from './table';
-import { parseEndpoint } from './values';
+import { parseSocketAddress } from './values';
 import type { HostConfig } from '../../lib/node/host';
-import type { Endpoint } from '../../lib/server/ports/listener';
+import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export class OptionReader {
   readonly #config: HostConfig;
@@ -44,8 +44,8 @@ export class OptionReader {
     return this.#read(name, fallback, expected, (value) => (isRight(value) && !isAlone(value) ? value : undefined));
   }
 
-  endpoint(name: OptionName<'text'>): Endpoint | undefined {
-    return this.#read<Endpoint | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseEndpoint);
+  endpoint(name: OptionName<'text'>): SocketAddress | undefined {
+    return this.#read<SocketAddress | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseSocketAddress);
   }
 
   flag(name: OptionName<'flag'>): boolean {

@@ -6,7 +6,7 @@ import { NAMES } from '../options/table';
 import { OptionError } from '../options/errors';
 import { flagOf } from '../options/names';
 import { readOptions, type RestOptions } from '../options/rest-options';
-import { LOOPBACK } from '../options/values';
+import { LOOPBACK, MOST_PORT } from '../options/values';
 import { placesOf } from '../places';
 import { requireKnown, type ReaderConfig } from './config';
 import { ReaderHttp } from './http-host';
@@ -18,8 +18,6 @@ import type { HostNodeLogger } from '../../lib/node/host';
 const OTHER_NAMES = ['network', 'prefix', 'http-host', 'http-port', 'api-key', 'no-auth', 'log-level'] as const;
 
 const KNOWN = `it knows ${OTHER_NAMES.map(flagOf).join(', ')}`;
-
-const MOST_PORT = 65_535;
 
 export class Reader {
   readonly rest: RestPlugin;

@@ -18,7 +18,7 @@ import { WHOLE_CLEAR, type Connect, type LogPosition, type PoolRecord } from '..
 import type { Beats } from './beats';
 import type { BlockStore } from './block-store';
 import type { StoredBlock } from './stored-block';
-import type { Lock } from './lock';
+import type { Lock } from '../../turns/lock';
 import type { Nodes } from './nodes';
 import type { PoolReplica } from './pool-replica';
 import type { PositionFile } from './position-file';
