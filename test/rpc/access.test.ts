@@ -160,6 +160,28 @@ describe('who may call', () => {
     expect(status).to.equal(403);
   });
 
+  it('sends no batch with an item of which a whitelist cannot know the call', async () => {
+    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' });
+    const [alice, all] = [new RpcCaller(port, basic('alice:sesame seeds')), new RpcCaller(port, basic('any:sesame'))];
+    const uptime = '{"method":"uptime","id":1}';
+    const refused = (status: number, code: number, message: string): string =>
+      `${status} {"result":null,"error":{"code":${code},"message":"${message}"},"id":null}\n`;
+    const noObject = refused(400, -32600, 'Invalid Request object');
+    const noText = (type: string): string => refused(500, -32700, `JSON value of type ${type} is not of expected type string`);
+    for (const [batch, reply] of [
+      [`[${uptime},1]`, noObject],
+      [`[{"method":"stop"},1]`, '403 '],
+      [`[1,{"method":"stop"}]`, noObject],
+      [`[${uptime},{"id":2}]`, noText('null')],
+      [`[${uptime},{"id":2,"method":["uptime"]}]`, noText('array')],
+      [`[${uptime},{"method":"stop","params":5}]`, '403 ']
+    ] as const)
+      expect(await text(alice, batch), batch).to.equal(reply);
+    expect(await text(alice, '[{"method":"uptime","params":5,"id":1}]')).to.match(/^200 .*"Params must be an array or object"/);
+    expect(await text(alice, '{"method":"stop","params":5,"id":1}')).to.match(/^400 .*"Params must be an array or object"/);
+    expect(await text(all, `[${uptime},1]`)).to.match(/^200 \[\{"result":\d+,.*"Invalid Request object"/);
+  });
+
   it('is nobody who is not in the list once there is one, whatever the body', async () => {
     const prefix = await newFolder();
     const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' }, prefix);
