@@ -86,6 +86,15 @@ describe('bcoin-rest reader', () => {
     });
   }
 
+  it('takes Bitcoin Core’s names of options, as a node does', async () => {
+    let said = '';
+    const err = (text: string): void => void (said += text);
+    const cores = ['--rpcthreads=8', '--rpcworkqueue=9', '--rpctimeout=5', '--rpcserialversion=0'];
+    const args = ['reader', '--rest-nats=nats://a', '--prefix=x', ...cores, '--max-outbound=1'];
+    expect(await runCommandLine(args, { out: err, err, now: () => new Date() })).to.equal(2);
+    expect(said).to.include('--maxoutbound is not an option of a reader');
+  });
+
   it('names the options of a port that it cannot use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
