@@ -84,11 +84,13 @@ export class RpcServer {
     try {
       const { options, unfinished, proxies } = this.#parts.serving;
       const address = proxies.clientOf(request) ?? '';
-      const grant = this.#wrongPasswords.areTooMany(address) ? 'later' : this.#parts.access.grant(request);
+      const { socket } = request;
+      const grant = this.#wrongPasswords.areTooMany(address, socket) ? 'later' : this.#parts.access.grant(request);
       if (typeof grant === 'string') {
         await this.#refuse(request, response, grant, address);
         return;
       }
+      this.#wrongPasswords.accept(address, socket);
       const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
       const parsed = parseCalls(body);
       const denial = denialOf(parsed, grant);
@@ -111,7 +113,7 @@ export class RpcServer {
   async #refuse(request: IncomingMessage, response: ServerResponse, refusal: keyof typeof REFUSALS, address: string): Promise<void> {
     const { logger, options, unfinished } = this.#parts.serving;
     if (refusal === 'wrong') logger.debug(`incorrect password attempt from ${address === '' ? 'a client that has gone' : address}`);
-    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address) : undefined;
+    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address, request.socket) : undefined;
     // Some clients read no reply before they have sent everything.
     await readBody(request, { ...options.limits, unfinished }).catch(passOverRefusal);
     await delayed;
