@@ -235,6 +235,11 @@ export type ChoiceOf<Name extends OptionName<'choice' | 'list'>> = Rows[Name]['k
 /** Without the leading `--`. */
 export const NAMES: readonly OptionName[] = OPTIONS.map(({ name }) => name);
 
+/** With Bitcoin Core's names for some of them. */
+export const ACCEPTED_NAMES: readonly string[] = OPTIONS.flatMap(({ name, alias }: OptionRow) =>
+  alias === undefined ? name : [name, alias]
+);
+
 const ROWS = Object.fromEntries(OPTIONS.map((row) => [row.name, row])) as Rows;
 
 export function optionOf<Name extends OptionName>(name: Name): Rows[Name] {

@@ -2,7 +2,7 @@
 
 import { packageVersion, RestPlugin, type ServiceHost } from '..';
 import { ReaderNode } from '../../lib/fleet/reader/reader-node';
-import { NAMES } from '../options/table';
+import { ACCEPTED_NAMES } from '../options/table';
 import { OptionError } from '../options/errors';
 import { flagOf } from '../options/names';
 import { readOptions, type RestOptions } from '../options/rest-options';
@@ -28,7 +28,7 @@ export class Reader {
   /** @throws OptionError */
   constructor(config: ReaderConfig, logger: HostNodeLogger) {
     const options = readOptions(config, 'reader') as RestOptions & { readonly reader: ReaderOptions }; // it is one
-    requireKnown(config, [...NAMES, ...OTHER_NAMES], `is not an option of a reader; beside those of --rest-… ${KNOWN}`);
+    requireKnown(config, [...ACCEPTED_NAMES, ...OTHER_NAMES], `is not an option of a reader; beside those of --rest-… ${KNOWN}`);
     const network = readNetwork(config);
     const places = placesOf(config);
     const { nats, staleMs, blockCacheBytes, forwardsCalls, togetherMs } = options.reader;

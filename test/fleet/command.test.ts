@@ -73,7 +73,7 @@ describe('bcoin-rest reader', () => {
     [['--rest-nats=nats://a', '--prefix=x', '--rest-nat=1'], '--rest-nat is not an option of the REST service; did you mean --rest-nats?'],
     [['--rest-nats=nats://a', '--prefix=x', '--api-key='], '--api-key must be a key, not nothing'],
     [['--rest-nats=nats://a', '--prefix=x', '--api-key'], '--api-key must be a key, not nothing'],
-    [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--maxoutbound is not an option of a reader'],
+    [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--max-outbound is not an option of a reader'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-auth'], '--rest-auth needs the node to have a key: set --api-key'],
     [['main'], "'main' is not an option: options begin with --"]
   ];
@@ -85,6 +85,15 @@ describe('bcoin-rest reader', () => {
       expect(said).to.include(sentence);
     });
   }
+
+  it('takes Bitcoin Core’s names of options, as a node does', async () => {
+    let said = '';
+    const err = (text: string): void => void (said += text);
+    const cores = ['--rpcthreads=8', '--rpcworkqueue=9', '--rpctimeout=5', '--rpcserialversion=0'];
+    const args = ['reader', '--rest-nats=nats://a', '--prefix=x', ...cores, '--max-outbound=1'];
+    expect(await runCommandLine(args, { out: err, err, now: () => new Date() })).to.equal(2);
+    expect(said).to.include('--max-outbound is not an option of a reader');
+  });
 
   it('names the options of a port that it cannot use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');

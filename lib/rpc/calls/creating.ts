@@ -223,7 +223,9 @@ function* outputsOf(
 function dataOf(value: unknown): Buffer {
   // Bitcoin Core reads any JSON value as a text (UniValue::getValStr).
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : value === true ? '1' : '';
-  if (text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
+  // Of larger numbers the last digits are not those that were written.
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value);
+  if (!isExact || text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
     throw invalidParameter(`Data must be hexadecimal string (not '${text}')`);
   return Buffer.from(text, 'hex');
 }
