@@ -255,7 +255,7 @@ describe('options for ZeroMQ', () => {
     expect((error as Error).message).to.equal('--rest-zmq-hashblock is for nodes, not for a reader of a fleet');
   });
 
-  it('stop the node when an address cannot be had', async () => {
+  it('stop the node when an address cannot be bound', async () => {
     const address = `tcp://127.0.0.1:${await freePort()}`;
     const sockets = new Sockets();
     await sockets.open([{ topic: 'hashtx', address, hwm: 1 }]);

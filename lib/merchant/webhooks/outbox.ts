@@ -8,7 +8,7 @@ import { objectOf, undamaged } from '../orders/record';
 import type { PaymentStorage } from '../orders/storage';
 
 export interface Message {
-  /** Of no other message, also of an order that was forgotten meanwhile: a receiver can tell one that comes twice. */
+  /** Unique, even after the order was forgotten: receivers recognize by it a message that comes twice. */
   readonly id: string;
   readonly createdAt: Date;
   readonly status: OrderStatus;

@@ -12,7 +12,7 @@ import type { Records } from '../../index/records/layout';
 export const SCRIPT_HASH_LENGTH = 10;
 
 const SHA256_LENGTH = 32;
-/** Txid and index. */
+/** Txid and index, as in a transaction. */
 const OUTPOINT_LENGTH = 36;
 
 /** Makes the hashes and hints of an index. */
