@@ -10,7 +10,7 @@ export interface PaymentOptions {
   readonly folder: string;
   /** The URL under which customers reach the node's HTTP server, without a slash at the end; by default the server's address. */
   readonly publicUrl: string | undefined;
-  /** Where orders may have shops told of changes. */
+  /** The origins at which shops may be notified of changes of their orders. */
   readonly notifyOrigins: readonly string[];
 }
 

@@ -150,7 +150,7 @@ export const OPTIONS = [
   rowsOf('payments', 'rest-payments')(
     'rest-payments-notify ORIGINS',
     TEXT,
-    'where orders may have shops told of changes: origins separated by commas',
+    'where shops may be notified of changes of their orders: origins separated by commas',
     RARE_OF_NODES
   ),
 

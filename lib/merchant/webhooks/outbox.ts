@@ -1,5 +1,5 @@
-// What the receiver of one order has still to be told: `<id>.webhooks.json` in the merchant's folder. A message is in the file before
-// it is sent, and until the receiver has taken it.
+// The messages that the receiver of one order has yet to take: `<id>.webhooks.json` in the merchant's folder. A message is in the file
+// before it is sent, and until the receiver has taken it.
 
 import { randomBytes } from 'node:crypto';
 import type { OrderStatus } from '../orders/progress';
