@@ -51,7 +51,7 @@ export class Metrics {
     this.#server.maxConnections = MOST_CONNECTIONS;
   }
 
-  /** @throws an error of the system when the port cannot be had */
+  /** @throws an error of the system when the port cannot be bound */
   async open(): Promise<void> {
     const { observed, endpoint, logger } = this.#parts;
     const blockTimes = this.#blockTimes;

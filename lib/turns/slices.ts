@@ -53,7 +53,7 @@ export class Slice {
   }
 }
 
-/** Runs work of the node's or an index' own, also under the lock of chain and pool: it does not wait for its turns behind the views of clients. */
+/** Runs work of the node or an index itself, also under the lock of chain and pool: it does not wait behind the views of clients. */
 export async function runAhead<T>(view: Generator<void, T>): Promise<T> {
   const slice = new Slice();
   for (;;) {

@@ -1,5 +1,5 @@
-// The order in which Bitcoin Core tells what happened: first all blocks that left the chain, then what this changed in the pool, then the blocks
-// that came (ActivateBestChainStep of Bitcoin Core, docs/zmq.md). bcoin changes its pool after each block.
+// The order in which Bitcoin Core publishes what happened: first all blocks that left the chain, then what this changed in the pool, then the
+// blocks that came (ActivateBestChainStep of Bitcoin Core, docs/zmq.md). bcoin changes its pool after each block.
 
 import { keyOf } from '../bitcoin/hash';
 import type { BlockPoint } from '../node/types/chain';
@@ -14,12 +14,12 @@ export type PoolMove =
 export interface BlockMove {
   readonly type: 'connect' | 'disconnect';
   readonly block: BlockPoint;
-  /** Whether its transactions are not told, nor that it is the tip while others follow. */
+  /** Whether its transactions are left out, and the message that it is the tip while others follow. */
   readonly isBrief: boolean;
 }
 
-/** What is told, one after the other; `tip` ends a step that has connected blocks. */
-export type Told = PoolMove | BlockMove | Tip;
+/** What is published, one after the other; `tip` ends a step that has connected blocks. */
+export type Published = PoolMove | BlockMove | Tip;
 
 export interface Tip extends Pick<BlockMove, 'block' | 'isBrief'> {
   readonly type: 'tip';
@@ -50,20 +50,22 @@ export class Step {
     if (isBack || (change.type === 'leave' && !change.isConfirmed)) this.#before = this.#changes.length;
   }
 
-  /** Numbers of the pool rise. What came back to the pool and was confirmed again was never told, and so is not told now. */
-  *inOrder(): Generator<Told, void> {
+  /**
+   * Numbers of the pool rise. What came back to the pool and was confirmed again is not published as entering, and neither as leaving.
+   */
+  *inOrder(): Generator<Published, void> {
     const confirmed = new Set(
       this.#changes.flatMap((change) => (change.type === 'leave' && change.isConfirmed ? [keyOf(change.txid)] : []))
     );
-    const told = (change: PoolMove): boolean =>
+    const isPublished = (change: PoolMove): boolean =>
       change.type === 'enter' ? !confirmed.has(keyOf(change.transaction.txid)) : !change.isConfirmed;
     const connect = this.#moves.findIndex(({ type }) => type === 'connect');
     const leading = connect < 0 ? this.#moves.length : connect;
     yield* this.#moves.slice(0, leading);
-    yield* this.#changes.slice(0, this.#before).filter(told);
+    yield* this.#changes.slice(0, this.#before).filter(isPublished);
     yield* this.#moves.slice(leading);
     const last = this.#moves.at(-1);
     if (last?.type === 'connect') yield { ...last, type: 'tip' };
-    yield* this.#changes.slice(this.#before).filter(told);
+    yield* this.#changes.slice(this.#before).filter(isPublished);
   }
 }

@@ -65,7 +65,7 @@ function readServerPlaces(
   name: 'rest-electrum-hosts' | 'rest-electrum-peers',
   schemes: readonly ServerPlace['scheme'][]
 ): readonly ServerPlace[] {
-  const what = `places as ssl://electrum.example:50002 (${schemes.join(', ')}), with commas between them, one of a kind for each host`;
+  const what = `places such as ssl://electrum.example:50002 (${schemes.join(', ')}), separated by commas, one of a kind for each host`;
   const text = read.text(name, what, (value) => parsePlaces(value, schemes) !== undefined);
   return text === '' ? [] : (parsePlaces(text, schemes) ?? []);
 }

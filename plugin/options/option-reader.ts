@@ -32,7 +32,7 @@ export class OptionReader {
 
   list<Name extends OptionName<'list'>>(name: Name): readonly ChoiceOf<Name>[] {
     const { choices } = optionOf(name).kind;
-    return this.#read(name, [], `some of ${choices.join(', ')}, with commas between them`, (value) => {
+    return this.#read(name, [], `some of ${choices.join(', ')}, separated by commas`, (value) => {
       const names = value.split(',').map((item) => choices.find((choice) => choice === item));
       return names.every((item) => item !== undefined) ? names : undefined;
     });

@@ -106,7 +106,7 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
 }
 
 function readNotifiers(read: OptionReader, topic: Topic): ZmqNotifier[] {
-  const what = 'addresses as tcp://127.0.0.1:28332 or ipc:///run/zmq, with commas between them';
+  const what = 'addresses such as tcp://127.0.0.1:28332 or ipc:///run/zmq, separated by commas';
   const text = read.text(`rest-zmq-${topic}`, what, (value) => value.split(',').every((part) => parseAddress(part) !== undefined));
   const hwm = read.integer(`rest-zmq-${topic}hwm`);
   return text.split(',').flatMap((part) => {
@@ -123,7 +123,7 @@ function readProfile(read: OptionReader): Profile {
 }
 
 function readProxies(read: OptionReader): readonly string[] {
-  const text = read.text('rest-trusted-proxies', 'addresses or networks as 10.0.0.0/8, with commas between them', (value) =>
+  const text = read.text('rest-trusted-proxies', 'addresses or networks such as 10.0.0.0/8, separated by commas', (value) =>
     areNetworks(value.split(','))
   );
   return text === '' ? [] : text.split(',');

@@ -61,9 +61,9 @@ describe('bcoin-rest reader', () => {
   }
 
   const refusals: readonly (readonly [options: readonly string[], sentence: string])[] = [
-    [['--prefix=x'], '--rest-nats is missing: where the servers of NATS are, as nats://a,b,c'],
+    [['--prefix=x'], '--rest-nats is missing: where the servers of NATS are, such as nats://a,b,c'],
     [['--rest-nats=nats://a'], "a reader needs --prefix: a folder of its own for its index, not a node's"],
-    [['--rest-nats=http://a', '--prefix=x'], '--rest-nats must be the addresses of servers, as nats://a:4222,b,c'],
+    [['--rest-nats=http://a', '--prefix=x'], '--rest-nats must be the addresses of servers, such as nats://a:4222,b,c'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-payments=y'], '--rest-payments is for nodes, not for a reader of a fleet'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-bootstrap=coins'], '--rest-bootstrap is for nodes, not for a reader of a fleet'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-pool=modern'], '--rest-pool is for nodes, not for a reader of a fleet'],

@@ -56,7 +56,7 @@ export function outspendRoutes(context: EsploraContext): Route[] {
       operation: {
         id: 'getOutspendsOfMany',
         summary: 'Which transactions spend the outputs of some transactions.',
-        parameters: [{ ...inQuery('txids', `Up to ${MOST_TXIDS} txids with commas between them.`, TEXT), isRequired: true }],
+        parameters: [{ ...inQuery('txids', `Up to ${MOST_TXIDS} txids separated by commas.`, TEXT), isRequired: true }],
         answer: json('A list for each txid; empty for an unknown one.', listOf(listOf(OUTSPEND))),
         errors: { 400: 'There are no txids, or too many.' }
       }
