@@ -7,7 +7,6 @@ import {
   INPUT,
   numberIn,
   OUTPUT,
-  PROPRIETARY,
   unsignedOf,
   fieldOf,
   type Psbt,
@@ -16,8 +15,8 @@ import {
   type PsbtMap,
   type PsbtOutput
 } from '../bitcoin/psbt/psbt';
-import { KEY_LENGTH, leavesIn, readBytes } from '../bitcoin/psbt/values';
-import { sortedFields, unknownFields } from '../bitcoin/psbt/write';
+import { leavesIn, readBytes } from '../bitcoin/psbt/values';
+import { sortedFields } from '../bitcoin/psbt/write';
 import { ByteReader } from '../bitcoin/reader';
 import { writeAsm, writeScriptSigAsm } from '../bitcoin/script';
 import { SIGHASH_NAMES } from '../bitcoin/signature-encoding';
@@ -27,6 +26,23 @@ import { unsignedBytes } from '../bitcoin/unsigned-transaction';
 import { described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
 import { COINS, COUNT, FLAG, HEX, NUMBER, TEXT, TXID } from '../describe/values';
 import { JsonWriter } from './json-writer';
+import {
+  hexOf,
+  LEAF_SCRIPTS,
+  leafScripts,
+  MEMBER,
+  PARTICIPANTS,
+  participantOf,
+  participantsOf,
+  PATH,
+  pathOf,
+  PROPRIETARIES,
+  proprietaryOf,
+  TAP_DERIVATIONS,
+  tapPathOf,
+  UNKNOWN,
+  unknownOf
+} from './psbt-fields';
 import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import { transactionSchema, writeTransaction } from './transaction';
 import type { ProfileFields } from './profile';
@@ -136,8 +152,6 @@ class FieldWriter {
     this.#writer.ascii('}');
   }
 }
-
-const hexOf = (bytes: Buffer): string => bytes.toString('hex');
 
 /** Gives the value of the output that it spends, if it is known. */
 function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style: JsonStyle): Generator<void, bigint | undefined> {
@@ -266,67 +280,9 @@ function asmOf(script: Buffer, { fields }: JsonStyle, hasSignatures: boolean): s
   return writer.toString();
 }
 
-/** A fingerprint, and numbers of which the highest bit says that they are hardened. */
-function pathOf(path: Buffer): { readonly master_fingerprint: string; readonly path: string } {
-  const steps = Array.from({ length: path.length / 4 - 1 }, (_, i) => path.readUInt32LE(4 + i * 4));
-  const shown = steps.map((step) => `/${step & 0x7fff_ffff}${step >= 0x8000_0000 ? 'h' : ''}`);
-  return { master_fingerprint: hexOf(path.subarray(0, 4)), path: `m${shown.join('')}` };
-}
-
-function tapPathOf({ key, value }: PsbtField): object {
-  const reader = new ByteReader(value);
-  const hashes: string[] = [];
-  for (let count = reader.compactSize(); count > 0; count--) hashes.push(hexOf(reader.bytes(32)));
-  return { pubkey: hexOf(key.subarray(1)), ...pathOf(reader.bytes(reader.remaining)), leaf_hashes: hashes };
-}
-
-/** `fields`: those of one leaf stand together. */
-function leafScripts(fields: readonly PsbtField[]): object[] {
-  const leaves = new Map<string, { script: string; leaf_ver: number; control_blocks: string[] }>();
-  for (const { key, value } of fields) {
-    const name = hexOf(value);
-    const leaf = leaves.get(name) ?? { script: hexOf(value.subarray(0, -1)), leaf_ver: value.at(-1) ?? 0, control_blocks: [] };
-    leaf.control_blocks.push(hexOf(key.subarray(1)));
-    leaves.set(name, leaf);
-  }
-  return [...leaves.values()];
-}
-
-function participantsOf({ key, value }: PsbtField): object {
-  const keys = Array.from({ length: value.length / KEY_LENGTH }, (_, i) => hexOf(value.subarray(i * KEY_LENGTH, (i + 1) * KEY_LENGTH)));
-  return { aggregate_pubkey: hexOf(key.subarray(1)), participant_pubkeys: keys };
-}
-
-function participantOf({ key }: PsbtField): object {
-  const leaf = key.subarray(1 + 2 * KEY_LENGTH);
-  return {
-    participant_pubkey: hexOf(key.subarray(1, 1 + KEY_LENGTH)),
-    aggregate_pubkey: hexOf(key.subarray(1 + KEY_LENGTH, 1 + 2 * KEY_LENGTH)),
-    ...(leaf.some((byte) => byte !== 0) && { leaf_hash: hexOf(leaf) })
-  };
-}
-
-function proprietaryOf(fields: PsbtMap, of: 'global' | 'input' | 'output'): object[] {
-  return sortedFields(fields, PROPRIETARY, of).map(({ key, value }) => {
-    const reader = new ByteReader(key, 1);
-    return { identifier: hexOf(readBytes(reader)), subtype: reader.compactSize(), key: hexOf(key), value: hexOf(value) };
-  });
-}
-
-const unknownOf = (fields: PsbtMap, of: 'global' | 'input' | 'output'): Record<string, string> =>
-  Object.fromEntries(unknownFields(fields, of).map(({ key, value }) => [hexOf(key), hexOf(value)]));
-
-const PATH = { master_fingerprint: { ...TEXT, pattern: '^[0-9a-f]{8}$' }, path: { ...TEXT, pattern: '^m(?:/\\d+h?)*$' } };
 const DERIVATIONS = described('Keys, with the way to them.', listOf(object({ pubkey: HEX, ...PATH })));
-const TAP_DERIVATIONS = described(
-  'Keys of taproot, with the way to them.',
-  listOf(object({ pubkey: HEX, ...PATH, leaf_hashes: listOf(HEX) }))
-);
-const PROPRIETARIES = described('Fields of others.', listOf(object({ identifier: HEX, subtype: COUNT, key: HEX, value: HEX })));
 const PREIMAGES = mapOf(HEX, HEX);
 const SCRIPT = object({ asm: TEXT, hex: HEX, type: TEXT });
-const PARTICIPANTS = listOf(object({ aggregate_pubkey: HEX, participant_pubkeys: listOf(HEX) }));
-const MEMBER = { participant_pubkey: HEX, aggregate_pubkey: HEX };
 
 /** What `psbtText` writes. */
 export function psbtSchema(fields: ProfileFields): Schema {
@@ -354,7 +310,7 @@ export function psbtSchema(fields: ProfileFields): Schema {
       height_locktime: COUNT,
       taproot_key_path_sig: HEX,
       taproot_script_path_sigs: listOf(object({ pubkey: HEX, leaf_hash: HEX, sig: HEX })),
-      taproot_scripts: listOf(object({ script: HEX, leaf_ver: COUNT, control_blocks: listOf(HEX) })),
+      taproot_scripts: LEAF_SCRIPTS,
       taproot_bip32_derivs: TAP_DERIVATIONS,
       taproot_internal_key: HEX,
       taproot_merkle_root: HEX,
@@ -362,7 +318,7 @@ export function psbtSchema(fields: ProfileFields): Schema {
       musig2_pubnonces: listOf(object({ ...MEMBER, pubnonce: HEX }, { leaf_hash: HEX })),
       musig2_partial_sigs: listOf(object({ ...MEMBER, partial_sig: HEX }, { leaf_hash: HEX })),
       proprietary: PROPRIETARIES,
-      unknown: PREIMAGES
+      unknown: UNKNOWN
     }
   );
   const output = object(
@@ -378,7 +334,7 @@ export function psbtSchema(fields: ProfileFields): Schema {
       taproot_bip32_derivs: TAP_DERIVATIONS,
       musig2_participant_pubkeys: PARTICIPANTS,
       proprietary: PROPRIETARIES,
-      unknown: PREIMAGES
+      unknown: UNKNOWN
     }
   );
   return named(
@@ -388,7 +344,7 @@ export function psbtSchema(fields: ProfileFields): Schema {
         global_xpubs: described('Extended keys, with the way to them.', listOf(object({ xpub: TEXT, ...PATH }))),
         psbt_version: { enum: [0, 2], description: 'Of the PSBT.' },
         proprietary: PROPRIETARIES,
-        unknown: described('What is not known, by key.', PREIMAGES),
+        unknown: described('What is not known, by key.', UNKNOWN),
         inputs: listOf(named('PsbtInput', input)),
         outputs: listOf(named('PsbtOutput', output))
       },

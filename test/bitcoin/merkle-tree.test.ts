@@ -103,20 +103,22 @@ describe('the tree over the txids of a block', () => {
     const tree = treeOver(37);
     const partial = tree.partial(3, 20);
     const all = Array.from({ length: tree.size }, (_, index) => tree.txid(index).toString('hex'));
-    fc.assert(
-      fc.property(fc.nat(partial.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
-        const changed = Buffer.from(partial);
-        changed[at] = (changed[at] as number) ^ change;
-        let proven: ProvenTxids | undefined;
-        try {
-          proven = runAtOnce(readPartialTree(new ByteReader(changed)));
-        } catch (error) {
-          expect(error).to.be.instanceOf(MalformedBytesError);
-        }
-        // A bit that says whether a leaf is meant is not part of the root: another leaf may be meant, or one less.
-        if (proven?.root.equals(tree.root) === true) expect(all).to.include.members(proven.txids.map((txid) => txid.toString('hex')));
-      })
-    );
+    let sameRoots = 0;
+    for (let bit = 0; bit < 8 * partial.length; bit++) {
+      const changed = Buffer.from(partial);
+      changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7));
+      let proven: ProvenTxids | undefined;
+      try {
+        proven = runAtOnce(readPartialTree(new ByteReader(changed)));
+      } catch (error) {
+        expect(error).to.be.instanceOf(MalformedBytesError);
+      }
+      if (proven?.root.equals(tree.root) !== true) continue;
+      sameRoots++;
+      expect(all).to.include.members(proven.txids.map((txid) => txid.toString('hex')));
+    }
+    // A bit that says whether a leaf is meant is not part of the root: another leaf may be meant, or one less.
+    expect(sameRoots).to.be.above(0);
   });
 
   it('is the txid alone if there is only one', () => {

@@ -215,6 +215,9 @@ describe('isSignatureEncoding', () => {
       expect(isSignatureEncoding(Buffer.from(`3044${R}${S}${kind}`, 'hex'))).to.equal(true);
     expect(isSignatureEncoding(Buffer.from('3006020101020101' + '01', 'hex'))).to.equal(true);
     expect(isSignatureEncoding(Buffer.from(`3045022100${'ff'.repeat(32)}${S}01`, 'hex'))).to.equal(true);
+    const longest = `022100${'ff'.repeat(32)}`;
+    expect(isSignatureEncoding(Buffer.from(`3046${longest}${longest}01`, 'hex'))).to.equal(true);
+    expect(isSignatureEncoding(Buffer.from(`3047${longest}02227f${'ff'.repeat(33)}01`, 'hex'))).to.equal(false);
   });
 
   it('takes nothing else', () => {

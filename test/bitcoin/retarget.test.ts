@@ -28,6 +28,8 @@ describe('the target of the next block', () => {
     const chain = (at: number): Buffer => header(1_000 + at, at % 7 === 0 ? 0x1d00_ffff : 0x1c05_a3f4);
     expect(nextBits('main', 100, 9_999_999, chain)).to.equal(0x1c05_a3f4);
     expect(nextBits('test', 100, 9_999_999, chain)).to.equal(0x1d00_ffff);
+    // Late is more than twenty minutes after the last block.
+    expect([2_299, 2_300].map((time) => nextBits('test', 100, time, chain))).to.deep.equal([0x1c05_a3f4, 0x1d00_ffff]);
     // The last block was a late one.
     expect(nextBits('test', 99, 1_100, chain)).to.equal(0x1c05_a3f4);
     expect(nextBits('regtest', RETARGET_BLOCKS, 0, () => header(5, 0x207f_ffff))).to.equal(0x207f_ffff);

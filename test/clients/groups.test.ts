@@ -146,6 +146,7 @@ describe('programs that speak to Bitcoin Core', () => {
   it("rust-bitcoincore-rest's declarations hold, with --rest-deprecated=bip125", async () => {
     expectFields(await getJson('chaininfo.json'), { ...CHAIN_STATE, mediantime: 'number', size_on_disk: 'number', pruned: 'boolean' });
     const entries = (await getJson('mempool/contents.json')) as Readonly<Record<string, unknown>>;
+    expect(entries).not.to.deep.equal({});
     for (const entry of Object.values(entries)) expectFields(entry, { time: 'number', fees: 'object', 'bip125-replaceable': 'boolean' });
     expect(await get(`blockfilterheaders/basic/5/${hash}.bin`)).to.have.length(5 * 32);
     await get(`blockfilter/basic/${hash}.bin`);

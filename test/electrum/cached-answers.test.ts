@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { merge } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ElectrumError } from '../../lib/electrum/errors';
@@ -8,11 +8,12 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { UnavailableError } from '../../lib/server/errors';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
-import { NotifyingNode } from '../support/notifying-node';
-import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { POOLS, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
+import { servedWalks } from '../support/served-walks';
 import { uncachedAnswers } from '../support/uncached-answers';
 import type { ElectrumClient, Protocol, Result } from '../../lib/electrum/method';
+import type { NotifyingNode } from '../support/notifying-node';
 
 const RUNS = 4 * testScale();
 const seed = testSeed();
@@ -52,19 +53,7 @@ const client = (
 ): ElectrumClient => ({ protocol, subscriptions, isGone: false, charge });
 
 describe('answers of the Electrum protocol that are cached', () => {
-  let walk: PoolWalk | undefined;
-  let all: NotifyingNode | undefined;
-
-  const beside = async (started: PoolWalk): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
-    walk = started;
-    return { walk: started, all: (all = await NotifyingNode.beside(started.host)) };
-  };
-  const close = async (): Promise<void> => {
-    await all?.close();
-    await walk?.close();
-    all = walk = undefined;
-  };
-  afterEach(close);
+  const open = servedWalks();
 
   /** Compares what is answered at once at this moment with what is made anew. */
   const comparedNow = (caller: MethodCaller, all: NotifyingNode): Promise<void>[] => {
@@ -98,8 +87,7 @@ describe('answers of the Electrum protocol that are cached', () => {
       let inMidst = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-          await close();
-          const { walk, all } = await beside(await start());
+          const { walk, all } = await open(start);
           const caller = new MethodCaller(all);
           const compared: Promise<void>[] = [];
           const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
@@ -126,7 +114,7 @@ describe('answers of the Electrum protocol that are cached', () => {
     }).timeout(120_000 * testScale());
 
   it('cost less than new ones, if they are proofs: hashes are charged for only when a tree is made', async () => {
-    const { walk, all } = await beside(await PoolWalk.start());
+    const { walk, all } = await open();
     const caller = new MethodCaller(all);
     const { height } = walk.host.chain.tip;
     for (const [method, values] of [
@@ -147,7 +135,7 @@ describe('answers of the Electrum protocol that are cached', () => {
   });
 
   it('are given in the turn in which they are asked for, if they are by script, until a block or the pool has to do with it', async () => {
-    const { walk, all } = await beside(await PoolWalk.start());
+    const { walk, all } = await open();
     const caller = new MethodCaller(all);
     const ask = (method: string): unknown => caller.table[method]?.answer([NAMES[0]], client(caller));
     const asked = METHODS.slice(0, 3);

@@ -172,6 +172,7 @@ describe('methods of Fulcrum and of drafts', () => {
     expect(await errorOf('blockchain.transaction.testmempoolaccept', [])).to.equal(between);
     expect(await errorOf('blockchain.transaction.testmempoolaccept', Array(26).fill('00'))).to.equal(between);
     expect(await errorOf('blockchain.transaction.testmempoolaccept', 'x')).to.equal('1 x should be a list');
-    expect(await errorOf('blockchain.transaction.testmempoolaccept', ['00'])).to.match(/^2 daemon error: .*TX decode failed/);
+    for (const hexes of [['00'], Array<string>(25).fill('00')])
+      expect(await errorOf('blockchain.transaction.testmempoolaccept', hexes)).to.match(/^2 daemon error: .*TX decode failed/);
   });
 });

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { activeChain } from '../support/regtest-chain';
-import { NotifyingNode } from '../support/notifying-node';
 import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
+import { servedWalks } from '../support/served-walks';
 import { ScriptModel } from '../support/script-model';
 import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import type { NotifyingNode } from '../support/notifying-node';
 
 const RUNS = 5 * testScale();
 const seed = testSeed();
@@ -93,24 +94,14 @@ async function statusesOf({ host, node }: PoolWalk): Promise<Map<string, string 
 }
 
 describe('notifications on random walks', () => {
-  let walk: PoolWalk | undefined;
-  let all: NotifyingNode | undefined;
-
-  const close = async (): Promise<void> => {
-    await all?.close();
-    await walk?.close();
-    all = walk = undefined;
-  };
-  afterEach(close);
+  const open = servedWalks();
 
   for (const { name, start, step } of POOLS)
     it(`end with the status of chain and pool, and tell nothing twice, also to new clients, with ${name} (TEST_SEED=${seed})`, async () => {
       let [tips, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
-          await close();
-          walk = await start();
-          all = await NotifyingNode.beside(walk.host);
+          const { walk, all } = await open(start);
           const clients = [new Client(all)];
           await clients[0]?.subscribe();
           for (const [one, isJoined] of steps) {

@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { NO_CLIENT } from '../../lib/turns/client';
 import { activeChain } from '../support/regtest-chain';
-import { NotifyingNode } from '../support/notifying-node';
 import { POOLS, PoolWalk, type Outpoint } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
+import { servedWalks } from '../support/served-walks';
 import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import type { NotifyingNode } from '../support/notifying-node';
 
 const RUNS = 4 * testScale();
 const seed = testSeed();
@@ -84,39 +85,29 @@ async function statusesOf({ host, node }: PoolWalk): Promise<(name: string) => S
 }
 
 describe('notifications about outpoints', () => {
-  let walk: PoolWalk | undefined;
-  let all: NotifyingNode | undefined;
-
-  const close = async (): Promise<void> => {
-    await all?.close();
-    await walk?.close();
-    all = walk = undefined;
-  };
-  afterEach(close);
+  const open = servedWalks();
 
   for (const { name, start, step } of POOLS)
     it(`end with what chain and pool say of each, and tell nothing twice, on random walks with ${name} (TEST_SEED=${seed})`, async () => {
       let [funded, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean(), fc.nat({ max: 3 })), { minLength: 15, maxLength: 30 }), async (steps) => {
-          await close();
-          const walked = (walk = await start());
-          const node = (all = await NotifyingNode.beside(walked.host));
-          const first = new Client(node);
-          await first.subscribe(walked.outpoints());
+          const { walk, all } = await open(start);
+          const first = new Client(all);
+          await first.subscribe(walk.outpoints());
           const clients = [first];
           for (const [one, isJoined, gap] of steps) {
             // Those of everything that was sent, one output that is not there, and a transaction that nobody has.
-            const known = walked.outpoints().filter((_, i) => i % (gap + 1) === 0);
+            const known = walk.outpoints().filter((_, i) => i % (gap + 1) === 0);
             const [last] = known.slice(-1);
             const asked = [
               ...known,
               ...(last === undefined ? [] : [{ txid: last.txid, index: 99 }]),
               { txid: Buffer.alloc(32, 7), index: 0 }
             ];
-            const stepping = walked.step(one);
+            const stepping = walk.step(one);
             if (isJoined) {
-              const client = new Client(node);
+              const client = new Client(all);
               // No client is answered while the chain moves back.
               await client.subscribe(asked).then(
                 () => {
@@ -127,8 +118,8 @@ describe('notifications about outpoints', () => {
               );
             }
             await stepping;
-            await node.untilNotified();
-            const statusOf = await statusesOf(walked);
+            await all.untilNotified();
+            const statusOf = await statusesOf(walk);
             for (const client of clients) {
               for (const [outpoint, status] of client.told) {
                 expect(status, outpoint).to.deep.equal(statusOf(outpoint));
@@ -150,8 +141,7 @@ describe('notifications about outpoints', () => {
     }).timeout(300_000 * testScale());
 
   it('tell what blocks alone have: an output, its spend, and that both are undone', async () => {
-    walk = await PoolWalk.start();
-    all = await NotifyingNode.beside(walk.host);
+    const { walk, all } = await open();
     const client = new Client(all);
     const [coin] = await walk.spendable();
     const funding = walk.made(coin === undefined ? [] : [coin], [0, 1], 5_000) ?? expect.fail('a transaction');
@@ -161,7 +151,7 @@ describe('notifications about outpoints', () => {
     await client.subscribe([outpoint, { txid: funding.hash(), index: 2 }]);
     const seen: Status[] = [];
     const look = async (): Promise<void> => {
-      await all?.untilNotified();
+      await all.untilNotified();
       expect(client.told.get(nameOf({ txid: funding.hash(), index: 2 }))).to.deep.equal({});
       seen.push(client.told.get(nameOf(outpoint)) ?? expect.fail('a status'));
     };
@@ -186,12 +176,11 @@ describe('notifications about outpoints', () => {
   }).timeout(60_000);
 
   it('tell that another branch has spent an output otherwise, also to the first subscriber of a process', async () => {
-    walk = await PoolWalk.start();
-    all = await NotifyingNode.beside(walk.host);
+    const { walk, all } = await open();
     const [outpoint] = await walk.spendable();
     if (outpoint === undefined) throw new Error('expected an output to spend');
     // What pays nothing does not come back into the pool.
-    const [spending, other] = [1, 2].map((pays) => walk?.made([outpoint], [pays], 0) ?? expect.fail('a transaction'));
+    const [spending, other] = [1, 2].map((pays) => walk.made([outpoint], [pays], 0) ?? expect.fail('a transaction'));
     if (spending === undefined || other === undefined) throw new Error('expected two transactions');
     const fork = walk.host.chain.tip;
     await walk.mineOnly([spending]);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { merge } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
@@ -8,12 +8,13 @@ import { esploraRoutes } from '../../lib/esplora/routes';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
 import { askInOneWrite } from '../support/http';
-import { NotifyingNode } from '../support/notifying-node';
 import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
 import { testScale, testSeed } from '../support/scale';
+import { servedWalks, type ServedWalk } from '../support/served-walks';
 import { uncachedAnswers } from '../support/uncached-answers';
 import type { Route } from '../../lib/esplora/endpoint';
+import type { NotifyingNode } from '../support/notifying-node';
 
 const RUNS = 4 * testScale();
 const seed = testSeed();
@@ -108,20 +109,13 @@ function questionsAbout(txids: readonly string[]): string[] {
 }
 
 describe('replies of Esplora’s interface that are cached', () => {
-  let walk: PoolWalk | undefined;
-  let all: NotifyingNode | undefined;
-
-  const beside = async (started: PoolWalk): Promise<{ readonly walk: PoolWalk; readonly all: NotifyingNode }> => {
-    walk = started;
-    started.host.config.inject({ 'rest-work-queue': WORK_QUEUE });
-    return { walk: started, all: (all = await NotifyingNode.beside(started.host)) };
-  };
-  const close = async (): Promise<void> => {
-    await all?.close();
-    await walk?.close();
-    all = walk = undefined;
-  };
-  afterEach(close);
+  const openWalk = servedWalks();
+  const open = (start = (): Promise<PoolWalk> => PoolWalk.start()): Promise<ServedWalk> =>
+    openWalk(async () => {
+      const walk = await start();
+      walk.host.config.inject({ 'rest-work-queue': WORK_QUEUE });
+      return walk;
+    });
 
   const replies = async ({ port }: NotifyingNode, questions: readonly string[]): Promise<string[]> => {
     const asked = await askInOneWrite(
@@ -160,8 +154,7 @@ describe('replies of Esplora’s interface that are cached', () => {
       let inMidst = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-          await close();
-          const { walk, all } = await beside(await start());
+          const { walk, all } = await open(start);
           const compared: Promise<void>[] = [];
           const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
             compared.push(...comparedNow(all));
@@ -189,7 +182,7 @@ describe('replies of Esplora’s interface that are cached', () => {
     }).timeout(120_000 * testScale());
 
   it('come from memory until a block or the pool has to do with the script', async () => {
-    const { walk, all } = await beside(await PoolWalk.start());
+    const { walk, all } = await open();
     const questions = OF_SCRIPT.map((path) => `/scripthash/${HASHES[0] ?? ''}${path}`);
     const areCached = (): boolean[] => questions.map((question) => cached(all, question) !== undefined);
     const [none, everything] = [questions.map(() => false), questions.map(() => true)];
@@ -213,7 +206,7 @@ describe('replies of Esplora’s interface that are cached', () => {
   });
 
   it('come from memory until their block is disconnected, however deep it was', async () => {
-    const { walk, all } = await beside(await PoolWalk.start());
+    const { walk, all } = await open();
     const txid = await walk.send((await walk.spendable()).slice(0, 1), [1], 5_000);
     await mine(walk.host, 15);
     await all.settle();

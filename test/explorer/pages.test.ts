@@ -17,7 +17,10 @@ describe('the explorer in a browser', function () {
   let pages: ExplorerPages;
 
   before(async function () {
-    if (!hasBrowser()) this.skip(); // chromium is not installed
+    if (!hasBrowser()) {
+      console.log('    skipped: chromium is not installed');
+      this.skip();
+    }
     const browser = await openBrowser();
     closing.push(() => browser.close());
     served = await openChainANode({ 'rest-explorer': true, 'rest-addresses': true });

@@ -58,11 +58,14 @@ describe('the hash of the coins of an index', function () {
   };
 
   it('is that of Bitcoin Core at 13 heights of chain A', async () => {
-    expect(recorded).to.have.length(13);
+    let compared = 0;
     for (const { height, raw } of chainAActiveBlocks()) {
       await writer.apply(raw);
-      if (recorded.some((each) => each.height === height)) expect(await hashNow(), `height ${height}`).to.deep.equal(recordedAt(height));
+      if (!recorded.some((each) => each.height === height)) continue;
+      expect(await hashNow(), `height ${height}`).to.deep.equal(recordedAt(height));
+      compared++;
     }
+    expect(compared).to.equal(13);
   });
 
   it('is that of an earlier block again after blocks were undone', async () => {

@@ -4,24 +4,16 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { MerchantService } from '../../lib/merchant/merchant-service';
 import { checkPaymentRequest, decodePaymentRequest, encodePayment, type PayableRequest } from '../../lib/payments';
-import { HttpApp } from '../../lib/server/app';
-import { Unfinished } from '../../lib/server/bounds/unfinished';
-import { Connections } from '../../lib/server/http/connections';
-import { Mount } from '../../lib/server/http/mount';
-import { WebFiles } from '../../lib/web/web-files';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
 import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
 import { FEE, PayingWallet, paymentOf } from '../support/paying-wallet';
 import { createRegtestNode, mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { basicAuth } from '../support/http';
+import { AUTHORIZATION, KEY, ServedMerchant } from './served-merchant';
 import type { AddressInfo } from 'node:net';
 
-const KEY = 'sesame';
 const SCRIPT = Buffer.from(`0014${'ab'.repeat(20)}`, 'hex');
 const AMOUNT = 150_000;
 
@@ -71,7 +63,7 @@ describe('a merchant that follows the chain', function () {
   async function created(script: Buffer = SCRIPT, more: Record<string, unknown> = {}): Promise<Order> {
     const response = await fetch(`${served.baseUrl}/pay`, {
       method: 'POST',
-      headers: { authorization: basicAuth(`x:${KEY}`) },
+      headers: { authorization: AUTHORIZATION },
       body: JSON.stringify({ outputs: [{ amount: AMOUNT, script: script.toString('hex') }], ...more })
     });
     const { id } = (await response.json()) as { id: string };
@@ -149,38 +141,14 @@ describe('a merchant that follows the chain', function () {
       const payments = join(folder, 'shop');
       await served.node.close();
       served = await openRestNode({ prefix: nodeFolder(), settings: { 'rest-warmup': 'indexed', 'api-key': KEY } });
-      const { rest } = served;
-      const log = new MemoryLog();
-      const service = new MerchantService({
-        host: rest.http,
-        node: rest.node,
-        index: rest,
-        ready$: rest.ready$,
-        folder: payments,
-        publicUrl: undefined,
-        notifyOrigins: [],
-        timeoutMs: 10_000,
-        unfinished: new Unfinished(),
-        requireReady: () => undefined,
-        version: '1.2.3',
-        logger: log,
-        files: new WebFiles(),
-        reviewMs: 20
-      });
-      const app = new HttpApp(log);
-      app.add(await service.open());
-      const { server } = rest.http;
-      const connections = new Connections(server, 10_000, 1_000);
-      const mount = new Mount({ server, takes: app.takes, handler: app.handle, connections, logger: log });
-      mount.open();
+      const merchant = await ServedMerchant.on(served, payments, { reviewMs: 20 });
       for (let time = 0; time < 3; time++) {
         await until(() => served.node.mempool.map.size === 1);
         await served.node.mempool.reset();
       }
       await untilState(id, ({ state }) => state === 'unconfirmed');
-      mount.close();
-      await service.close();
-      expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
+      await merchant.close();
+      expect(merchant.log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
     });
 
     it('accepts another payment when another transaction in the chain has spent the coins', async () => {
@@ -296,7 +264,7 @@ describe('a merchant that follows the chain', function () {
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
       expect(await stateOf(unspent)).to.deep.equal({ id: unspent, state: 'open' });
-      const list = await fetch(`${served.baseUrl}/pay`, { headers: { authorization: basicAuth(`x:${KEY}`) } });
+      const list = await fetch(`${served.baseUrl}/pay`, { headers: { authorization: AUTHORIZATION } });
       const { orders } = (await list.json()) as { orders: object[] };
       expect(orders).to.containSubset([
         { id: unspent, status: 'open' },

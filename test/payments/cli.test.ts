@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runPaymentsCommand } from '../../lib/payments/cli';
 import { decodePaymentDetails, decodePaymentRequest, encodePaymentDetails, encodePaymentRequest } from '../../lib/payments/messages';
+import { CapturedIo } from '../support/captured-io';
 import { newFolder } from '../support/folders';
 import { VALID_TIME, der, keyFile, pem, vector, vectorsFolder } from './vectors';
 
@@ -14,17 +15,9 @@ interface Result {
 }
 
 async function run(...args: string[]): Promise<Result> {
-  const written = { out: '', err: '' };
-  const code = await runPaymentsCommand(args, {
-    out: (text) => {
-      written.out += text;
-    },
-    err: (text) => {
-      written.err += text;
-    },
-    now: () => VALID_TIME
-  });
-  return { code, ...written };
+  const { out, err, said } = new CapturedIo();
+  const code = await runPaymentsCommand(args, { out, err, now: () => VALID_TIME });
+  return { code, ...said };
 }
 
 /** Runs a test with a folder. */

@@ -96,6 +96,7 @@ describe('identityOfPem', () => {
     expect(refusalOf({ ca: true })).to.equal('The key of "CN=shop.example" may not sign.');
     const shop = makeCertificate({ commonName: 'shop.example', issuer: root });
     expect(refusalOf({}, shop)).to.equal('"CN=shop.example" is not a certificate authority.');
+    expect(identityOfPem(keyText, chain + pem('root').repeat(6), VALID_TIME).certificates).to.have.length(8);
     expect(refusal(keyText, chain + pem('root').repeat(7))).to.equal('At most 8 certificates expected, 9 came.');
   });
 });

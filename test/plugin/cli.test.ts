@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runCommandLine } from '../../plugin/cli/run';
 import { OPTIONS, type OptionRow } from '../../plugin/options/table';
+import { CapturedIo } from '../support/captured-io';
 
 const project = resolve(__dirname, '../..');
 const program = resolve(project, 'dist/plugin/cli/main.js');
@@ -17,17 +18,9 @@ interface Result {
 }
 
 async function run(...args: string[]): Promise<Result> {
-  const written = { out: '', err: '' };
-  const status = await runCommandLine(args, {
-    out: (text) => {
-      written.out += text;
-    },
-    err: (text) => {
-      written.err += text;
-    },
-    now: () => new Date()
-  });
-  return { status, ...written };
+  const { out, err, said } = new CapturedIo();
+  const status = await runCommandLine(args, { out, err, now: () => new Date() });
+  return { status, ...said };
 }
 
 function runProgram(file: string, ...args: string[]): Result {

@@ -91,6 +91,20 @@ describe('the pool’s clusters', () => {
     expect(staged(1_000, 400, [])).to.equal(undefined);
   });
 
+  it('are not too long for any cluster when they come back from blocks: 64 transactions in a chain', () => {
+    const pool = new ClusteredPool();
+    for (let number = 0; number < LIMITS.mostInCluster; number++) pool.add(member(number), number === 0 ? [] : [key(number - 1)], []);
+    const cameBack = (parent: number): string | undefined => {
+      const staging = new Staging(pool);
+      staging.add(member(1_000), [key(parent)]);
+      return refusalOf(() => {
+        staging.checkAncestors();
+      });
+    };
+    expect(cameBack(LIMITS.mostInCluster - 2)).to.equal(undefined);
+    expect(cameBack(LIMITS.mostInCluster - 1)).to.equal('too-large-cluster');
+  });
+
   it('are looked at only as far as the limit, even if a transaction spends from hundreds of them', () => {
     const { pool, roots } = starsOf(500, LIMITS.mostInCluster);
     let looks = 0;
@@ -143,6 +157,7 @@ describe('a replacement', () => {
       })?.replace(/ [0-9a-f]{64}/, '');
     expect(pays(3_021)).to.equal(undefined);
     expect(pays(3_020)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.0000002 < 0.00000021');
+    expect(pays(3_000)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.00 < 0.00000021');
     expect(pays(2_999)).to.equal('insufficient fee, rejecting replacement, less fees than conflicting txs; 0.00002999 < 0.00003');
   });
 

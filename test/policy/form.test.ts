@@ -49,8 +49,12 @@ describe('the form of a transaction for the pool', () => {
     expect(form({ outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vout-empty']);
     expect(form({ outputs: [{ value: 1, script: Buffer.alloc(BLOCK_BYTES) }] })).to.deep.equal(['invalid', 'bad-txns-oversize']);
     expect(form({ outputs: [{ value: MAX_MONEY + 1, script: P2WPKH }] })).to.deep.equal(['invalid', 'bad-txns-vout-toolarge']);
-    const half = { value: MAX_MONEY / 2 + 1, script: P2WPKH };
-    expect(form({ outputs: [half, half] })).to.deep.equal(['invalid', 'bad-txns-txouttotal-toolarge']);
+    const half = { value: MAX_MONEY / 2, script: P2WPKH };
+    expect(form({ outputs: [half, { value: MAX_MONEY / 2 + 1, script: P2WPKH }] })).to.deep.equal([
+      'invalid',
+      'bad-txns-txouttotal-toolarge'
+    ]);
+    for (const outputs of [[{ value: MAX_MONEY, script: P2WPKH }], [half, half]]) expect(form({ outputs })).to.equal(undefined);
   });
 
   it('is standard: version, weight, unlocking scripts', () => {

@@ -44,10 +44,10 @@ describe('what a pool that was full asks for', () => {
       expect(floor.rate(fullness, START + 3 * hours * HOUR)).to.be.closeTo(1_000, 1e-6);
     });
 
-  it('is not below the incremental rate, and nothing once it would be half of that', () => {
+  it('is not below the incremental rate, and nothing once it would be less than half of that', () => {
     floor.evicted(0);
     floor.blockCame(START);
-    expect(floor.rate(1, START + 11 * HOUR)).to.equal(100);
+    expect(floor.rate(1, START + 12 * HOUR)).to.equal(100);
     expect(floor.rate(1, START + 13 * HOUR)).to.equal(0);
   });
 

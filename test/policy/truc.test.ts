@@ -82,6 +82,17 @@ describe('transactions of version 3', () => {
       );
   });
 
+  it('have 10,000 virtual bytes at most, and 1,000 if they spend from another one of the pool', () => {
+    const child = spending(parent);
+    const node = poolOf(parent);
+    const check = (own: Offered, size: number, ...parents: readonly Offered[]): string | undefined =>
+      refusalOf(() => checkTruc(memberOf(own, size), new Set(parents.map(node)), new Set()));
+    expect(check(child, 10_000)).to.equal(undefined);
+    expect(check(child, 10_001)).to.equal(`TRUC-violation, version=3 ${namesOf(child)} is too big: 10001 > 10000 virtual bytes`);
+    expect(check(child, 1_000, parent)).to.equal(undefined);
+    expect(check(child, 1_001, parent)).to.equal(`TRUC-violation, version=3 child ${namesOf(child)} is too big: 1001 > 1000 virtual bytes`);
+  });
+
   it('conflict with a sibling like any others', () => {
     const sibling = spending(parent);
     const node = poolOf(parent, sibling);

@@ -4,36 +4,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { afterEach, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 import { WrongPasswords } from '../../lib/rpc/server/wrong-passwords';
 import { isFleetWanted } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
-import type { TestFullNode } from '../support/bcoin';
-
-const KEY = { 'api-key': 'sesame' };
+import { calledNodes, KEY } from './called-nodes';
 
 describe('who may call', () => {
-  const nodes: TestFullNode[] = [];
-
-  async function open(settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<RestNode> {
-    const served = await openRestNode({ ...(prefix !== undefined && { prefix }), settings: { 'rest-core': 'modern', ...settings } });
-    nodes.push(served.node);
-    await untilReady(served);
-    return served;
-  }
-
-  afterEach(async () => {
-    for (const node of nodes.splice(0)) if (node.opened) await node.close();
-  });
-
-  const text = async (caller: RpcCaller, body: string): Promise<string> => {
-    const { status, body: bytes } = await caller.post(body);
-    return `${status} ${bytes.toString()}`;
-  };
+  const open = calledNodes();
 
   it('is everybody if the node requires no credentials', async () => {
     const { port } = await open();
@@ -85,11 +66,11 @@ describe('who may call', () => {
     const [ours, theirs] = ['{"method":"getblockcount","id":1}', '{"method":"listbanned","id":1}'];
     for (const credentials of ['alice:open:says me', cookie]) {
       const caller = new RpcCaller(port, basic(credentials));
-      expect(await text(caller, theirs)).to.equal('403 ');
-      expect(await text(caller, `[${ours},${theirs}]`)).to.equal('403 ');
+      expect(await caller.statusAndText(theirs)).to.equal('403 ');
+      expect(await caller.statusAndText(`[${ours},${theirs}]`)).to.equal('403 ');
       // A reader that passes calls on does not know which there are.
-      if (isFleetWanted) expect(await text(caller, '{"method":"nothing","id":1}')).to.equal('403 ');
-      else expect(await text(caller, '{"method":"nothing","id":1}')).to.match(/^404 .*"code":-32601/);
+      if (isFleetWanted) expect(await caller.statusAndText('{"method":"nothing","id":1}')).to.equal('403 ');
+      else expect(await caller.statusAndText('{"method":"nothing","id":1}')).to.match(/^404 .*"code":-32601/);
     }
     expect((await new RpcCaller(port, basic('any:sesame')).post(`[${ours},${theirs}]`)).status).to.equal(200);
     for (const headers of [
@@ -217,10 +198,10 @@ describe('who may call', () => {
       [`[${uptime},{"id":2,"method":["uptime"]}]`, noText('array')],
       [`[${uptime},{"method":"stop","params":5}]`, '403 ']
     ] as const)
-      expect(await text(alice, batch), batch).to.equal(reply);
-    expect(await text(alice, '[{"method":"uptime","params":5,"id":1}]')).to.match(/^200 .*"Params must be an array or object"/);
-    expect(await text(alice, '{"method":"stop","params":5,"id":1}')).to.match(/^400 .*"Params must be an array or object"/);
-    expect(await text(all, `[${uptime},1]`)).to.match(/^200 \[\{"result":\d+,.*"Invalid Request object"/);
+      expect(await alice.statusAndText(batch), batch).to.equal(reply);
+    expect(await alice.statusAndText('[{"method":"uptime","params":5,"id":1}]')).to.match(/^200 .*"Params must be an array or object"/);
+    expect(await alice.statusAndText('{"method":"stop","params":5,"id":1}')).to.match(/^400 .*"Params must be an array or object"/);
+    expect(await all.statusAndText(`[${uptime},1]`)).to.match(/^200 \[\{"result":\d+,.*"Invalid Request object"/);
   });
 
   it('is nobody who is not in the list once there is one, whatever the body', async () => {
@@ -231,7 +212,7 @@ describe('who may call', () => {
       (await new RpcCaller(port, basic(credentials)).post('{"method":"uptime","id":1}')).status;
     expect([await statusOf('alice:sesame seeds'), await statusOf(cookie), await statusOf('any:sesame')]).to.deep.equal([200, 403, 200]);
     for (const body of ['[]', '[1]', '{"id":1}', '{"method":"nothing"}'])
-      expect(await text(new RpcCaller(port, basic(cookie)), body)).to.equal('403 ');
+      expect(await new RpcCaller(port, basic(cookie)).statusAndText(body)).to.equal('403 ');
   });
 
   it('is who has the cookie, a new one at each start and none after the end; another process’s is left alone', async () => {

@@ -17,35 +17,16 @@ import { isFleetWanted, needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { openRegtestNode } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
+import { calledNodes, KEY } from './called-nodes';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Context } from 'mocha';
 import type { HeaderRecord } from '../../lib/index/types';
 import type { HttpServing } from '../../lib/server/serving';
 
-const MODERN = { 'rest-core': 'modern' };
-const KEY = { 'api-key': 'sesame' };
-
 describe('calls over HTTP', () => {
-  const nodes: TestFullNode[] = [];
-
-  async function open(settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<RestNode> {
-    const served = await openRestNode({ ...(prefix !== undefined && { prefix }), settings: { ...MODERN, ...settings } });
-    nodes.push(served.node);
-    if (!('rest-warmup' in settings)) await untilReady(served);
-    return served;
-  }
-
-  afterEach(async () => {
-    for (const node of nodes.splice(0)) if (node.opened) await node.close();
-  });
-
-  const text = async (caller: RpcCaller, body: string): Promise<string> => {
-    const { status, body: bytes } = await caller.post(body);
-    return `${status} ${bytes.toString()}`;
-  };
+  const open = calledNodes();
 
   it('are answered in the form of their version, with an HTTP error status in the older one', async () => {
     const { port } = await open();
@@ -76,7 +57,7 @@ describe('calls over HTTP', () => {
       ['{"jsonrpc":"2.0","id":3}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
       ['{"jsonrpc":"2.0"}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"}}\n']
     ];
-    for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+    for (const [body, reply] of replies) expect(await caller.statusAndText(body), body).to.equal(reply);
     const { headers } = await caller.post('{"method":"getblockcount"}');
     expect(headers).to.include({ 'content-type': 'application/json', 'content-length': '26' }).and.not.have.property('cache-control');
   });
@@ -105,7 +86,7 @@ describe('calls over HTTP', () => {
       ['[]', '200 []\n'],
       ['[1]', '200 [{"result":null,"error":{"code":-32600,"message":"Invalid Request object"},"id":null}]\n']
     ];
-    for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+    for (const [body, reply] of replies) expect(await caller.statusAndText(body), body).to.equal(reply);
   });
 
   it('give up the event loop between the calls of a long batch', async () => {
@@ -125,7 +106,9 @@ describe('calls over HTTP', () => {
   it('are refused in batches of more than 100,000 calls of any kind', async () => {
     const { port } = await open();
     const error = '{"code":-32600,"message":"Batch of more than 100000 calls"}';
-    expect(await text(new RpcCaller(port), `[${'1,'.repeat(100_000)}1]`)).to.equal(`400 {"result":null,"error":${error},"id":null}\n`);
+    expect(await new RpcCaller(port).statusAndText(`[${'1,'.repeat(100_000)}1]`)).to.equal(
+      `400 {"result":null,"error":${error},"id":null}\n`
+    );
   });
 
   it('of the node itself are answered in the same form, with parameters by name as well', async function () {
@@ -153,7 +136,7 @@ describe('calls over HTTP', () => {
       ],
       ['{"jsonrpc":"2.0","method":"nothing"}', '204 ']
     ];
-    for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+    for (const [body, reply] of replies) expect(await caller.statusAndText(body), body).to.equal(reply);
     const help = await caller.call<string>('help');
     expect(help)
       .to.match(/^getblock "blockhash" \( verbosity \)$/m)
@@ -163,7 +146,6 @@ describe('calls over HTTP', () => {
   it('at other paths, and all other requests, get the node’s replies to the byte', async function () {
     needsOwnServer(this);
     const [plain, { node: served, port }] = [await openRegtestNode({ settings: KEY }), await open(KEY)];
-    nodes.push(plain);
     const ports = [Number(new URL(`http://${addressOf(plain)}`).port), port];
     const key = basic('x:sesame');
     const post = (body: string, headers: Record<string, string> = key, path = '/'): RawRequest => ({
@@ -187,6 +169,7 @@ describe('calls over HTTP', () => {
       expect(ours).to.equal(theirs);
     }
     expect(served.opened).to.equal(true);
+    await plain.close();
   });
 
   it('are answered one after the other on one connection, by us or by the node', async () => {
@@ -210,8 +193,7 @@ describe('calls over HTTP', () => {
   it('are the node’s own in the older profile', async function () {
     needsOwnServer(this);
     const prefix = await newFolder();
-    const { node, port } = await openRestNode({ prefix });
-    nodes.push(node);
+    const { port } = await open({ 'rest-core': '0.17' }, prefix);
     expect(await new RpcCaller(port).failure('getzmqnotifications')).to.deep.equal({
       code: -32601,
       message: 'Method not found: getzmqnotifications.'

@@ -25,6 +25,18 @@ function pageOf(history: readonly RowTransaction[], beyond: Position | undefined
     .slice(0, limit);
 }
 
+/** Reads from two indexes of one chain: in memory each row has a record of its own, and on disk rows share records. */
+async function readBoth(model: ScriptModel, work: (one: ScriptSnapshot, other: ScriptSnapshot) => Promise<void>): Promise<void> {
+  const [single, grouped] = [await ScriptIndex.open(genesisHash), await ScriptIndex.open(genesisHash, { disk: true })];
+  try {
+    for (const index of [single, grouped]) await index.connect(model.blocks);
+    await grouped.group(33, 7);
+    await single.read((one) => grouped.read((other) => work(one, other)));
+  } finally {
+    await Promise.all([single.close(), grouped.close()]);
+  }
+}
+
 describe('a snapshot of the index by script', () => {
   for (const disk of [false, true])
     it(`answers as the model does, after every block connected and undone, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async function () {
@@ -61,63 +73,45 @@ describe('a snapshot of the index by script', () => {
     this.timeout(30_000);
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 7, numRuns: 1 });
     const model = new ScriptModel(madeChain(plans));
-    const [single, grouped] = [await ScriptIndex.open(genesisHash), await ScriptIndex.open(genesisHash, { disk: true })];
-    try {
-      for (const index of [single, grouped]) await index.connect(model.blocks);
-      await grouped.group(33, 7);
-      const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
-      const page = fc.record({ beyond: fc.option(position, { nil: undefined }), limit: fc.nat({ max: 70 }), ascending: fc.boolean() });
-      await single.read((one) =>
-        grouped.read((other) =>
-          fc.assert(
-            fc.asyncProperty(fc.constantFrom(...model.scripts), page, async (script, asked) => {
-              const expected = pageOf(model.history(script), asked.beyond, asked.limit, asked.ascending);
-              expect(await one.history(script, asked)).to.deep.equal(expected);
-              expect(await other.history(script, asked)).to.deep.equal(expected);
-            }),
-            { numRuns: 300 }
-          )
-        )
-      );
-    } finally {
-      await Promise.all([single.close(), grouped.close()]);
-    }
+    const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
+    const page = fc.record({ beyond: fc.option(position, { nil: undefined }), limit: fc.nat({ max: 70 }), ascending: fc.boolean() });
+    await readBoth(model, (one, other) =>
+      fc.assert(
+        fc.asyncProperty(fc.constantFrom(...model.scripts), page, async (script, asked) => {
+          const expected = pageOf(model.history(script), asked.beyond, asked.limit, asked.ascending);
+          expect(await one.history(script, asked)).to.deep.equal(expected);
+          expect(await other.history(script, asked)).to.deep.equal(expected);
+        }),
+        { numRuns: 300 }
+      )
+    );
   });
 
   it('says what the newest transactions changed for any scripts together, from any position on', async function () {
     this.timeout(30_000);
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 11, numRuns: 1 });
     const model = new ScriptModel(madeChain(plans));
-    const [single, grouped] = [await ScriptIndex.open(genesisHash), await ScriptIndex.open(genesisHash, { disk: true })];
-    try {
-      for (const index of [single, grouped]) await index.connect(model.blocks);
-      await grouped.group(33, 7);
-      const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
-      const asked = fc.record({
-        scripts: fc.subarray([...model.scripts, sha256(Buffer.from('nobody'))]),
-        beyond: fc.option(position, { nil: undefined }),
-        limit: fc.nat({ max: 70 })
-      });
-      await single.read((one) =>
-        grouped.read((other) =>
-          fc.assert(
-            fc.asyncProperty(asked, async ({ scripts, beyond, limit }) => {
-              const isBelow = ({ height, index }: Position): boolean =>
-                beyond === undefined || height < beyond.height || (height === beyond.height && index < beyond.index);
-              const expected = model
-                .changes(scripts)
-                .filter((change) => isBelow(change.position))
-                .slice(0, limit);
-              expect(await one.changes(scripts, { beyond, limit })).to.deep.equal(expected);
-              expect(await other.changes(scripts, { beyond, limit })).to.deep.equal(expected);
-            }),
-            { numRuns: 300 }
-          )
-        )
-      );
-    } finally {
-      await Promise.all([single.close(), grouped.close()]);
-    }
+    const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
+    const asked = fc.record({
+      scripts: fc.subarray([...model.scripts, sha256(Buffer.from('nobody'))]),
+      beyond: fc.option(position, { nil: undefined }),
+      limit: fc.nat({ max: 70 })
+    });
+    await readBoth(model, (one, other) =>
+      fc.assert(
+        fc.asyncProperty(asked, async ({ scripts, beyond, limit }) => {
+          const isBelow = ({ height, index }: Position): boolean =>
+            beyond === undefined || height < beyond.height || (height === beyond.height && index < beyond.index);
+          const expected = model
+            .changes(scripts)
+            .filter((change) => isBelow(change.position))
+            .slice(0, limit);
+          expect(await one.changes(scripts, { beyond, limit })).to.deep.equal(expected);
+          expect(await other.changes(scripts, { beyond, limit })).to.deep.equal(expected);
+        }),
+        { numRuns: 300 }
+      )
+    );
   });
 
   it('shows a txid that is in the chain twice only at its last position, and its coins once', async () => {

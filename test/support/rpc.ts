@@ -28,6 +28,12 @@ export class RpcCaller {
     return ask(this.port, { method: 'POST', path: '/', headers: this.headers, body: Buffer.from(body) });
   }
 
+  /** The status of the reply to any body, a space, and its text. */
+  async statusAndText(body: string): Promise<string> {
+    const { status, body: bytes } = await this.post(body);
+    return `${status} ${bytes.toString()}`;
+  }
+
   /** The unparsed text of a result. */
   async text(method: string, ...params: unknown[]): Promise<string> {
     const reply = await this.post(JSON.stringify({ method, params, id: 1 }));

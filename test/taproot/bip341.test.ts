@@ -39,6 +39,7 @@ describe('the vectors of BIP341', () => {
   });
 
   it('have the hashes that all signatures of a transaction share, and that each input signs', () => {
+    expect(bip341().keyPathSpending.flatMap(({ inputSpending }) => inputSpending)).to.have.length(7);
     for (const { given, intermediary, inputSpending, auxiliary } of bip341().keyPathSpending) {
       const spent = given.utxosSpent.map(({ scriptPubKey, amountSats }) => ({
         value: amountSats,

@@ -73,6 +73,15 @@ describe('Merchant', () => {
         expect((await merchant.create({ outputs: outputs.slice(1) })).id).to.have.length(32);
       })
     );
+
+    it(
+      'takes URLs of up to 2,000 characters',
+      inShop(async ({ merchant }) => {
+        const url = 'https://shop.example/'.padEnd(2_000, 'x');
+        expect((await merchant.create({ ...order, merchantUrl: url })).id).to.have.length(32);
+        expect((await rejection(merchant.create({ ...order, merchantUrl: `${url}x` }))).code).to.equal('malformed');
+      })
+    );
   });
 
   describe('accepting a Payment', () => {

@@ -112,6 +112,14 @@ describe('the list of orders', () => {
     })
   );
 
+  it(
+    'has pages of up to 100',
+    inShop(async (shop) => {
+      const ids = await created(shop, 2);
+      expect(idsOf(await list(shop, 'limit=100'))).to.deep.equal(ids);
+    })
+  );
+
   const bad: [query: string, message: RegExp][] = [
     ['state=open', /status, before, limit expected, each once, "state" came/],
     ['limit=1&limit=2', /each once/],

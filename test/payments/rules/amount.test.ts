@@ -11,6 +11,8 @@ describe('dustThreshold', () => {
     ['witness_v0_keyhash', `0014${'00'.repeat(20)}`, 294n],
     ['witness_v0_scripthash', `0020${'00'.repeat(32)}`, 330n],
     ['witness_v1', `5120${'00'.repeat(32)}`, 330n],
+    ['the longest witness program', `6028${'00'.repeat(40)}`, 354n],
+    ['one byte more', `6029${'00'.repeat(41)}`, 600n],
     ['pubkey', `21${'02'.repeat(33)}ac`, 576n],
     ['an output that nobody can spend', '6a0100', 0n],
     ['an output that nobody can spend for its size', '51'.repeat(10_001), 0n],
@@ -38,8 +40,12 @@ describe('coins as text', () => {
     expect(['.5', '1.', '00.10'].map(parseCoins)).to.deep.equal([50_000_000n, 100_000_000n, 10_000_000n]);
   });
 
+  it('are 21 million at most', () => {
+    expect(['21000000', '21000000.00000001'].map(parseCoins)).to.deep.equal([MAX_MONEY, undefined]);
+  });
+
   it('do not have any other form', () => {
-    for (const text of ['', '.', '..5', '1.5.', '-1', '1e3', '0.000000001', '21000000.00000001', '1,5', ' 1', '0x1']) {
+    for (const text of ['', '.', '..5', '1.5.', '-1', '1e3', '0.000000001', '1,5', ' 1', '0x1']) {
       expect(parseCoins(text), text).to.equal(undefined);
     }
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { encodePaymentDetails, type Output, type PaymentDetails, type PaymentRequest } from '../../../lib/payments/messages';
 import { MAX_MONEY } from '../../../lib/payments/rules/amount';
-import { checkPaymentRequest, type RequestConditions } from '../../../lib/payments/rules/request';
+import { checkAsked, checkPaymentRequest, type RequestConditions } from '../../../lib/payments/rules/request';
 import { codeOf, errorOf } from '../vectors';
 
 const script = Buffer.from(`0014${'00'.repeat(20)}`, 'hex');
@@ -66,6 +66,16 @@ describe('checkPaymentRequest', () => {
         checkPaymentRequest(request({ expires: 1_800_000_000n }), { ...conditions, time: new Date(1_800_000_000_999) })
       ).to.have.property('total');
       expect(codeOf(() => checkPaymentRequest(request({ expires: 1_799_999_999n }), conditions))).to.equal('expired');
+    });
+
+    it('that a merchant asks for is in seconds: it is in the year 5138 at the latest', () => {
+      const ask = (expires: bigint): void => {
+        checkAsked({ ...outputs(1_000n), expires }, conditions.time);
+      };
+      expect(() => {
+        ask(100_000_000_000n);
+      }).not.to.throw();
+      expect(codeOf(() => ask(100_000_000_001n))).to.equal('malformed');
     });
 
     it('may be further away than any clock', () => {

@@ -2,16 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { OptionError } from '../../plugin/options/errors';
-import { readOptions } from '../../plugin/options/rest-options';
-import { newFolder } from '../support/folders';
-import { createRegtestNode } from '../support/regtest-node';
-import type { HostConfig } from '../../lib/node/host';
-
-/** The configuration of a real node with these settings. */
-async function configOf(settings: Readonly<Record<string, unknown>>): Promise<HostConfig> {
-  return (await createRegtestNode({ settings })).config;
-}
+import { OptionError } from '../../../plugin/options/errors';
+import { readOptions } from '../../../plugin/options/rest-options';
+import { newFolder } from '../../support/folders';
+import { createRegtestNode } from '../../support/regtest-node';
+import { configOf, expectRefused } from './real-config';
 
 describe('options without a value', () => {
   it('are refused on the command line, where bcoin leaves them out', async () => {
@@ -85,9 +80,6 @@ describe('options without a value', () => {
       ['rest-electrum-donation', 'an address'],
       ['rest-feed-name', 'a name of 1 to 60 letters, digits and -._:']
     ] as const)
-      for (const value of ['true', true]) {
-        const config = await configOf({ ...settings, [name]: value });
-        expect(() => readOptions(config), name).to.throw(OptionError, `--${name} must be ${what}, not 'true'`);
-      }
+      for (const value of ['true', true]) await expectRefused({ ...settings, [name]: value }, `--${name} must be ${what}, not 'true'`);
   });
 });
