@@ -170,7 +170,8 @@ export class Session {
         this.#say();
       },
       connected: (isConnected) => {
-        this.contact = isConnected ? 'live' : 'lost';
+        // Without it changes are asked for: whether the node answers at all is seen then. What is between may let no WebSocket through.
+        this.contact = isConnected ? 'live' : this.contact === 'lost' ? 'lost' : 'asking';
         // What has happened before the connection was there, nobody tells.
         if (isConnected) this.trackedVersion++;
         else this.askNow();
