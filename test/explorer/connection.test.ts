@@ -8,7 +8,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { DroppingProxy } from '../support/dropping-proxy';
-import { ExplorerPages, type ApiBlock } from '../support/explorer-pages';
+import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/explorer-pages';
 import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
@@ -148,6 +148,24 @@ describe('an open page of the explorer', function () {
     await until(() => held.length === 1);
     await held.shift()?.continue();
     await page.waitForSelector('[data-field="state"]:has-text("1 confirmation")');
+    await page.context().close();
+  });
+
+  it('has the transactions of an address each once, also those that new ones move down the list', async () => {
+    const [ring, { node }] = [bcoin.KeyRing.generate(), served];
+    await mine(node, 40, undefined, ring.getAddress());
+    const { page } = await opened(served.port);
+    const pages = new ExplorerPages(page, served.port);
+    await pages.open(`/address/${addressOf(ring)}`, '.contact.live');
+    await page.getByRole('button', { name: /^Load 15 more/ }).click();
+    await until(async () => (await page.locator('article[data-txid]').count()) === 40);
+    await mine(node, 3, undefined, ring.getAddress());
+    await until(async () => (await page.locator('article[data-txid]').count()) === 43);
+    const newest = await pages.api<ApiTransaction[]>(`/address/${addressOf(ring)}/txs`);
+    const older = await pages.api<ApiTransaction[]>(`/address/${addressOf(ring)}/txs/chain/${newest.at(-1)?.txid ?? ''}`);
+    expect(await page.evaluate("[...document.querySelectorAll('article[data-txid]')].map((one) => one.dataset.txid)")).to.deep.equal(
+      [...newest, ...older].map(({ txid }) => txid)
+    );
     await page.context().close();
   });
 });
