@@ -92,6 +92,7 @@ describe('an open page of the explorer', function () {
       await until(async () => (await ofAddress.page.locator('article[data-txid]').count()) === 2);
       await ofTransaction.page.waitForSelector('[data-field="state"]:has-text("confirmation")');
       await ofBlock.page.waitForSelector('.note:has-text("no longer in the chain")');
+      expect(await ofBlock.page.locator('[data-field="confirmations"]').innerText()).to.equal('none');
 
       await Promise.all(all.map((page) => page.waitForSelector('.contact.live')));
       await pay(payee);

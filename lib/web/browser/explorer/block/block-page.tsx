@@ -11,7 +11,7 @@ import { sizeText } from '../state/sizes';
 import { TransactionCard } from '../transaction/transaction-card';
 import { TransactionList } from '../transaction/transaction-list';
 import { Pager } from './pager';
-import type { Block } from '../data/types';
+import type { Block, Place } from '../data/types';
 
 const MOST_WEIGHT = 4_000_000;
 
@@ -34,21 +34,25 @@ export function BlockPage({ hash, page }: { readonly hash: string; readonly page
         </>
       }
     >
-      {(value) => (
-        <>
-          <Head block={value} />
-          <Facts block={value} />
-          <Transactions block={value} page={page} />
-        </>
-      )}
+      {(value) => <Known block={value} page={page} />}
     </Answer>
   );
 }
 
-function Head({ block }: { readonly block: Block }) {
+function Known({ block, page }: { readonly block: Block; readonly page: number }) {
   const source = useSource();
   const { chainVersion } = useSession();
   const place = useLoaded(`place ${block.hash}`, chainVersion, () => source.placeOf(block)).value;
+  return (
+    <>
+      <Head block={block} place={place} />
+      <Facts block={block} isInChain={place?.isInChain !== false} />
+      <Transactions block={block} page={page} />
+    </>
+  );
+}
+
+function Head({ block, place }: { readonly block: Block; readonly place: Place | undefined }) {
   return (
     <>
       <div class="block-head">
@@ -80,7 +84,7 @@ function Head({ block }: { readonly block: Block }) {
   );
 }
 
-function Facts({ block }: { readonly block: Block }) {
+function Facts({ block, isInChain }: { readonly block: Block; readonly isInChain: boolean }) {
   const { tip } = useSession();
   const { time, transactions, size, weight, difficulty, nonce, bits, version, merkleRoot, height, medianTime } = block;
   return (
@@ -90,7 +94,7 @@ function Facts({ block }: { readonly block: Block }) {
       </Fact>
       {tip !== undefined && (
         <Fact term="Confirmations">
-          <span data-field="confirmations">{grouped(Math.max(0, tip.height - height + 1))}</span>
+          <span data-field="confirmations">{isInChain ? grouped(Math.max(0, tip.height - height + 1)) : 'none'}</span>
         </Fact>
       )}
       <Fact term="Transactions">

@@ -12,6 +12,7 @@ import type {
   Fees,
   Input,
   Output,
+  Place,
   Pool,
   PoolTransaction,
   Spend,
@@ -121,7 +122,7 @@ export class EsploraSource implements Source, ScriptSource {
     return this.#client.text(`${this.#path}/block-height/${height}`);
   }
 
-  async placeOf({ hash }: Block): Promise<{ readonly isInChain: boolean; readonly next: string | undefined }> {
+  async placeOf({ hash }: Block): Promise<Place> {
     const status = await this.#json<{ in_best_chain: boolean; next_best: string | null }>(`/block/${hash}/status`);
     return { isInChain: status.in_best_chain, next: status.next_best ?? undefined };
   }

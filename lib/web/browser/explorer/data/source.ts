@@ -1,6 +1,6 @@
 // What the pages ask for. Esplora's API has all of it, Bitcoin Core's REST interface a part.
 
-import type { Block, Coin, Fees, Pool, PoolTransaction, Spend, Subject, SubjectStats, Tip, Transaction } from './types';
+import type { Block, Coin, Fees, Place, Pool, PoolTransaction, Spend, Subject, SubjectStats, Tip, Transaction } from './types';
 
 /** Transactions in a page of a block or of a history. */
 export const PAGE = 25;
@@ -13,8 +13,7 @@ export interface Source {
   block(hash: string): Promise<Block>;
   /** @throws NotFoundError */
   hashAt(height: number): Promise<string>;
-  /** Whether the block is in the active chain, and the block above it. */
-  placeOf(block: Block): Promise<{ readonly isInChain: boolean; readonly next: string | undefined }>;
+  placeOf(block: Block): Promise<Place>;
   /** A page of a block's transactions from a multiple of 25 on. */
   transactionsOf(block: Block, start: number): Promise<readonly Transaction[]>;
   /** @throws NotFoundError */

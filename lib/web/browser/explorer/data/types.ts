@@ -19,6 +19,12 @@ export interface Block {
   readonly weight: number | undefined;
 }
 
+/** Whether a block is in the active chain, and the block above it. */
+export interface Place {
+  readonly isInChain: boolean;
+  readonly next: string | undefined;
+}
+
 export interface Output {
   readonly value: Sats;
   /** Hex. */
