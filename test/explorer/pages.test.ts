@@ -7,18 +7,20 @@ import { openChainANode } from '../support/chain-a-node';
 import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/explorer-pages';
 import { mine } from '../support/regtest-node';
 import type { RestNode } from '../support/rest-node';
+import type { Browser } from 'playwright-core';
 
 // What takes longer is in test/clients/programs/explorer.test.ts.
 describe('the explorer in a browser', function () {
   this.timeout(30_000);
   const closing: (() => Promise<unknown>)[] = [];
+  let browser: Browser;
   let served: RestNode;
   let watched: WatchedPage;
   let pages: ExplorerPages;
 
   before(async function () {
     if (!hasBrowser()) this.skip(); // chromium is not installed
-    const browser = await openBrowser();
+    browser = await openBrowser();
     closing.push(() => browser.close());
     served = await openChainANode({ 'rest-explorer': true, 'rest-addresses': true });
     closing.push(() => served.node.close());
@@ -63,6 +65,59 @@ describe('the explorer in a browser', function () {
     await page.waitForSelector('.hints:has-text("this has 62")');
     await page.goBack();
     await page.waitForSelector('h1:has-text("Block 100")');
+  });
+
+  it('looks for what a link has in the place of a hash or an address, and asks nothing with it as it is', async () => {
+    const { page, asked } = watched;
+    for (const path of ['/block/100', '/tx/100', '/address/100']) {
+      await page.goto(`/explorer${path}`);
+      await page.waitForSelector('h1:has-text("Block 100")');
+    }
+    for (const path of ['/tx/..%2F..%2Frest%2Fchaininfo.json', '/address/Send%20all%20to', '/block/%E2%80%AEabc']) {
+      asked.length = 0;
+      await page.goto(`/explorer${path}`);
+      await page.waitForSelector('.hints');
+      expect(asked.filter((each) => /chaininfo|Send|abc/.test(each) && !each.startsWith('/explorer/'))).to.deep.equal([]);
+      expect(await page.title()).to.equal('Search · Explorer');
+    }
+  });
+
+  it('copies where browsers offer no clipboard, and leaves the focus where it was', async () => {
+    const { page } = await watchedPage(browser, served.baseUrl);
+    // As over http from another machine.
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.goto('/explorer');
+    const button = page.getByRole('button', { name: 'Copy the hash of the newest block' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.copy.copied');
+    expect(await page.evaluate<string>('document.activeElement.title')).to.equal('Copy the hash of the newest block');
+    await page.getByRole('searchbox').focus();
+    await page.keyboard.press('Control+V');
+    const [tip] = await pages.api<ApiBlock[]>('/blocks');
+    expect(await page.getByRole('searchbox').inputValue()).to.equal(tip?.id);
+    await page.context().close();
+  });
+
+  it('says that a part of it could not be loaded, and loads it when asked', async () => {
+    const { page } = await watchedPage(browser, served.baseUrl);
+    await page.goto('/explorer');
+    await page.waitForSelector('[data-field="tip"]');
+    await page.route('**/explorer/assets/*', (route) => route.abort());
+    await page.getByRole('searchbox').fill('100');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role="alert"]:has-text("could not be loaded")');
+    await page.unroute('**/explorer/assets/*');
+    await page.getByRole('button', { name: 'Load it again' }).click();
+    await page.waitForSelector('h1:has-text("Block 100")');
+    await page.context().close();
+  });
+
+  it('says without scripts that it needs them, and does not say that it is loading', async () => {
+    const { page } = await watchedPage(browser, served.baseUrl, { javaScriptEnabled: false });
+    await page.goto('/explorer/pool');
+    expect(await page.locator('main').innerText()).to.equal('This page draws itself with JavaScript. Programs ask /rest and /api.');
+    await page.context().close();
   });
 
   it('has asked nobody but the node, and written nothing to the console', () => {
