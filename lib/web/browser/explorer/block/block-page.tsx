@@ -1,3 +1,4 @@
+import { Amount } from '../../parts/amount';
 import { grouped } from '../../parts/amounts';
 import { Hash } from '../../parts/hash';
 import { Time } from '../../parts/time';
@@ -86,6 +87,8 @@ function Head({ block, place }: { readonly block: Block; readonly place: Place |
 
 function Facts({ block, isInChain }: { readonly block: Block; readonly isInChain: boolean }) {
   const { tip } = useSession();
+  const { scripts } = useSource();
+  const fees = useLoaded(`fees ${block.hash}`, 0, () => scripts?.feesOf(block) ?? Promise.resolve(undefined)).value;
   const { time, transactions, size, weight, difficulty, nonce, bits, version, merkleRoot, height, medianTime } = block;
   return (
     <dl class="card facts">
@@ -107,6 +110,25 @@ function Facts({ block, isInChain }: { readonly block: Block; readonly isInChain
             <span data-field="weight">{grouped(weight)}</span>{' '}
             <span class="quiet">{((weight / MOST_WEIGHT) * 100).toFixed(1)} % of the most</span>
           </Fact>
+        </>
+      )}
+      {fees !== undefined && (
+        <>
+          <Fact term="Reward">
+            <span data-field="reward">
+              <Amount sats={fees.reward} />
+            </span>
+          </Fact>
+          {transactions > 1 && (
+            <Fact term="Fees">
+              <span data-field="fees">
+                <Amount sats={fees.fees} />
+              </span>{' '}
+              <span class="quiet">
+                {fees.lowest.toFixed(2)} to {fees.highest.toFixed(2)} sat/vB
+              </span>
+            </Fact>
+          )}
         </>
       )}
       <Fact term="Difficulty">{difficultyText(difficulty)}</Fact>

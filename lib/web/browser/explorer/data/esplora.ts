@@ -5,8 +5,10 @@ import { bandsOf } from '../pool/bands';
 import { pooledTransactions } from './pooled';
 import type { Client } from './client';
 import type { ScriptSource, Source } from './source';
+import { vsizeOf } from './types';
 import type {
   Block,
+  BlockFees,
   Coin,
   Confirmation,
   Fees,
@@ -14,6 +16,7 @@ import type {
   Output,
   Place,
   Pool,
+  PoolPlace,
   PoolTransaction,
   Spend,
   Subject,
@@ -85,6 +88,19 @@ interface ApiSums {
   readonly spent_txo_count: number;
   readonly spent_txo_sum: number | string;
   readonly tx_count: number;
+}
+
+interface ApiRelative {
+  readonly txid: string;
+  readonly fee: number | string;
+  readonly weight: number;
+}
+
+/** Of a transaction that the pool does not have: no rate. */
+export interface ApiRelatives {
+  readonly ancestors: readonly ApiRelative[];
+  readonly descendants?: readonly ApiRelative[];
+  readonly effectiveFeePerVsize?: number;
 }
 
 /** A pool with more transactions is shown by its histogram, which is shorter. */
@@ -192,6 +208,23 @@ export class EsploraSource implements Source, ScriptSource {
     return this.#json('/v1/fees/precise');
   }
 
+  async feesOf({ hash }: Block): Promise<BlockFees> {
+    const { extras } = await this.#json<{
+      extras: { totalFees: number | string; reward: number | string; feeRange: readonly number[] };
+    }>(`/v1/block/${hash}`);
+    const { totalFees, reward, feeRange } = extras;
+    return { fees: satsOf(totalFees), reward: satsOf(reward), lowest: feeRange[0] ?? 0, highest: feeRange.at(-1) ?? 0 };
+  }
+
+  async placeInPool(txid: string): Promise<PoolPlace | undefined> {
+    return poolPlaceOf(await this.#json(`/v1/cpfp/${txid}`));
+  }
+
+  async enteredAt(txid: string): Promise<number | undefined> {
+    const [time = 0] = await this.#json<number[]>(`/v1/transaction-times?txId[]=${txid}`);
+    return time === 0 ? undefined : time;
+  }
+
   async recent(): Promise<readonly PoolTransaction[]> {
     const list = await this.#json<{ txid: string; fee: number | string; vsize: number; value: number | string }[]>('/mempool/recent');
     return list.map(({ txid, fee, vsize, value }) => ({ txid, fee: satsOf(fee), vsize, value: satsOf(value) }));
@@ -223,6 +256,16 @@ export function blockOf(block: ApiBlock): Block {
     size,
     weight
   };
+}
+
+/** `blocksBefore`: where that is known. */
+export function poolPlaceOf(
+  { ancestors, descendants = [], effectiveFeePerVsize: rate }: ApiRelatives,
+  blocksBefore?: number
+): PoolPlace | undefined {
+  if (rate === undefined) return undefined;
+  const others = [...ancestors, ...descendants].map(({ txid, fee, weight }) => ({ txid, fee: satsOf(fee), vsize: vsizeOf(weight) }));
+  return { rate, others, blocksBefore };
 }
 
 function transactionOf({ txid, version, locktime, vin, vout, size, weight, fee, status }: ApiTransaction): Transaction {

@@ -1,6 +1,20 @@
 // What the pages ask for. Esplora's API has all of it, Bitcoin Core's REST interface a part.
 
-import type { Block, Coin, Fees, Place, Pool, PoolTransaction, Spend, Subject, SubjectStats, Tip, Transaction } from './types';
+import type {
+  Block,
+  BlockFees,
+  Coin,
+  Fees,
+  Place,
+  Pool,
+  PoolPlace,
+  PoolTransaction,
+  Spend,
+  Subject,
+  SubjectStats,
+  Tip,
+  Transaction
+} from './types';
 
 /** Transactions in a page of a block or of a history. */
 export const PAGE = 25;
@@ -36,6 +50,12 @@ export interface ScriptSource {
   /** @throws RefusedError for too many */
   coins(subject: Subject): Promise<readonly Coin[]>;
   fees(): Promise<Fees>;
+  /** @throws NotFoundError */
+  feesOf(block: Block): Promise<BlockFees>;
+  /** Undefined for a transaction that the pool does not have. */
+  placeInPool(txid: string): Promise<PoolPlace | undefined>;
+  /** When a transaction entered the pool; undefined if the pool does not have it. */
+  enteredAt(txid: string): Promise<number | undefined>;
   /** The transactions that entered the pool last. */
   recent(): Promise<readonly PoolTransaction[]>;
 }

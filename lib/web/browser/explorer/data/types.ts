@@ -122,6 +122,26 @@ export interface PoolTransaction {
   readonly value: Sats;
 }
 
+/** Where a transaction of the pool stands among the others. */
+export interface PoolPlace {
+  /** sat/vB, of all with which a miner takes it. */
+  readonly rate: number;
+  /** The others of these. */
+  readonly others: readonly { readonly txid: string; readonly fee: Sats; readonly vsize: number }[];
+  /** Blocks before the one that would have it; undefined: not known. */
+  readonly blocksBefore: number | undefined;
+}
+
+/** What the transactions of a block pay. */
+export interface BlockFees {
+  readonly fees: Sats;
+  /** With the new coins. */
+  readonly reward: Sats;
+  /** sat/vB. */
+  readonly lowest: number;
+  readonly highest: number;
+}
+
 /** sat/vB. */
 export interface Fees {
   readonly fastestFee: number;
