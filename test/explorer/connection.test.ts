@@ -152,6 +152,21 @@ describe('an open page of the explorer', function () {
     await page.context().close();
   });
 
+  it('shows no pages of proxies in the place of answers, and tries again', async () => {
+    const { page } = await opened(served.port);
+    const [body, contentType] = ['<html><h1>from a proxy</h1></html>', 'text/html'];
+    const paid = await pay(bcoin.KeyRing.generate());
+    for (const status of [502, 429]) {
+      await page.route('**/api/tx/*', (route) => route.fulfill({ status, contentType, body }));
+      await page.goto(`/explorer/tx/${toDisplayHex(paid.hash())}`);
+      await page.waitForSelector('main .note.bad:has-text("Trying again")');
+      expect(await page.locator('main').innerText()).not.to.include('proxy');
+      await page.unroute('**/api/tx/*');
+      await page.waitForSelector('[data-field="state"]');
+    }
+    await page.context().close();
+  });
+
   it('has the transactions of an address each once, also those that new ones move down the list', async () => {
     const [ring, { node }] = [bcoin.KeyRing.generate(), served];
     await mine(node, 40, undefined, ring.getAddress());
