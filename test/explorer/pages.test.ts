@@ -5,7 +5,9 @@ import { bcoin } from '../support/bcoin';
 import { chainAPool } from '../support/chain-a';
 import { openChainANode } from '../support/chain-a-node';
 import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/explorer-pages';
+import { ask } from '../support/http';
 import { mine } from '../support/regtest-node';
+import { until } from '../support/until';
 import type { RestNode } from '../support/rest-node';
 import type { Browser } from 'playwright-core';
 
@@ -22,7 +24,7 @@ describe('the explorer in a browser', function () {
     if (!hasBrowser()) this.skip(); // chromium is not installed
     browser = await openBrowser();
     closing.push(() => browser.close());
-    served = await openChainANode({ 'rest-explorer': true, 'rest-addresses': true });
+    served = await openChainANode({ 'rest-explorer': true, 'rest-addresses': true, 'rest-addresses-search': true });
     closing.push(() => served.node.close());
     for (const raw of chainAPool().slice(0, 5)) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
     watched = await watchedPage(browser, served.baseUrl);
@@ -31,6 +33,11 @@ describe('the explorer in a browser', function () {
   after(async () => {
     for (const close of closing) await close();
   });
+
+  async function search(text: string): Promise<void> {
+    await watched.page.getByRole('searchbox').fill(text);
+    await watched.page.keyboard.press('Enter');
+  }
 
   it('shows the newest blocks, the pool and the fees as the API has them', () => pages.expectHome());
 
@@ -55,10 +62,6 @@ describe('the explorer in a browser', function () {
 
   it('finds a height, and says what a text could have been that is nothing', async () => {
     const { page } = watched;
-    const search = async (text: string): Promise<void> => {
-      await page.getByRole('searchbox').fill(text);
-      await page.keyboard.press('Enter');
-    };
     await search('100');
     await page.waitForSelector('h1:has-text("Block 100")');
     await search('ab'.repeat(31));
@@ -67,13 +70,29 @@ describe('the explorer in a browser', function () {
     await page.waitForSelector('h1:has-text("Block 100")');
   });
 
+  it('finds addresses by how they begin, where the node keeps a list of them, and asks for no secret', async () => {
+    const { page, asked } = watched;
+    await until(async () => (await ask(served.port, { path: '/api/address-prefix/rb1q' })).status === 200);
+    const [address = ''] = await pages.api<string[]>('/address-prefix/rb1q');
+    await page.goto('/explorer');
+    for (const length of [8, address.length - 2]) {
+      await search(address.slice(0, length));
+      await page.locator('.hints a', { hasText: address }).click();
+      await page.waitForSelector('h1:has-text("Address")');
+    }
+    asked.length = 0;
+    await search('5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ');
+    await page.waitForSelector('.hints:has-text("private key")');
+    expect(asked.filter((path) => path.startsWith('/api'))).to.deep.equal([]);
+  });
+
   it('looks for what a link has in the place of a hash or an address, and asks nothing with it as it is', async () => {
     const { page, asked } = watched;
     for (const path of ['/block/100', '/tx/100', '/address/100']) {
       await page.goto(`/explorer${path}`);
       await page.waitForSelector('h1:has-text("Block 100")');
     }
-    for (const path of ['/tx/..%2F..%2Frest%2Fchaininfo.json', '/address/Send%20all%20to', '/block/%E2%80%AEabc']) {
+    for (const path of ['/tx/..%2F..%2Frest%2Fchaininfo.json', '/address/Send%20all%20to%20me!', '/block/%E2%80%AEabc']) {
       asked.length = 0;
       await page.goto(`/explorer${path}`);
       await page.waitForSelector('.hints');

@@ -225,6 +225,10 @@ export class EsploraSource implements Source, ScriptSource {
     return time === 0 ? undefined : time;
   }
 
+  addressesFrom(beginning: string): Promise<readonly string[]> {
+    return this.#json(`/address-prefix/${beginning}`);
+  }
+
   async recent(): Promise<readonly PoolTransaction[]> {
     const list = await this.#json<{ txid: string; fee: number | string; vsize: number; value: number | string }[]>('/mempool/recent');
     return list.map(({ txid, fee, vsize, value }) => ({ txid, fee: satsOf(fee), vsize, value: satsOf(value) }));

@@ -56,6 +56,8 @@ export interface ScriptSource {
   placeInPool(txid: string): Promise<PoolPlace | undefined>;
   /** When a transaction entered the pool; undefined if the pool does not have it. */
   enteredAt(txid: string): Promise<number | undefined>;
+  /** Some addresses that begin so. @throws BusyError until the node has the list of them, RefusedError if it keeps none */
+  addressesFrom(beginning: string): Promise<readonly string[]>;
   /** The transactions that entered the pool last. */
   recent(): Promise<readonly PoolTransaction[]>;
 }

@@ -6,12 +6,15 @@ export type Reading =
   | { readonly kind: 'hash'; readonly hash: string }
   | { readonly kind: 'outpoint'; readonly txid: string; readonly output: number }
   | { readonly kind: 'address'; readonly address: string }
-  /** Sentences about what it could have been. */
-  | { readonly kind: 'nothing'; readonly hints: readonly string[] };
+  /** Sentences about what it could have been. `beginning`: of an address, if it may be one. */
+  | { readonly kind: 'nothing'; readonly hints: readonly string[]; readonly beginning?: string };
 
 const HASH_DIGITS = 64;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const BECH32_DATA = /^[02-9ac-hj-np-z]+$/;
+
+/** Of an address; with fewer characters it says little. */
+const BEGINNING = /^(?=.*[A-Za-z])[\dA-Za-z]{4,61}$/;
 
 /** The beginnings of witness addresses, and the networks that they are of. bcoin's regtest and simnet have their own. */
 const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
@@ -58,7 +61,7 @@ export function readingOf(typed: string): Reading {
   const witness = witnessPartsOf(text);
   if (witness !== undefined && BECH32_DATA.test(witness.data) && isOneCase(text)) return { kind: 'address', address: text.toLowerCase() };
   if (BASE58.test(text) && text.length >= 26 && text.length <= 36) return { kind: 'address', address: text };
-  return { kind: 'nothing', hints: hintsFor(text) };
+  return { kind: 'nothing', hints: hintsFor(text), ...(BEGINNING.test(text) && { beginning: text }) };
 }
 
 /** Without what often comes along: quotes, spaces between groups, `bitcoin:`, the address of another explorer. */
