@@ -32,9 +32,9 @@ function keep(source: Source, question: string, value: unknown): void {
 const keptAnswer = (source: Source | undefined, question: string): unknown => source && ANSWERS.get(source)?.get(question);
 
 /**
- * `question`: what is asked; with another one the former answer is forgotten. `version`: what the answer depends on besides. One answer is
- * awaited at a time: if the version has changed meanwhile, the answer is shown and asked for again, so that even answers that take longer than
- * changes are seen. Asks again after a while when the node is busy or gone.
+ * `question`: what is asked; with another one the former answer is forgotten. `version`: what the answer depends on besides. One answer
+ * is awaited at a time: if the version has changed meanwhile, the answer is shown and asked for again, so that even answers that take
+ * longer than changes are seen. Asks again after a while when the node is busy or gone.
  */
 export function useLoaded<T>(question: string, version: string | number, ask: () => Promise<T>): Loaded<T> {
   const session = useSession();
