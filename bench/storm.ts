@@ -1,6 +1,7 @@
 // npm run bench:storm: what thousands of transactions cost that come into the pool of a node, with taproot and without (bench/README.md).
 
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
+import { COINBASE_MATURITY } from '../lib/bitcoin/consensus';
 import { LIMITS } from '../lib/policy/limits';
 import { bcoin, type HostKeyRing } from '../test/support/bcoin';
 import { activateForksEarly } from '../test/support/early-forks';
@@ -14,7 +15,7 @@ import { findNativeCurve } from '../lib/node/curve';
 import { describeMachine } from './machine';
 import { percentile } from './measure/percentile';
 import type { HostTransaction } from '../lib/node/host';
-import type { SpentOutput } from '../lib/taproot/spend';
+import type { SpentOutput } from '../lib/bitcoin/transaction';
 
 const STORM = 3_000;
 /** Compiles the code. */
@@ -25,7 +26,6 @@ const COINBASE = 5_000_000_000;
 const VALUE = 1_000_000;
 /** Below it, bcoin's own pool takes nothing. */
 const FEE = 1_000;
-const MATURITY = 100;
 /** For work that goes on afterwards: everybody who follows the pool is told. */
 const AFTERWARDS_MS = 500;
 const TICK_MS = 1;
@@ -114,7 +114,7 @@ async function measure(row: Row, count: number): Promise<Figures> {
 async function coinsOf(served: RestNode, target: unknown, count: number): Promise<HostTransaction> {
   const { node } = served;
   const outputs = Array.from({ length: count }, (): PaidOutput => [target, VALUE]);
-  const [block] = await mine(node, 1 + MATURITY, undefined, ring.getAddress());
+  const [block] = await mine(node, 1 + COINBASE_MATURITY, undefined, ring.getAddress());
   const coins = signed(
     ring,
     [block?.txs[0] as HostTransaction],

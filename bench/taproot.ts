@@ -3,9 +3,9 @@
 import { allCurves } from '../test/taproot/curves';
 import { serialized, type MadeTransaction } from '../test/taproot/made-transaction';
 import { OUTPUT, signed, type WayName } from '../test/taproot/signed-spends';
-import { scanWholeTransaction } from '../lib/bitcoin/transaction';
+import { scanWholeTransaction, type SpentOutput } from '../lib/bitcoin/transaction';
 import { runAtOnce } from '../lib/turns/slices';
-import { Spend, type SpentOutput } from '../lib/taproot/spend';
+import { Spend } from '../lib/taproot/spend';
 import { verifyInput } from '../lib/taproot/verify';
 import { describeMachine } from './machine';
 import type { Curve } from '../lib/taproot/curve';

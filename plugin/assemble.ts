@@ -230,7 +230,7 @@ export class Assembly {
     }
   }
 
-  /** @throws OptionError when an address cannot be had, or the package is missing */
+  /** @throws OptionError when an address cannot be bound, or the package is missing */
   async #openNotifications(): Promise<void> {
     try {
       await this.#notifications?.open();
@@ -240,7 +240,7 @@ export class Assembly {
     }
   }
 
-  /** @throws OptionError when the port cannot be had */
+  /** @throws OptionError when the port cannot be bound */
   async #openMetrics(): Promise<void> {
     try {
       await this.metrics?.open();
@@ -250,7 +250,7 @@ export class Assembly {
     }
   }
 
-  /** @throws OptionError when the socket cannot be had */
+  /** @throws OptionError when the socket cannot be bound */
   async #openUnixSocket(): Promise<void> {
     try {
       await this.#unixSocket?.open();

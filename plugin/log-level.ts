@@ -1,5 +1,6 @@
 // The level of the node's log, which may change while the node runs.
 
+import { CONFIGURATION_FILE, configurationFileOf } from './options/configuration-file';
 import { LEVELS } from './reader/logger';
 import type { HostNode, ReadableConfig } from '../lib/node/host';
 
@@ -12,8 +13,7 @@ const DEFAULT_LEVEL = 'debug';
  */
 export function logLevelReader({ config, logger }: Pick<HostNode, 'config' | 'logger'>): () => void {
   const log = logger.context('rest');
-  // A node that has read no file does not read one later.
-  const isFileRead = Object.keys(config.data).length > 0;
+  const isFileRead = configurationFileOf(config) !== undefined;
   let current = levelIn(config);
   return () => {
     try {
@@ -38,6 +38,6 @@ const rankOf = (level: string): number => LEVELS.findIndex((each) => each === le
 /** The settings with what the file has now, without what it had before. @throws when it cannot be read or parsed */
 function readAgain(config: ReadableConfig): ReadableConfig {
   const again = Object.create(config, { data: { value: {} } }) as ReadableConfig;
-  again.open('bcoin.conf');
+  again.open(CONFIGURATION_FILE);
   return again;
 }

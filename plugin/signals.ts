@@ -1,5 +1,5 @@
-// What is said to the process from outside: to end, and to read files again. bcoin's executable dies at SIGINT and SIGTERM (1.0.2), or closes
-// the node at SIGINT alone (2.2). Clients would be cut off in the middle of replies, and the cookie file would stay.
+// Signals that ask the process to end, or to read files again. bcoin's executable dies at SIGINT and SIGTERM (1.0.2), or closes the node at
+// SIGINT alone (2.2): clients would be cut off in the middle of replies, and the cookie file would stay.
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 

@@ -1,7 +1,9 @@
 // Makes the blocks of the synthetic chain one by one. First come small blocks that hand out
 // coins and signal for the soft forks (bcoin 1.0.2 activates segwit only after signals).
 
+import { COINBASE_MATURITY, MAX_BLOCK_WEIGHT } from '../../lib/bitcoin/consensus';
 import { hash256 } from '../../lib/bitcoin/hash';
+import { subsidyAt } from '../../lib/bitcoin/subsidy';
 import { spread, type BlockShape } from './block-shape';
 import { ByteWriter } from './byte-writer';
 import { Coins } from './coins';
@@ -16,10 +18,7 @@ export const FIRST_BLOCKS = 440;
 
 const FIRST_OUTPUTS = 100;
 const REWARD_OUTPUTS = 4;
-const SUBSIDY = 50_0000_0000;
 const HALVING_INTERVAL = 150;
-const MATURITY = 100;
-const MAX_WEIGHT = 4_000_000;
 /** Header, count and coinbase. */
 const RESERVED_WEIGHT = 4_000;
 const GENESIS_TIME = 1_296_688_602;
@@ -70,7 +69,7 @@ export class BlockMaker {
       weight += transaction.weight;
       if (shape.spendsItself) this.#release(transaction.coins);
       // The next transaction might not fit; few transactions are larger than this.
-      if (weight > MAX_WEIGHT - 20_000) break;
+      if (weight > MAX_BLOCK_WEIGHT - 20_000) break;
     }
     if (!shape.spendsItself) for (const { coins } of transactions) this.#release(coins);
     return this.#finish(transactions, REWARD_OUTPUTS, NOT_SIGNALLING);
@@ -79,8 +78,8 @@ export class BlockMaker {
   #finish(transactions: readonly MadeTransaction[], rewardOutputs: number, version: number, lockingScript?: Buffer): Buffer {
     const height = ++this.#height;
     const coinbase = this.#coinbase(transactions, rewardOutputs, lockingScript);
-    this.#release(this.#immature.get(height - MATURITY) ?? []);
-    this.#immature.delete(height - MATURITY);
+    this.#release(this.#immature.get(height - COINBASE_MATURITY) ?? []);
+    this.#immature.delete(height - COINBASE_MATURITY);
     this.#immature.set(height, coinbase.coins);
     const header = new ByteWriter(80)
       .u32(version)
@@ -96,7 +95,7 @@ export class BlockMaker {
   }
 
   #coinbase(transactions: readonly MadeTransaction[], count: number, lockingScript: Buffer | undefined): Omit<MadeTransaction, 'fee'> {
-    const subsidy = Math.floor(SUBSIDY / 2 ** Math.floor(this.#height / HALVING_INTERVAL));
+    const subsidy = subsidyAt(this.#height, HALVING_INTERVAL);
     const reward = transactions.reduce((sum, { fee }) => sum + fee, subsidy);
     const share = Math.floor(reward / count);
     const outputs = Array.from({ length: count }, (_, i): Output => ({

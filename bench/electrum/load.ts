@@ -4,7 +4,8 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '../measure/percentile';
-import { cpuMicroseconds, ownMemory } from '../serve/process-figures';
+import { ownMemory } from '../measure/process-load';
+import { cpuMicroseconds } from '../serve/process-figures';
 import { LineProcess, type Told, type Wait, type Waits } from './line-client';
 import { TOUCHED, touchedBy, type WalletChain } from './wallet-chain';
 import { hashOf } from './wallet-scripts';

@@ -1,7 +1,7 @@
 // The memory that sessions and their subscriptions take.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { ownMemory } from '../serve/process-figures';
+import { ownMemory } from '../measure/process-load';
 import { LineProcess } from './line-client';
 import { OwnServer } from './own-server';
 import { SUBSCRIPTIONS, USED } from './rows';

@@ -16,18 +16,24 @@ export function cpuMilliseconds(): number {
   return (user + system) / 1_000;
 }
 
-/** Anonymous resident memory of the process; pages of tables that LevelDB maps can be reclaimed by the system. */
-export function ownMemory(): number {
-  if (process.platform !== 'linux') return process.memoryUsage.rss();
-  const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+/**
+ * Anonymous resident memory of a process, of this one unless another is named, which only Linux knows; pages of files that are mapped can be
+ * reclaimed by the system.
+ */
+export function ownMemory(pid = process.pid): number {
+  if (process.platform !== 'linux' && pid === process.pid) return process.memoryUsage.rss();
+  const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return Number(kibibytes) * 1_024;
 }
 
-/** Watches the anonymous memory of the process while something runs. */
-export async function withPeakMemory<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
-  let peakBytes = ownMemory();
+/** Watches that memory while something runs. */
+export async function withPeakMemory<T>(
+  run: () => Promise<T>,
+  pid = process.pid
+): Promise<{ readonly result: T; readonly peakBytes: number }> {
+  let peakBytes = ownMemory(pid);
   const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, ownMemory());
+    peakBytes = Math.max(peakBytes, ownMemory(pid));
   }, SAMPLE_MS);
   try {
     return { result: await run(), peakBytes };

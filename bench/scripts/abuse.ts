@@ -2,7 +2,7 @@
 // things: how long these wait, with and without that load, in turn.
 
 import { fetchBody } from '../serve/fetch-body';
-import { ownMemory, withPeakMemory } from '../serve/process-figures';
+import { ownMemory, withPeakMemory } from '../measure/process-load';
 import type { LoadClient, LoadResult } from '../clients/load';
 import type { LoopFigures, WatchedServer } from './watched-server';
 
@@ -62,10 +62,12 @@ export async function measureAbuse(
   const {
     result: { result, loop },
     peakBytes
-  } = await withPeakMemory(pid, () =>
-    server.watch(() =>
-      Promise.all([one.run({ port, paths: paths.slice(-MOST_PATHS), connections: ABUSERS, limit: { seconds: SECONDS } }), small()])
-    )
+  } = await withPeakMemory(
+    () =>
+      server.watch(() =>
+        Promise.all([one.run({ port, paths: paths.slice(-MOST_PATHS), connections: ABUSERS, limit: { seconds: SECONDS } }), small()])
+      ),
+    pid
   );
   const { status, body } = await fetchBody(port, paths[0] ?? '');
   return {

@@ -2,7 +2,7 @@
 // memory that these take.
 
 import { fetchBody } from './fetch-body';
-import { ownMemory, withPeakMemory } from './process-figures';
+import { ownMemory, withPeakMemory } from '../measure/process-load';
 import type { LoadClient, LoadResult } from '../clients/load';
 import type { Row } from './rows';
 import type { ServerProcess } from './server-process';
@@ -46,7 +46,7 @@ export async function measureMixed({ server, alone, blocks, small, clients: [one
   const {
     result: [heavy, quick],
     peakBytes
-  } = await withPeakMemory(server.pid, () => Promise.all([one.run(order(blocks, HEAVY_CLIENTS)), other.run(order(small, SMALL_CLIENTS))]));
+  } = await withPeakMemory(() => Promise.all([one.run(order(blocks, HEAVY_CLIENTS)), other.run(order(small, SMALL_CLIENTS))]), server.pid);
   await fetchBody(alone.port, '/');
   return {
     small: quick,

@@ -46,27 +46,6 @@ export function wholeCpuMicroseconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
 }
 
-/** Anonymous resident bytes; mapped pages of files can be reclaimed by the system. */
-export function ownMemory(pid: number): number {
-  const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
-  return Number(kibibytes) * 1_024;
-}
-
-const SAMPLE_MS = 50;
-
-/** Its peak memory while something runs. */
-export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
-  let peakBytes = ownMemory(pid);
-  const timer = setInterval(() => {
-    peakBytes = Math.max(peakBytes, ownMemory(pid));
-  }, SAMPLE_MS);
-  try {
-    return { result: await run(), peakBytes };
-  } finally {
-    clearInterval(timer);
-  }
-}
-
 const REST_SAMPLE_MS = 500;
 /** Share of one core. */
 const REST_SHARE = 0.05;

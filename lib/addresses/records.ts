@@ -1,4 +1,5 @@
-// Every key of the list of addresses. After each record comes its checksum, as in the main index (lib/index/records/layout.ts).
+// Every key of the list of addresses. Integers are big endian, sizes in bytes; after each record comes its checksum,
+// as in the main index (lib/index/records/layout.ts).
 //
 //   key            record
 //   'S'            how the list was made, and how far it is: version of the layout 1, versions of base58 addresses 2, length of the
@@ -27,7 +28,7 @@ export interface ListProgress {
   readonly hashes: readonly Buffer[];
 }
 
-/** From a height down to 0, in steps that double: by the hashes there, the fork with any other chain is found nearly. */
+/** From a height down to 0, in steps that double, as in a block locator: the hashes there show about where another chain forks off. */
 export function keptHeights(height: number): number[] {
   const heights: number[] = [];
   for (let at = height, step = 1; at > 0; at -= step) {

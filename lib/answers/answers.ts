@@ -13,7 +13,7 @@ import { SpentOutputs } from './blocks/spent-outputs';
 import { BlockTexts } from './blocks/texts';
 import { BlockTrees } from './blocks/trees';
 import { Headers } from './chain/headers';
-import { CoinSet } from './chain/coin-set';
+import { CoinStats } from './chain/coin-stats';
 import { ChainInfoText, type Warnings } from './chain/info';
 import { OutpointStatuses } from './outpoints/outpoint-status';
 import { PoolFees } from './pool/fees';
@@ -69,7 +69,7 @@ export interface Answers {
   readonly headers: Headers;
   readonly poolTexts: PoolTexts;
   readonly sending: Sending;
-  readonly coinSet: CoinSet;
+  readonly coinStats: CoinStats;
   /** Undefined when no index has txids. */
   readonly txidsOf: TxidsOf | undefined;
 }
@@ -131,7 +131,7 @@ export function answersOf(
   const { node, gate, reader, cache, options } = serving;
   const { limits, answerCacheBytes } = options;
   const blocks = new RawBlocks(node, cache);
-  const spentCounts = new SpentCounts(node, blocks, cache);
+  const spentCounts = new SpentCounts(blocks, cache);
   const texts = new BlockTexts(answerCacheBytes);
   const spent = new SpentOutputs(node);
   return {
@@ -155,7 +155,7 @@ export function answersOf(
     headers: new Headers(profile.fields, texts, cache),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
     sending: new Sending({ node, reader }),
-    coinSet: new CoinSet(reader, txidsOf),
+    coinStats: new CoinStats(reader, txidsOf),
     txidsOf
   };
 }

@@ -21,8 +21,6 @@ export const CODES = {
   type: -3,
   notFound: -5,
   outOfMemory: -7,
-  notConnected: -9,
-  inDownload: -10,
   invalidParameter: -8,
   deserialization: -22,
   transaction: -25,

@@ -11,7 +11,7 @@ export interface LocatedErrors {
 
 const SYMBOLS = 32;
 
-/** Of a text that is not valid. */
+/** Where a text that is no valid bech32 or bech32m has its errors. */
 export function locateErrors(text: string): LocatedErrors {
   if (text.length > MAX_LENGTH)
     return { message: 'Bech32 string too long', places: Array.from({ length: text.length - MAX_LENGTH }, (_, i) => MAX_LENGTH + i) };

@@ -3,7 +3,7 @@
 
 import type { TextWriter } from './text-writer';
 
-const ALPHABET = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
+export const BECH32_ALPHABET = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
 const SEPARATOR = 0x31;
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 export const BECH32_CONSTANT = 1;
@@ -24,7 +24,7 @@ const symbols = new Uint8Array(71);
 
 /** The five bits for which a character in lowercase stands; undefined: none. */
 export function symbolOf(code: number): number | undefined {
-  const symbol = code < 0x80 ? ALPHABET.indexOf(code) : -1;
+  const symbol = code < 0x80 ? BECH32_ALPHABET.indexOf(code) : -1;
   return symbol < 0 ? undefined : symbol;
 }
 
@@ -65,7 +65,7 @@ export function writeSegwitAddress(
   for (let i = 0; i < CHECKSUM_SYMBOLS; i++) checksum = step(checksum, 0);
   checksum ^= variant === 'bech32' ? BECH32_CONSTANT : BECH32M_CONSTANT;
   for (let shift = 25; shift >= 0; shift -= 5) symbols[count++] = (checksum >> shift) & 31;
-  writer.digits(symbols, 0, count, ALPHABET);
+  writer.digits(symbols, 0, count, BECH32_ALPHABET);
 }
 
 /** Writes the bytes in groups of five bits after the version, and returns how many groups there are. */
@@ -106,10 +106,10 @@ export function readBech32(text: string): Bech32Text | undefined {
   if (text.length > MAX_LENGTH || separator < 1 || count < CHECKSUM_SYMBOLS) return undefined;
   if ((text !== lower && text !== text.toUpperCase()) || !/^[!-~]+$/.test(text)) return undefined;
   const prefix = lower.slice(0, separator);
-  const symbols = Uint8Array.from({ length: count }, (_, i) => ALPHABET.indexOf(lower.charCodeAt(separator + 1 + i)) & 0xff);
+  const symbols = Uint8Array.from({ length: count }, (_, i) => BECH32_ALPHABET.indexOf(lower.charCodeAt(separator + 1 + i)) & 0xff);
   let checksum = checksumOfPrefix(prefix);
   for (const symbol of symbols) {
-    if (symbol >= ALPHABET.length) return undefined;
+    if (symbol >= BECH32_ALPHABET.length) return undefined;
     checksum = step(checksum, symbol);
   }
   if (checksum !== BECH32_CONSTANT && checksum !== BECH32M_CONSTANT) return undefined;

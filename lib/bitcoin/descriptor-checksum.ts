@@ -3,10 +3,10 @@
 // state has 40 bits, kept in halves of 20. Three characters make four symbols, which are as long as a half, so that they cost seven
 // look-ups.
 
+import { BECH32_ALPHABET } from './bech32';
 import type { TextWriter } from './text-writer';
 
 const CHARACTERS = "0123456789()[],'/*abcdefgh@:$%{}" + 'IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~' + 'ijklmnopqrstuvwxyzABCDEFGH`#"\\ ';
-const ALPHABET = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
 const GENERATORS = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
 const HASH = 0x23;
@@ -81,7 +81,7 @@ export function writeDescriptorChecksum(writer: TextWriter, start: number): void
   low ^= 1;
   for (let i = 0; i < SYMBOLS; i++) checksum[i] = ((i < 4 ? high : low) >>> (15 - 5 * (i & 3))) & 31;
   writer.char(HASH);
-  writer.digits(checksum, 0, SYMBOLS, ALPHABET);
+  writer.digits(checksum, 0, SYMBOLS, BECH32_ALPHABET);
 }
 
 /** Adds the last one or two characters, then the symbol for their groups. */

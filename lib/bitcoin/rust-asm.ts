@@ -1,15 +1,17 @@
-// Scripts disassembled as rust-bitcoin does it (Script::to_asm_string), which is what Esplora shows; and what the last operation of a
-// script pushes.
+// Scripts disassembled as rust-bitcoin does it (Script::to_asm_string), which is what Esplora shows.
 
-import { OP_0, OPCODE_NAMES, ScriptWalker } from './script';
+import {
+  OP_0,
+  OP_1NEGATE,
+  OP_CHECKSIGADD,
+  OP_INVALIDOPCODE,
+  OP_PUSHDATA1,
+  OP_PUSHDATA2,
+  OP_PUSHDATA4,
+  OPCODE_NAMES,
+  ScriptWalker
+} from './script';
 import type { TextWriter } from './text-writer';
-
-const OP_PUSHDATA1 = 0x4c;
-const OP_PUSHDATA2 = 0x4d;
-const OP_PUSHDATA4 = 0x4e;
-const OP_1NEGATE = 0x4f;
-const OP_CHECKSIGADD = 0xba;
-const OP_INVALIDOPCODE = 0xff;
 
 /** Names in rust-bitcoin that differ from Bitcoin Core's. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -58,12 +60,4 @@ export function writeRustAsm(writer: TextWriter, bytes: Buffer, start = 0, end =
     writer.char(0x20);
     writer.hex(bytes, walker.dataStart, walker.dataEnd);
   }
-}
-
-/** What the last operation of the script from `start` to before `end` pushes, a view; undefined when it pushes no data, or is cut off. */
-export function lastPush(bytes: Buffer, start: number, end: number): Buffer | undefined {
-  const walker = new ScriptWalker(bytes, start, end);
-  while (walker.next());
-  if (start === end || walker.dataEnd !== end || !walker.pushes) return undefined;
-  return bytes.subarray(walker.dataStart, walker.dataEnd);
 }

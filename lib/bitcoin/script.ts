@@ -1,13 +1,13 @@
 // Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core does (ScriptToAsmStr), and what makes
 // an output unspendable.
 
-import { isStrictSignature } from './signature-encoding';
+import { isStrictSignature, SIGHASH_NAMES } from './signature-encoding';
 import type { TextWriter } from './text-writer';
 
 export const OP_0 = 0x00;
-const OP_PUSHDATA1 = 0x4c;
-const OP_PUSHDATA2 = 0x4d;
-const OP_PUSHDATA4 = 0x4e;
+export const OP_PUSHDATA1 = 0x4c;
+export const OP_PUSHDATA2 = 0x4d;
+export const OP_PUSHDATA4 = 0x4e;
 export const OP_1NEGATE = 0x4f;
 export const OP_1 = 0x51;
 export const OP_16 = 0x60;
@@ -22,8 +22,8 @@ export const OP_CHECKSIGVERIFY = 0xad;
 export const OP_CHECKMULTISIG = 0xae;
 export const OP_CHECKMULTISIGVERIFY = 0xaf;
 const OP_NOP10 = 0xb9;
-const OP_CHECKSIGADD = 0xba;
-const OP_INVALIDOPCODE = 0xff;
+export const OP_CHECKSIGADD = 0xba;
+export const OP_INVALIDOPCODE = 0xff;
 
 /** Bitcoin Core's names of the opcodes after the pushes of data (GetOpName), by number from OP_1NEGATE on. */
 export type OpcodeNames = readonly string[];
@@ -53,6 +53,22 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
 /** The names since BIP342. */
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
+/** BIP342's OP_SUCCESS opcodes, first and last of each range. */
+const SUCCESS_RANGES = [
+  [80, 80],
+  [98, 98],
+  [126, 129],
+  [131, 134],
+  [137, 138],
+  [141, 142],
+  [149, 153],
+  [187, 254]
+] as const;
+const IS_SUCCESS = Array.from({ length: 256 }, (_, opcode) => SUCCESS_RANGES.some(([first, last]) => first <= opcode && opcode <= last));
+
+/** Whether an opcode makes every tapscript valid that has it (IsOpSuccess). */
+export const isSuccess = (opcode: number): boolean => IS_SUCCESS[opcode] === true;
+
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
 export const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
@@ -60,16 +76,6 @@ export const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;
-
-/** How Bitcoin Core prints the last byte of a signature, its hash type. */
-const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
-  [0x01, '[ALL]'],
-  [0x02, '[NONE]'],
-  [0x03, '[SINGLE]'],
-  [0x81, '[ALL|ANYONECANPAY]'],
-  [0x82, '[NONE|ANYONECANPAY]'],
-  [0x83, '[SINGLE|ANYONECANPAY]']
-]);
 
 /** True for outputs that nothing can ever spend; they are not coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
@@ -127,6 +133,14 @@ export class ScriptWalker {
   }
 }
 
+/** What the last operation of the script from `start` to before `end` pushes, a view; undefined when it pushes no data, or is cut off. */
+export function lastPush(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  const walker = new ScriptWalker(bytes, start, end);
+  while (walker.next());
+  if (start === end || walker.dataEnd !== end || !walker.pushes) return undefined;
+  return bytes.subarray(walker.dataStart, walker.dataEnd);
+}
+
 /** A script number of up to six bytes: little endian, the top bit its sign; need not be minimal. */
 export function scriptNumber(bytes: Buffer, start: number, end: number): number {
   if (start === end) return 0;
@@ -141,9 +155,9 @@ function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalk
     writer.integer(scriptNumber(bytes, dataStart, dataEnd));
     return;
   }
-  const hashType = decodeSignatures && isStrictSignature(bytes, dataStart, dataEnd) ? HASH_TYPES.get(bytes[dataEnd - 1]) : undefined;
+  const hashType = decodeSignatures && isStrictSignature(bytes, dataStart, dataEnd) ? SIGHASH_NAMES.get(bytes[dataEnd - 1]) : undefined;
   writer.hex(bytes, dataStart, hashType === undefined ? dataEnd : dataEnd - 1);
-  if (hashType !== undefined) writer.ascii(hashType);
+  if (hashType !== undefined) writer.ascii(`[${hashType}]`);
 }
 
 /** Writes the `asm` of the locking script from `start` to before `end`. */

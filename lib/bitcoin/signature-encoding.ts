@@ -6,9 +6,20 @@ const INTEGER = 0x02;
 const LEAST_LENGTH = 9;
 const MOST_LENGTH = 73;
 
-const ANYONE_CAN_PAY = 0x80;
+/** SIGHASH_ANYONECANPAY */
+export const ANYONE_CAN_PAY = 0x80;
 const FIRST_KIND = 1;
 const LAST_KIND = 3;
+
+/** Bitcoin Core's names of the kinds of hashes, by the byte behind the DER. */
+export const SIGHASH_NAMES: ReadonlyMap<number | undefined, string> = new Map([
+  [0x01, 'ALL'],
+  [0x02, 'NONE'],
+  [0x03, 'SINGLE'],
+  [0x81, 'ALL|ANYONECANPAY'],
+  [0x82, 'NONE|ANYONECANPAY'],
+  [0x83, 'SINGLE|ANYONECANPAY']
+]);
 
 /** In strict DER, with a known kind of hash, whose byte is behind the DER (IsDefinedHashtypeSignature of Bitcoin Core). */
 export function isSignatureEncoding(signature: Buffer): boolean {

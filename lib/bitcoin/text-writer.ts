@@ -1,10 +1,11 @@
 // Text under construction, as ASCII bytes: scripts, addresses and amounts are printed into it. Strings would be built
 // twice, once as text and once as the bytes that are sent.
 
+import { SATOSHIS_PER_COIN } from './consensus';
+
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;
-const SATOSHIS_PER_COIN = 1e8;
 const COIN_DIGITS = 8;
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');

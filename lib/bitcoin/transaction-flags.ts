@@ -3,8 +3,9 @@
 // are none, joined transactions, standardness, kinds of signatures) are never set.
 
 import { ByteReader } from './reader';
+import { OP_RETURN } from './script';
 import { scriptTypeOf, type ScriptType } from './script-type';
-import type { ScannedTransaction } from './transaction';
+import { ANNEX_TAG, LAST_REPLACEABLE_SEQUENCE, type ScannedTransaction } from './transaction';
 
 const [RBF, NO_RBF] = [1 << 0, 1 << 1];
 
@@ -32,23 +33,18 @@ const [OP_RETURN_FLAG, ANNEX] = [1 << 24, 1 << 28];
 /** Beyond 32 bits. */
 const [CONSOLIDATION, BATCH_PAYOUT] = [2 ** 33, 2 ** 34];
 
-/** From this sequence number on an input does not ask to be replaceable (BIP125). */
-const FIRST_FINAL_SEQUENCE = 0xffff_fffe;
-
 /** How many times as many inputs as outputs make a consolidation, and the other way round a payout. */
 const MANY = 5;
-
-const ANNEX_TAG = 0x50;
 
 /** `spent`: the scripts of the outputs that it spends, in the order of its inputs; none for a coinbase. The two flags of the pool are not set. */
 export function transactionFlags(transaction: ScannedTransaction, spent: readonly Buffer[]): number {
   const { inputs, outputs, version } = transaction;
-  let flags = inputs.some(({ sequence }) => sequence < FIRST_FINAL_SEQUENCE) ? RBF : NO_RBF;
+  let flags = inputs.some(({ sequence }) => sequence <= LAST_REPLACEABLE_SEQUENCE) ? RBF : NO_RBF;
   flags |= VERSION_FLAGS.get(version) ?? 0;
   const types = spent.map((script) => scriptTypeOf(script));
   for (const type of types) flags |= TYPE_FLAGS[type] ?? 0;
   for (const { script } of outputs) flags |= TYPE_FLAGS[scriptTypeOf(script)] ?? 0;
-  if (outputs.some(({ script }) => script[0] === 0x6a)) flags |= OP_RETURN_FLAG;
+  if (outputs.some(({ script }) => script[0] === OP_RETURN)) flags |= OP_RETURN_FLAG;
   if (transaction.hasWitness && hasAnnex(transaction, types)) flags |= ANNEX;
   const ratio = inputs.length / outputs.length;
   return flags + (ratio >= MANY ? CONSOLIDATION : 0) + (ratio <= 1 / MANY ? BATCH_PAYOUT : 0);

@@ -12,13 +12,37 @@ const WITNESS_FLAG = 1;
 
 /** BIP141: a virtual byte is this much weight, and so is a byte that is not in a witness. */
 export const WEIGHT_PER_VBYTE = 4;
+/** Bitcoin Core's fee rates are satoshis for so many virtual bytes. */
+export const VBYTES_PER_RATE = 1_000;
 
 const TXID_LENGTH = 32;
 /** An input is its outpoint, its script with a length, and its sequence. */
-const OUTPOINT_LENGTH = TXID_LENGTH + 4;
-const SEQUENCE_LENGTH = 4;
+export const OUTPOINT_LENGTH = TXID_LENGTH + 4;
+export const SEQUENCE_LENGTH = 4;
 /** An output is its value, and its script with a length. */
 export const VALUE_LENGTH = 8;
+
+/** If all inputs have it, the transaction does not heed its lock time. */
+export const FINAL_SEQUENCE = 0xffff_ffff;
+/** Up to this one a sequence signals that the transaction may be replaced (BIP125). */
+export const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
+
+/** The first byte of an annex, which is the last of several items in a witness (BIP341). */
+export const ANNEX_TAG = 0x50;
+
+/** Names an output. */
+export interface Outpoint {
+  /** 32 bytes in wire order. */
+  readonly txid: Buffer;
+  /** Unsigned 32 bits. */
+  readonly index: number;
+}
+
+/** An output that is spent, as much of it as signatures cover. `value` in satoshis. */
+export interface SpentOutput {
+  readonly value: number;
+  readonly script: Buffer;
+}
 
 /** An input. Offsets count from the start of `bytes`. */
 export class ScannedInput {

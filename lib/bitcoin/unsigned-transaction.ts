@@ -30,14 +30,14 @@ export function u32Of(value: number): Buffer {
   return bytes;
 }
 
-/** Satoshis as in an output. */
+/** Satoshis as in an output: 64 bits, little endian. */
 export function amountBytes(satoshis: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64LE(BigInt(satoshis));
   return bytes;
 }
 
-/** Bytes behind their length. */
+/** Bytes after their length, a compact size. */
 export const withLength = (bytes: Buffer): Buffer => Buffer.concat([compactSizeOf(bytes.length), bytes]);
 
 const INPUT_LENGTH = 41;

@@ -10,7 +10,7 @@ import { findClosure, type WeightedGraph } from './closure';
 import { compareRates, type Rate } from './fee-rate';
 import type { Cluster } from './cluster';
 
-/** Bitcoin Core's limit for clusters, and the size of the largest clusters that are put in the best order. */
+/** The size of the largest clusters that are put in the best order. */
 export const MOST_IN_BEST_ORDER = 64;
 
 /** Transactions that a miner takes together. */

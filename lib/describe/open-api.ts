@@ -31,8 +31,8 @@ export interface Operation {
   readonly answer: Content | readonly Content[] | undefined;
   /** The status of a success, if it is not 200. */
   readonly status?: number;
-  /** Statuses and when they are given, beside those that every request of the interface may get. */
-  readonly errors?: Readonly<Record<number, string>>;
+  /** Statuses and when they are given, beside those that every request of the interface may get. Their bodies are texts unless said. */
+  readonly errors?: Readonly<Record<number, string | Content>>;
   /** Whether browsers get errors as pages. */
   readonly hasPages?: true;
 }
@@ -120,15 +120,20 @@ function operationOf(operation: PlacedOperation, of: InterfaceDescription, compo
       requestBody: { required: true, description: body.description, content: contentOf([body], components) }
     }),
     responses: {
-      ...(answer !== undefined && { [status]: successOf(Array.isArray(answer) ? answer : [answer], components) }),
+      ...(answer !== undefined && { [status]: responseOf(Array.isArray(answer) ? answer : [answer], components) }),
       ...Object.fromEntries(
-        Object.entries(all).map(([code, when]) => [code, { description: when, content: hasPages === true ? ERROR_OR_PAGE : ERROR }])
+        Object.entries(all).map(([code, error]) => [
+          code,
+          typeof error !== 'string'
+            ? responseOf([error], components)
+            : { description: error, content: hasPages === true ? ERROR_OR_PAGE : ERROR }
+        ])
       )
     }
   };
 }
 
-function successOf(contents: readonly Content[], components: Components): Json {
+function responseOf(contents: readonly Content[], components: Components): Json {
   return { description: contents.map(({ description }) => description).join(' '), content: contentOf(contents, components) };
 }
 

@@ -5,7 +5,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { DiskTime } from '../server/bounds/disk-time';
 import { Handshakes } from '../server/bounds/handshakes';
 import { CertificateFiles, type CertificatePaths } from '../server/ports/certificate-files';
-import { Listener, textOf, type Endpoint } from '../server/ports/listener';
+import { Listener, textOf, type SocketAddress } from '../server/ports/listener';
 import { takeProxyHeader } from '../server/ports/proxy-header';
 import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
@@ -24,8 +24,8 @@ import type { MethodTable } from './method';
 
 export interface ElectrumServiceOptions {
   /** Where clients connect without TLS; undefined: there is no such port. */
-  readonly plain: Endpoint | undefined;
-  readonly tls: Endpoint | undefined;
+  readonly plain: SocketAddress | undefined;
+  readonly tls: SocketAddress | undefined;
   /** The certificate for TLS and its key; undefined: the service makes its own. */
   readonly certificate: CertificatePaths | undefined;
 }
@@ -71,7 +71,7 @@ const TLS_OPTION = '--rest-electrum-tls';
 /** A port, and its name in the log. */
 interface Port {
   readonly name: string;
-  readonly endpoint: Endpoint;
+  readonly endpoint: SocketAddress;
   readonly listener: Listener;
 }
 
@@ -166,7 +166,7 @@ export class ElectrumService {
     return this.#ports.flatMap(({ listener }) => listener.address ?? []);
   }
 
-  #addPort(name: string, endpoint: Endpoint, accept: (socket: Socket) => void): void {
+  #addPort(name: string, endpoint: SocketAddress, accept: (socket: Socket) => void): void {
     this.#ports.push({ name, endpoint, listener: new Listener({ endpoint, accept }) });
   }
 
@@ -209,7 +209,7 @@ export class ElectrumService {
   }
 
   /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */
-  async #openTls({ host }: Endpoint): Promise<Accept> {
+  async #openTls({ host }: SocketAddress): Promise<Accept> {
     const { options, folder, logger, serving } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
       const option = options.certificate === undefined ? TLS_OPTION : '--rest-electrum-cert';

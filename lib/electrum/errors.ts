@@ -6,7 +6,7 @@ import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
 export const CODES = {
-  /** What the client asks for makes no sense. */
+  /** The request is invalid, or goes beyond a limit. */
   badRequest: 1,
   /** The node refuses the request, or does not know what it asks for. */
   daemon: 2,

@@ -1,7 +1,7 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
 import type { ScriptAnswers } from '../answers/answers';
-import type { Outpoint } from '../answers/outpoints/outpoint-status';
+import type { Outpoint } from '../bitcoin/transaction';
 import type { Properties, Schema } from '../describe/schema';
 import type { HeaderRecord } from '../index/types';
 import type { Client } from '../turns/client';

@@ -1,6 +1,7 @@
 // Esplora's errors, each a status and a plain text in the words of Blockstream's server.
 
 import { HttpError } from '../server/errors';
+import { CONTENT_TYPES } from '../server/http/reply';
 import type { CallError } from '../answers/errors';
 
 export const invalidHex = (): HttpError => new HttpError(400, 'Invalid hex string');
@@ -49,6 +50,10 @@ export const tooManyScripts = (most: number): HttpError => new HttpError(400, `E
 export const noBroadcast = (): HttpError => new HttpError(400, 'This server does not broadcast transactions');
 
 export const noMining = (): HttpError => new HttpError(403, 'mining REST endpoints are disabled');
+
+/** The only error that is no text. */
+export const noTemplate = ({ code, message }: Pick<CallError, 'code' | 'message'>): HttpError =>
+  new HttpError(502, JSON.stringify({ error: { code, message } }), ['Content-Type', CONTENT_TYPES.json]);
 
 export const invalidAddress = (): HttpError => new HttpError(400, 'Invalid Bitcoin address');
 

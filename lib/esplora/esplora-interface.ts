@@ -69,9 +69,10 @@ function wordsFor(origins: Origins): Words<EsploraReply> {
       if (kind === 'history-too-long') return historyTooLong();
       return kind === 'too-many-coins' ? tooManyCoins() : error;
     },
-    errorHeadersOf: (body, request) => [
+    errorHeadersOf: (body, request, own) => [
       ...originHeaders(origins, request),
-      ...['Cache-Control', 'no-store', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)]
+      ...(own.includes('Content-Type') ? [] : ['Content-Type', 'text/plain']),
+      ...['Cache-Control', 'no-store', 'Content-Length', String(body.length)]
     ],
     lineEnd: '',
     hasTags: true

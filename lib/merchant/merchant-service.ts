@@ -27,7 +27,7 @@ export interface MerchantServiceParts {
   readonly folder: string;
   /** The URL under which customers reach `/pay`; by default the address on which the server listens. */
   readonly publicUrl: string | undefined;
-  /** Where orders may have their receivers told of changes. */
+  /** The origins at which shops may be notified of changes of their orders. */
   readonly notifyOrigins: readonly string[];
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;

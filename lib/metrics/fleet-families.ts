@@ -1,4 +1,4 @@
-// A fleet, as a node that feeds it and a reader see it. Who has nothing to do with one has none of these.
+// A fleet, as a node that feeds it and a reader see it. Other processes have none of these.
 
 import { counter, gauge, labelled, type AnyFamily } from './family';
 import type { Observed } from './observed';

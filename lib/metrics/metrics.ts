@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
-import { textOf, type Endpoint } from '../server/ports/listener';
+import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../turns/error-text';
 import { BlockTimes } from './block-times';
 import { cacheFamilies } from './cache-families';
@@ -23,7 +23,7 @@ const MOST_HEADER_BYTES = 8_192;
 const TIMEOUT_MS = 10_000;
 
 export interface MetricsParts {
-  readonly endpoint: Endpoint;
+  readonly endpoint: SocketAddress;
   readonly observed: Observed;
   readonly logger: { info(message: string): void; error(message: string): void };
 }
@@ -51,7 +51,7 @@ export class Metrics {
     this.#server.maxConnections = MOST_CONNECTIONS;
   }
 
-  /** @throws an error of the system when the port cannot be had */
+  /** @throws an error of the system when the port cannot be bound */
   async open(): Promise<void> {
     const { observed, endpoint, logger } = this.#parts;
     const blockTimes = this.#blockTimes;

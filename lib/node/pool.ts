@@ -1,6 +1,8 @@
 // The node's mempool behind PoolSource.
 
 import { map, merge, share, type Observable } from 'rxjs';
+import { LAST_REPLACEABLE_SEQUENCE } from '../bitcoin/transaction';
+import { adjustedWeight } from '../policy/sigops';
 import { occurrences } from './events';
 import { FollowedBlock } from './followed-block';
 import {
@@ -19,11 +21,6 @@ import { Unbroadcast } from './unbroadcast';
 import { FeeFingerprint } from './fee-fingerprint';
 import type { ModernPool } from './modern-pool/modern-pool';
 import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
-
-/** A transaction with less weight per signature operation counts for more than it weighs (policy.js). */
-const WEIGHT_PER_SIGOP = 20;
-/** A sequence number up to this one signals that the transaction may be replaced (BIP125). */
-const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
 
 /** Longest script that carries data, in a pool that accepts only standard transactions (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;
@@ -261,7 +258,7 @@ class BcoinPoolEntry implements PoolEntry {
   }
 
   get adjustedWeight(): number {
-    return Math.max(this.weight, this.#entry.sigops * WEIGHT_PER_SIGOP);
+    return adjustedWeight(this.weight, this.#entry.sigops);
   }
 
   get fee(): number {

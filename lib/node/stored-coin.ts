@@ -3,6 +3,7 @@
 
 import { ECDH } from 'node:crypto';
 import { ByteReader, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
+import { OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160 } from '../bitcoin/script';
 import type { SpentNodeCoin } from './types/coins';
 
 /** First bytes of shortened scripts; a whole script begins with its length + WHOLE_SCRIPT instead. */
@@ -18,8 +19,6 @@ const PUBKEY_HASH_SCRIPT_LENGTH = 25;
 const SCRIPT_HASH_SCRIPT_LENGTH = 23;
 
 const SHORT_LENGTH = 64;
-
-const [OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_CHECKSIG] = [0x76, 0x87, 0x88, 0xa9, 0xac] as const;
 
 /** A cursor over consecutive coins. All methods throw MalformedBytesError. */
 export class StoredCoinReader extends ByteReader {

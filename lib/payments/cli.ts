@@ -21,7 +21,7 @@ export interface CommandIo {
 /** @returns the exit code. */
 type Command = (args: readonly string[], io: CommandIo) => Promise<number>;
 
-/** The command was called wrongly. */
+/** The arguments are wrong. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -46,7 +46,7 @@ Reads, checks, makes and signs payment messages (BIP70).
 Exit codes:
   0  done; for verify: the signer is trusted
   1  no: the signer is not trusted, or the message is not one, or breaks a rule
-  2  called wrongly
+  2  wrong arguments
   3  a file cannot be read or written
 `;
 

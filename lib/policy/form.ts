@@ -1,5 +1,6 @@
 // What is checked of a transaction before its coins are looked for (CheckTransaction, IsStandardTx).
 
+import { MAX_BLOCK_WEIGHT, MAX_MONEY } from '../bitcoin/consensus';
 import { multisigOf, scriptTypeOf } from '../bitcoin/script-type';
 import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { dustIn } from './dust';
@@ -8,9 +9,6 @@ import { hasOnlyPushes } from './redeem-script';
 import { PolicyRefusal } from './refusal';
 import type { Offered } from './transaction';
 
-const MAX_MONEY = 2_100_000_000_000_000;
-/** Weight of the largest block. */
-const MAX_BLOCK_WEIGHT = 4_000_000;
 const LAST_INDEX = 0xffff_ffff;
 const LEAST_COINBASE_SCRIPT_BYTES = 2;
 const MOST_COINBASE_SCRIPT_BYTES = 100;

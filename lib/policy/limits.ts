@@ -1,6 +1,9 @@
 // The figures by which a pool of today takes transactions: those of Bitcoin Core 31 (policy/policy.h, policy/truc_policy.h,
 // policy/packages.h, policy/rbf.h, node/transaction.h, kernel/mempool_options.h). Rates are in satoshis per 1,000 virtual bytes.
 
+import { VBYTES_PER_RATE } from '../bitcoin/transaction';
+import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
+
 export const LIMITS = {
   /** What a transaction has to pay at least. */
   relayRate: 100,
@@ -29,7 +32,8 @@ export const LIMITS = {
   /** Beside the script. */
   mostWitnessItems: 100,
   mostWitnessItemBytes: 80,
-  mostInCluster: 64,
+  /** Larger clusters are not put in the best order. */
+  mostInCluster: MOST_IN_BEST_ORDER,
   mostClusterWeight: 404_000,
   /** Clusters in which transactions lie that a replacement conflicts with. */
   mostReplacedClusters: 100,
@@ -39,13 +43,12 @@ export const LIMITS = {
   mostTrucSize: 10_000,
   /** Virtual bytes, if it spends from another one of the pool. */
   mostTrucChildSize: 1_000,
+  /** Of a package that is submitted, and of transactions that are tested together. */
   mostInPackage: 25,
   mostPackageWeight: 404_000,
   /** Transactions leave the pool after this time. */
   expirySeconds: 336 * 3_600
 } as const;
-
-const VBYTES_PER_RATE = 1_000;
 
 /** The fee in satoshis of `size` virtual bytes at a rate, rounded up. */
 export const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / VBYTES_PER_RATE);

@@ -4,6 +4,9 @@ import { keyOf, keyOfOutpoint } from '../bitcoin/hash';
 import { LIMITS } from './limits';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 
+/** What Bitcoin Core says of a package of which all transactions are in the pool, and of one of which some are refused. */
+export const [SUCCESS, ONE_FAILED] = ['success', 'transaction failed'] as const;
+
 /** Why transactions do not form a package, in Bitcoin Core's words; undefined when they do. */
 export function packageFault(transactions: readonly ScannedTransaction[]): string | undefined {
   const txids = transactions.map(({ txid }) => keyOf(txid));

@@ -1,9 +1,9 @@
-// The redeem script of a script hash (BIP16): what the unlocking script pushes last.
+// Unlocking scripts of script hashes (BIP16).
 
 import { MAX_PUSH_LENGTH, OP_1, OP_16, OP_1NEGATE, ScriptWalker } from '../bitcoin/script';
 
-/** What the last operation pushes; undefined: nothing is pushed, the script has other operations, or it is malformed. */
-export function pushedLast(script: Buffer): Buffer | undefined {
+/** The redeem script, which the last operation pushes; undefined: nothing is pushed, the script has other operations, or it is malformed. */
+export function redeemScriptOf(script: Buffer): Buffer | undefined {
   const walker = new ScriptWalker(script);
   let last: Buffer | undefined;
   while (walker.next()) {

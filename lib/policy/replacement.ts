@@ -1,5 +1,5 @@
-// The rules by which transactions of the pool are replaced (doc/policy/mempool-replacements.md of Bitcoin Core). Nobody has to have
-// signalled that he may replace (full RBF). The numbers of rules are those of that document.
+// The rules by which transactions of the pool are replaced (doc/policy/mempool-replacements.md of Bitcoin Core). Transactions
+// need not signal that they are replaceable (full RBF). The numbers of rules are those of that document.
 
 import { toDisplayHex } from '../bitcoin/hash';
 import { withAncestors, withDescendants, type ClusteredPool, type Member, type PooledNode } from './clustered-pool';

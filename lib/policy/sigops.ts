@@ -2,7 +2,8 @@
 
 import { OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY, OP_CHECKSIG, OP_CHECKSIGVERIFY, ScriptWalker } from '../bitcoin/script';
 import { isScriptHash, witnessProgramOf } from '../bitcoin/script-type';
-import { pushedLast } from './redeem-script';
+import { LIMITS } from './limits';
+import { redeemScriptOf } from './redeem-script';
 import type { Spend } from '../taproot/spend';
 
 const WEIGHT_PER_BASE_SIGOP = 4;
@@ -22,6 +23,9 @@ export function sigopsIn(script: Buffer, isAccurate: boolean): number {
   return count;
 }
 
+/** A transaction with many signature operations counts for more than it weighs (GetSigOpsAdjustedWeight). */
+export const adjustedWeight = (weight: number, sigopCost: number): number => Math.max(weight, sigopCost * LIMITS.weightPerSigop);
+
 interface Scripted {
   readonly script: Buffer;
 }
@@ -32,7 +36,7 @@ export function sigopCostOf(outputs: readonly Scripted[], spend: Spend): number 
   for (const { script } of outputs) base += sigopsIn(script, false);
   for (const [i, { script }] of spend.inputs.entries()) {
     const locking = spend.spent[i]?.script as Buffer; // one for each input
-    const redeem = isScriptHash(locking) ? pushedLast(script) : undefined;
+    const redeem = isScriptHash(locking) ? redeemScriptOf(script) : undefined;
     base += sigopsIn(script, false) + (redeem === undefined ? 0 : sigopsIn(redeem, true));
     witness += witnessSigops(redeem ?? locking, spend.witness(i));
   }
@@ -49,12 +53,12 @@ function witnessSigops(locking: Buffer, witness: readonly Buffer[]): number {
 
 /** In the scripts that an input runs, without its witness. */
 export function legacySigops(unlocking: Buffer, locking: Buffer): number {
-  const redeem = isScriptHash(locking) ? pushedLast(unlocking) : locking;
+  const redeem = isScriptHash(locking) ? redeemScriptOf(unlocking) : locking;
   return sigopsIn(unlocking, true) + (redeem === undefined ? 0 : sigopsIn(redeem, true));
 }
 
 /** In the scripts that an input runs, with its witness. */
 export function inputSigops(unlocking: Buffer, locking: Buffer, witness: readonly Buffer[]): number {
-  const redeem = isScriptHash(locking) ? pushedLast(unlocking) : undefined;
+  const redeem = isScriptHash(locking) ? redeemScriptOf(unlocking) : undefined;
   return legacySigops(unlocking, locking) + witnessSigops(redeem ?? locking, witness);
 }

@@ -1,16 +1,16 @@
 // What is checked of the coins that a transaction spends, without running scripts (CheckTxInputs, ValidateInputsStandardness,
 // IsWitnessStandard).
 
+import { COINBASE_MATURITY } from '../bitcoin/consensus';
 import { isScriptHash, scriptTypeOf, witnessProgramOf } from '../bitcoin/script-type';
 import { hasStandardWitness, isTaproot } from '../taproot/verify';
 import { feeAt, LIMITS } from './limits';
 import { coinsText } from './names';
-import { pushedLast } from './redeem-script';
+import { redeemScriptOf } from './redeem-script';
 import { PolicyRefusal } from './refusal';
 import { legacySigops, sigopsIn } from './sigops';
 import type { Candidate } from './transaction';
 
-const COINBASE_MATURITY = 100;
 const SCRIPT_HASH_PROGRAM = 32;
 
 /** `height`: of the next block. @throws PolicyRefusal */
@@ -35,7 +35,7 @@ export function checkSpentScripts({ offered: { inputs }, coins }: Candidate): vo
     if (type === 'nonstandard') throw nonstandardInputs(`input ${i} script unknown`);
     if (type === 'witness_unknown') throw nonstandardInputs(`input ${i} witness program is undefined`);
     if (type !== 'scripthash') continue;
-    const redeem = pushedLast(unlocking);
+    const redeem = redeemScriptOf(unlocking);
     if (redeem === undefined)
       throw nonstandardInputs(unlocking.length > 0 ? `p2sh scriptsig malformed (input ${i})` : `input ${i} P2SH redeemscript missing`);
     const count = sigopsIn(redeem, true);
@@ -57,7 +57,7 @@ function isStandardWitness({ offered: { inputs }, coins, spend }: Candidate, i: 
   const { script } = coins[i] as { readonly script: Buffer }; // one for each input
   if (scriptTypeOf(script) === 'anchor') return false;
   if (isTaproot(script)) return hasStandardWitness(spend, i);
-  const locking = isScriptHash(script) ? pushedLast(inputs[i]?.script as Buffer) : script; // i is an input
+  const locking = isScriptHash(script) ? redeemScriptOf(inputs[i]?.script as Buffer) : script; // i is an input
   const program = locking && witnessProgramOf(locking);
   if (program === undefined) return false;
   if (program.version !== 0 || program.program.length !== SCRIPT_HASH_PROGRAM) return true;

@@ -3,8 +3,7 @@
 import { keyOf } from '../bitcoin/hash';
 import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { Spend } from '../taproot/spend';
-import { LIMITS } from './limits';
-import { sigopCostOf } from './sigops';
+import { adjustedWeight, sigopCostOf } from './sigops';
 
 /** A transaction as it came. Its parts are found once. */
 export class Offered {
@@ -56,7 +55,7 @@ export class Candidate {
     this.spend = new Spend(offered.transaction, coins);
     this.fee = sumOf(coins) - sumOf(offered.outputs);
     this.sigopCost = sigopCostOf(offered.outputs, this.spend);
-    this.weight = Math.max(offered.transaction.weight, this.sigopCost * LIMITS.weightPerSigop);
+    this.weight = adjustedWeight(offered.transaction.weight, this.sigopCost);
     this.size = Math.ceil(this.weight / WEIGHT_PER_VBYTE);
   }
 }

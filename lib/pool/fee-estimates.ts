@@ -2,16 +2,20 @@
 // confirmations. After a restart the node has none for a while, and it never has any for long waits. Then the pool tells at which fee rate
 // a transaction has no more than that many blocks ahead of it. A pool of less than a block tells nothing: it may not be filled yet.
 
+import { MAX_BLOCK_WEIGHT } from '../bitcoin/consensus';
+import { VBYTES_PER_RATE, WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import type { NodeSource } from '../node/types/source';
 import type { FeeBin, PoolSummary } from './summary';
 
-const BLOCK_VSIZE = 1_000_000;
-const VBYTES_PER_RATE = 1_000;
+const BLOCK_VSIZE = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
+
+/** Bitcoin Core's longest target, in blocks. bcoin's is shorter. */
+export const LONGEST_TARGET = 1_008;
 
 /** The numbers of blocks for which there are estimates. */
 const SHORT_TARGETS = Array.from({ length: 25 }, (_, i) => i + 1);
 /** These targets always have an estimate: for so long a wait the least that the pool takes will do. */
-const LONG_TARGETS = [144, 504, 1_008];
+const LONG_TARGETS = [144, 504, LONGEST_TARGET];
 
 export interface FeeTarget {
   /** The number of blocks within which a transaction confirms. */

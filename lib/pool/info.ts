@@ -1,16 +1,12 @@
 // The JSON of the pool's summary (mempoolInfoToJSON of Bitcoin Core, as in 0.17 and as since 31).
 
 import { JsonWriter } from '../views/json-writer';
-import { MOST_IN_BEST_ORDER } from '../clusters/linearization';
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
+import { LIMITS } from '../policy/limits';
 import type { PoolInfo } from '../node/types/pool';
 import type { ProfileFields } from '../views/profile';
 import { described, named, object, type Schema } from '../describe/schema';
 import { BYTES, COINS, CORE_FEE_RATE, COUNT, FLAG, VBYTES } from '../describe/values';
-
-/** Bitcoin Core's limit for a cluster, in virtual bytes. */
-const CLUSTER_SIZE = 101_000;
-/** In satoshis per 1,000 virtual bytes. Where the pool replaces nothing, nothing has to pay it. */
-export const INCREMENTAL_FEE_RATE = 100;
 
 /** The summary, and a line feed. `isBestOrder`: whether the order in which the contents were last shown is the best one. */
 export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {
@@ -22,10 +18,12 @@ export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chu
   writer.amountField(',"mempoolminfee":', info.minFeeRate);
   writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
   if (fields.chunks) {
-    writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
+    // Where the pool replaces nothing, nothing has to pay it.
+    writer.amountField(',"incrementalrelayfee":', LIMITS.incrementalRate);
     writer.ascii(`,"unbroadcastcount":${info.unbroadcast},"permitbaremultisig":true,"maxdatacarriersize":${info.mostDataCarrierBytes}`);
     // bcoin limits ancestors, not clusters: up to these limits its pool is in the best order.
-    writer.ascii(`,"limitclustercount":${MOST_IN_BEST_ORDER},"limitclustersize":${CLUSTER_SIZE},"optimal":${isBestOrder}`);
+    writer.ascii(`,"limitclustercount":${LIMITS.mostInCluster},"limitclustersize":${LIMITS.mostClusterWeight / WEIGHT_PER_VBYTE}`);
+    writer.ascii(`,"optimal":${isBestOrder}`);
     if (fields.fullRbf) writer.ascii(`,"fullrbf":${info.replaces}`);
   }
   writer.ascii('}\n');

@@ -13,7 +13,7 @@ interface Formats {
 }
 
 /** An endpoint, with a path to which the format is appended as the suffix. */
-interface Endpoint extends Omit<Operation, 'answer' | 'status'> {
+interface OperationInFormats extends Omit<Operation, 'answer' | 'status'> {
   readonly path: string;
   readonly formats: Formats;
 }
@@ -24,7 +24,7 @@ export const LINE = described('Hex digits and a line feed.', { ...HEX, pattern: 
 export const NO_SUCH_FORMAT = 'The suffix of the path is not a format of this endpoint.';
 
 /** The endpoint as one operation for each format. */
-export function inFormats({ id, path, formats: { bin, hex, json: asJson }, ...common }: Endpoint): PlacedOperation[] {
+export function inFormats({ id, path, formats: { bin, hex, json: asJson }, ...common }: OperationInFormats): PlacedOperation[] {
   const operation = (format: string, answer: Operation['answer']): PlacedOperation => ({
     ...common,
     id: `${id}${format}`,

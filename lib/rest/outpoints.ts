@@ -3,15 +3,9 @@
 
 import { findDisplayHex, fromDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
+import { OUTPOINT_LENGTH, type Outpoint } from '../bitcoin/transaction';
 import { emptyRequest, parseError } from './errors';
 import type { ProfileParsing } from '../views/profile';
-
-export interface Outpoint {
-  /** 32 bytes in wire order. */
-  readonly txid: Buffer;
-  /** Unsigned 32 bits. */
-  readonly index: number;
-}
 
 /** What a getutxos request asks. */
 export interface Query {
@@ -21,7 +15,6 @@ export interface Query {
 }
 
 const TXID_DIGITS = 64;
-const OUTPOINT_BYTES = 36;
 const CHECK_MEMPOOL = 'checkmempool';
 const [SLASH, DASH, ZERO] = [0x2f, 0x2d, 0x30];
 
@@ -101,7 +94,7 @@ export function outpointsInBody(body: Buffer): Query {
     const checkMempool = reader.u8() !== 0;
     const count = reader.compactSize();
     // Refused before anything is allocated for a count that the bytes cannot hold.
-    if (reader.remaining < count * OUTPOINT_BYTES) throw parseError();
+    if (reader.remaining < count * OUTPOINT_LENGTH) throw parseError();
     const outpoints = Array.from({ length: count }, (): Outpoint => ({ txid: reader.bytes(32), index: reader.u32() }));
     return { checkMempool, outpoints };
   } catch (error) {

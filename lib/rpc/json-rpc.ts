@@ -4,6 +4,7 @@
 import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
 import { idTextsIn } from '../server/json-rpc/id-texts';
 import { isObject, type Params } from '../server/json-rpc/values';
+import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
 
 /** A call as it came. */
@@ -17,6 +18,8 @@ export interface Call {
 export interface BadCall {
   readonly form: ReplyForm;
   readonly error: CallError;
+  /** Its member `method`, null if there is none; undefined: it is no object. */
+  readonly method?: unknown;
 }
 
 export interface Parsed {
@@ -64,6 +67,17 @@ export function parseCalls(body: Buffer): Parsed {
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
 
+/**
+ * The method of an item of a batch, as Bitcoin Core reads it for a user with a whitelist, before it makes any call; a bad call: the whole batch
+ * gets its error.
+ */
+export function listedMethod(call: Call | BadCall): string | BadCall {
+  const { method } = call;
+  if (typeof method === 'string') return method;
+  if (method === undefined && isBad(call)) return call;
+  return { form: UNKNOWN_FORM, error: parseError(`JSON value of type ${typeName(method)} is not of expected type string`) };
+}
+
 /** Calls of version 2.0 without an id get no reply. */
 export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
 
@@ -72,11 +86,11 @@ function parseCall(json: unknown, id: string | undefined): Call | BadCall {
   const { jsonrpc = null, method = null, params = null } = json;
   const form = { isVersion2: jsonrpc === '2.0', id };
   // rpc-bitcoin writes its 1.0 as a number; Bitcoin Core refuses that since 28.
-  if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return { form, error: FAULTS.versionNoText };
-  if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return { form, error: FAULTS.version };
-  if (method === null) return { form, error: FAULTS.noMethod };
-  if (typeof method !== 'string') return { form, error: FAULTS.methodNoText };
-  if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params };
+  if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return { form, error: FAULTS.versionNoText, method };
+  if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return { form, error: FAULTS.version, method };
+  if (method === null) return { form, error: FAULTS.noMethod, method };
+  if (typeof method !== 'string') return { form, error: FAULTS.methodNoText, method };
+  if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params, method };
   return { method, params: (params ?? []) as Params, form };
 }
 

@@ -23,8 +23,8 @@ export interface Words<R extends Reply> {
   headersOf(reply: R, request: IncomingMessage): HeaderList;
   /** The status and text of a refusal. */
   errorOf(refusal: Refusal): Pick<HttpError, 'status' | 'message' | 'headers'>;
-  /** Headers of an error besides its own; `body`: its text as bytes. */
-  errorHeadersOf(body: Buffer, request: IncomingMessage): HeaderList;
+  /** Headers of an error besides its `own`; `body`: its text as bytes. */
+  errorHeadersOf(body: Buffer, request: IncomingMessage, own: HeaderList): HeaderList;
   /** What stands behind the text of an error. */
   readonly lineEnd: string;
   /** Whether replies have entity tags. */
@@ -59,7 +59,7 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
     const known = words.errorOf(refusalOf(error, gate, logger));
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = known.message === '' ? NO_BODY : Buffer.from(`${known.message}${words.lineEnd}`, 'latin1');
-    const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req), ...tipHeaders(tip)];
+    const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req, known.headers), ...tipHeaders(tip)];
     responses.send(res, known.status, headers, body);
   };
   return async (context, next) => {

@@ -1,4 +1,4 @@
-// Makes a snapshot of the indexes of a process that may be running, which notices nothing.
+// Makes a snapshot of the indexes of a process, which may be running.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';

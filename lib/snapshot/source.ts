@@ -79,7 +79,7 @@ class HttpSource implements SnapshotSource {
         signal.throwIfAborted();
         if (error instanceof SnapshotError) throw error;
         if (attempt >= MOST_ATTEMPTS)
-          throw new SnapshotError(`${name} cannot be had from ${this.#base.href}: ${reasonOf(error)}; the next fetch goes on from there`, {
+          throw new SnapshotError(`${name} cannot be read from ${this.#base.href}: ${reasonOf(error)}; the next fetch goes on from there`, {
             cause: error
           });
         await pause(PAUSE_MS * attempt, undefined, { signal });

@@ -1,15 +1,15 @@
 // What a signature of an input signs (BIP341, and BIP342's extension for scripts; SignatureHashSchnorr of Bitcoin Core).
 
 import { sha256 } from '../bitcoin/hash';
-import { serializedLength, serializedValue, type Spend, type SpentOutput } from './spend';
+import { ANYONE_CAN_PAY } from '../bitcoin/signature-encoding';
+import { serializedLength, serializedValue, type Spend } from './spend';
 import { tapSighash } from './tagged-hash';
-import type { ScannedInput } from '../bitcoin/transaction';
+import type { ScannedInput, SpentOutput } from '../bitcoin/transaction';
 
 /** SIGHASH_DEFAULT: as SIGHASH_ALL, but no byte of the signature says so. */
 export const DEFAULT_TYPE = 0;
 const NONE = 2;
 const SINGLE = 3;
-const ANYONE_CAN_PAY = 0x80;
 const OUTPUTS_MASK = 3;
 
 /** The version of signature hashes, and that of keys in scripts. */

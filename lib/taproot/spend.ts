@@ -2,16 +2,14 @@
 
 import { sha256 } from '../bitcoin/hash';
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
-import { VALUE_LENGTH, type ScannedInput, type ScannedTransaction } from '../bitcoin/transaction';
-
-/** An output that is spent. `value` in satoshis. */
-export interface SpentOutput {
-  readonly value: number;
-  readonly script: Buffer;
-}
-
-const OUTPOINT_LENGTH = 36;
-const SEQUENCE_LENGTH = 4;
+import {
+  OUTPOINT_LENGTH,
+  SEQUENCE_LENGTH,
+  VALUE_LENGTH,
+  type ScannedInput,
+  type ScannedTransaction,
+  type SpentOutput
+} from '../bitcoin/transaction';
 
 /** Keeps what all signatures of the transaction share, each made when it is first asked for: make one for a transaction. */
 export class Spend {

@@ -1,6 +1,7 @@
 // Verifies inputs that spend taproot outputs (BIP341; VerifyWitnessProgram of Bitcoin Core). bcoin does not: it takes any spend of them.
 
 import { scriptTypeOf } from '../bitcoin/script-type';
+import { ANNEX_TAG, type ScannedInput, type SpentOutput } from '../bitcoin/transaction';
 import { ControlBlock, TAPSCRIPT } from './control-block';
 import { ScriptFailure, type ScriptError } from './script-error';
 import { checkSignature } from './signature';
@@ -8,18 +9,14 @@ import { SignedInput } from './signature-hash';
 import { Machine } from './tapscript/machine';
 import { isTrue } from './tapscript/number';
 import { runTapscript } from './tapscript/run';
-import type { ScannedInput } from '../bitcoin/transaction';
 import type { Curve } from './curve';
-import type { Spend, SpentOutput } from './spend';
+import type { Spend } from './spend';
 
 /** `block`: what a block may hold. `policy`: what a pool takes (STANDARD_SCRIPT_VERIFY_FLAGS), which leaves to soft forks what they may use. */
 export type Rules = 'block' | 'policy';
 
 /** The output key follows a version opcode and a push opcode. */
 const KEY_OFFSET = 2;
-
-/** The first byte of an annex. */
-const ANNEX_TAG = 0x50;
 
 /** What signatures of a script may cost, beside the length of the witness. */
 const FREE_SIGNATURE_COST = 50;

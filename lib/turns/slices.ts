@@ -4,6 +4,7 @@
 import { setImmediate as atNextTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { ClientGoneError } from './client';
+import { Lock } from './lock';
 import { renewInNextTurn } from './next-turn';
 import type { Client } from './client';
 
@@ -15,8 +16,8 @@ const STEPS_PER_LOOK = 32;
 /** Views that wait for their next slice, in order. */
 const waiting: (() => void)[] = [];
 
-/** Settles when the last view given to `runInOrder` has ended. */
-let last: Promise<unknown> = Promise.resolve();
+/** For the views given to `runInOrder`. */
+const inOrder = new Lock();
 
 /** Runs a view in turns with all others. @throws ClientGoneError, and what the view throws */
 export async function runInSlices<T>(view: Generator<void, T>, client: Client): Promise<T> {
@@ -52,7 +53,7 @@ export class Slice {
   }
 }
 
-/** Runs work of the node's or an index' own, also under the lock of chain and pool: it does not wait for its turns behind the views of clients. */
+/** Runs work of the node or an index itself, also under the lock of chain and pool: it does not wait behind the views of clients. */
 export async function runAhead<T>(view: Generator<void, T>): Promise<T> {
   const slice = new Slice();
   for (;;) {
@@ -64,9 +65,7 @@ export async function runAhead<T>(view: Generator<void, T>): Promise<T> {
 
 /** Runs views one after the other: for views that take so much memory that only one at a time should be under way. */
 export function runInOrder<T>(view: Generator<void, T>, client: Client): Promise<T> {
-  const result = last.then(() => runInSlices(view, client));
-  last = result.catch(() => undefined);
-  return result;
+  return inOrder.run(() => runInSlices(view, client));
 }
 
 /** For a view that is known to be short. */

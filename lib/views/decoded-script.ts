@@ -3,7 +3,7 @@
 import { addressOf } from '../bitcoin/address';
 import { writeDescriptorChecksum } from '../bitcoin/descriptor-checksum';
 import { hash160, scriptHashOf } from '../bitcoin/hash';
-import { hasValidOpcodes, isUnspendable, OP_0, OP_EQUAL, OP_HASH160, ScriptWalker } from '../bitcoin/script';
+import { hasValidOpcodes, isSuccess, isUnspendable, OP_0, OP_EQUAL, OP_HASH160, ScriptWalker } from '../bitcoin/script';
 import { multisigOf, scriptTypeOf, type ScriptType } from '../bitcoin/script-type';
 import { TextWriter } from '../bitcoin/text-writer';
 import { described, named, object, type Schema } from '../describe/schema';
@@ -47,13 +47,6 @@ function canBeWrapped(script: Buffer): boolean {
   const walker = new ScriptWalker(script);
   while (walker.next()) if (isSuccess(walker.opcode)) return false;
   return true;
-}
-
-/** Opcodes that make every tapscript valid (BIP342), up to the last one that any script may have. */
-function isSuccess(opcode: number): boolean {
-  const within = (first: number, last: number): boolean => opcode >= first && opcode <= last;
-  if (opcode === 80 || opcode === 98) return true;
-  return within(126, 129) || within(131, 134) || within(137, 138) || within(141, 142) || within(149, 153);
 }
 
 /** The witness program in the place of a script; undefined where it could not be spent. */

@@ -29,7 +29,7 @@ export interface HeaderDetails {
   readonly transactionCount: number;
 }
 
-/** Consecutive headers as JSON objects with commas between them, without their confirmations. */
+/** Consecutive headers as JSON objects separated by commas, without their confirmations. */
 export interface HeadersText {
   /** Height of the first one. */
   readonly height: number;

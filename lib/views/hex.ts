@@ -2,8 +2,7 @@
 // at a time, which takes half the time that Node takes for a string and its bytes.
 
 import { anyMemory, type Allocate } from '../bitcoin/text-writer';
-
-const LINE_FEED = 0x0a;
+import { LINE_FEED } from './json-writer';
 
 /** Bytes between two yields in a long line. */
 const SLICE = 0x2_0000;

@@ -1,6 +1,7 @@
 // A PSBT as JSON (decodepsbt of Bitcoin Core 31).
 
 import { base58Check } from '../bitcoin/base58';
+import { MAX_MONEY } from '../bitcoin/consensus';
 import {
   GLOBAL,
   INPUT,
@@ -19,6 +20,7 @@ import { KEY_LENGTH, leavesIn, readBytes } from '../bitcoin/psbt/values';
 import { sortedFields, unknownFields } from '../bitcoin/psbt/write';
 import { ByteReader } from '../bitcoin/reader';
 import { writeAsm, writeScriptSigAsm } from '../bitcoin/script';
+import { SIGHASH_NAMES } from '../bitcoin/signature-encoding';
 import { scriptTypeOf } from '../bitcoin/script-type';
 import { scanStrippedTransaction, scanWholeTransaction } from '../bitcoin/transaction';
 import { unsignedBytes } from '../bitcoin/unsigned-transaction';
@@ -28,17 +30,6 @@ import { JsonWriter } from './json-writer';
 import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
 import { transactionSchema, writeTransaction } from './transaction';
 import type { ProfileFields } from './profile';
-
-const MOST_MONEY = 21_000_000n * 100_000_000n;
-
-const SIGHASHES: ReadonlyMap<number, string> = new Map([
-  [0x01, 'ALL'],
-  [0x81, 'ALL|ANYONECANPAY'],
-  [0x02, 'NONE'],
-  [0x82, 'NONE|ANYONECANPAY'],
-  [0x03, 'SINGLE'],
-  [0x83, 'SINGLE|ANYONECANPAY']
-]);
 
 /** Digits of hex for a byte, and the text around them. */
 const HEX_SHARE = 3;
@@ -87,7 +78,7 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
   return writer.toBuffer();
 }
 
-const isMoney = (value: bigint): boolean => value >= 0n && value <= MOST_MONEY;
+const isMoney = (value: bigint): boolean => value >= 0n && value <= MAX_MONEY;
 
 const hiding = (style: JsonStyle): Parameters<typeof writeTransaction>[2] => ({ ...style, hexWithWitness: false, hidesHex: true });
 
@@ -174,7 +165,7 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
   }
   out.preimages('partial_signatures', of(INPUT.signature));
   const sighash = fieldOf(fields, INPUT.sighash);
-  if (sighash !== undefined) out.json('sighash', SIGHASHES.get(sighash[0] ?? 0) ?? '');
+  if (sighash !== undefined) out.json('sighash', SIGHASH_NAMES.get(sighash[0]) ?? '');
   writeScripts(out, fields, INPUT.redeemScript, INPUT.witnessScript, style);
   out.list(
     'bip32_derivs',

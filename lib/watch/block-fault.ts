@@ -2,11 +2,12 @@
 
 import { scanBlock } from '../bitcoin/block';
 import { ByteReader } from '../bitcoin/reader';
-import { Spend, type SpentOutput } from '../taproot/spend';
+import { Spend } from '../taproot/spend';
 import { isTaproot, verifyInput } from '../taproot/verify';
 import { runAtOnce } from '../turns/slices';
 import type { Curve } from '../taproot/curve';
 import type { ScriptError } from '../taproot/script-error';
+import type { SpentOutput } from '../bitcoin/transaction';
 
 /** An input that other nodes refuse. */
 export interface BlockFault {

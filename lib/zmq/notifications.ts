@@ -1,6 +1,6 @@
-// Tells subscribers of blocks and transactions, as Bitcoin Core does over ZeroMQ. It hears of blocks from the index, which has them then, and of
-// transactions from the pool, which has changed then: whoever asks after a message gets an answer that is not older. Steps of the chain are
-// told once the pool has followed them, which the lock of the chain says.
+// Publishes blocks and transactions over ZeroMQ, as Bitcoin Core does. Events come from the index and the pool once these have changed, so
+// that whoever asks after a message gets an answer that is not older. A step of the chain is published once the pool has followed it, when
+// the lock of chain and pool is free.
 
 import { setImmediate } from 'node:timers/promises';
 import { Subscription } from 'rxjs';
@@ -11,13 +11,13 @@ import { readTransaction } from '../bitcoin/transaction';
 import { messageOf } from '../turns/error-text';
 import { Slice } from '../turns/slices';
 import { Sockets } from './sockets';
-import { Step, type BlockMove, type PoolChange, type Tip, type Told } from './steps';
+import { Step, type BlockMove, type PoolMove, type Tip, type Published } from './steps';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';
 import type { PoolEvent } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
-import type { Notifier } from './topics';
+import type { ZmqNotifier } from './topics';
 
 /** Blocks that wait with their transactions; of further ones only `sequence` has the hashes. */
 const MOST_WAITING_BLOCKS = 100;
@@ -30,24 +30,24 @@ const LEFT = Buffer.from('R');
 export interface NotificationsParts {
   readonly node: Pick<NodeSource, 'pool' | 'tip' | 'synced' | 'synced$' | 'rawBlock' | 'withChainLock'>;
   readonly index: Pick<ChainIndex, 'blocks$'>;
-  readonly notifiers: readonly Notifier[];
+  readonly notifiers: readonly ZmqNotifier[];
   readonly logger: Pick<IndexLogger, 'warning'>;
 }
 
 export class Notifications {
   readonly #parts: NotificationsParts;
   readonly #sockets = new Sockets();
-  /** What has happened and was not told yet. */
-  #waiting: (Step | PoolChange)[] = [];
+  /** What has happened and was not published yet. */
+  #waiting: (Step | PoolMove)[] = [];
   /** The last one that waits, if it may still go on. */
   #open: Step | undefined;
   #waitingBlocks = 0;
   /** The tip after what was heard of last. */
   #height = -1;
-  /** The height from which tips are told: that of the block with which the first download ended; undefined until then. */
+  /** The height from which tips are published: that of the block with which the first download ended; undefined until then. */
   #tipsFrom: number | undefined;
   #subscription: Subscription | undefined;
-  #telling: Promise<void> | undefined;
+  #publishing: Promise<void> | undefined;
 
   constructor(parts: NotificationsParts) {
     this.#parts = parts;
@@ -68,11 +68,11 @@ export class Notifications {
     this.#subscription.add(node.synced$.subscribe(this.#onSynced));
   }
 
-  /** What waits is not told any more. */
+  /** What waits is not published any more. */
   async close(): Promise<void> {
     this.#subscription?.unsubscribe();
     this.#waiting = [];
-    await this.#telling;
+    await this.#publishing;
     this.#sockets.close();
   }
 
@@ -81,7 +81,7 @@ export class Notifications {
   };
 
   #onBlock({ type, block }: IndexedBlock): void {
-    // An index that is built again tells of blocks that were told.
+    // An index that is built again emits blocks that were published before.
     if (type === 'connect' && block.height <= this.#height) return;
     this.#height = type === 'connect' ? block.height : block.height - 1;
     if (this.#open?.isComplete) this.#open = undefined;
@@ -108,11 +108,11 @@ export class Notifications {
     }
   }
 
-  #onChange(change: PoolChange, following: NodeSource['pool']['following']): void {
+  #onChange(change: PoolMove, following: NodeSource['pool']['following']): void {
     if (following === undefined) {
       this.#open = undefined;
       this.#waiting.push(change);
-      this.#tell();
+      this.#publish();
       return;
     }
     const isBack = following === 'disconnect';
@@ -127,62 +127,62 @@ export class Notifications {
       this.#parts.node
         .withChainLock(() => {
           this.#open = undefined;
-          this.#tell();
+          this.#publish();
         })
         .catch(() => undefined); // the chain was closed
     }
     return this.#open;
   }
 
-  #tell(): void {
-    this.#telling ??= this.#tellAll().finally(() => {
-      this.#telling = undefined;
+  #publish(): void {
+    this.#publishing ??= this.#publishAll().finally(() => {
+      this.#publishing = undefined;
     });
   }
 
-  /** Tells everything but a step that may go on. */
-  async #tellAll(): Promise<void> {
+  /** Publishes everything but a step that may go on. */
+  async #publishAll(): Promise<void> {
     for (;;) {
       const end = this.#open === undefined ? this.#waiting.length : this.#waiting.indexOf(this.#open);
       if (end <= 0) return;
       for (const item of this.#waiting.splice(0, end)) {
         if (this.#subscription?.closed) return;
-        for (const told of item instanceof Step ? item.inOrder() : [item]) await this.#tellOne(told);
+        for (const published of item instanceof Step ? item.inOrder() : [item]) await this.#publishOne(published);
       }
     }
   }
 
-  async #tellOne(told: Told): Promise<void> {
+  async #publishOne(published: Published): Promise<void> {
     try {
-      switch (told.type) {
+      switch (published.type) {
         case 'enter':
-          await this.#tellTransaction(told.transaction);
-          await this.#tellSequence(told.transaction.txid, ENTERED, told.number);
+          await this.#publishTransaction(published.transaction);
+          await this.#publishSequence(published.transaction.txid, ENTERED, published.number);
           break;
         case 'leave':
-          await this.#tellSequence(told.txid, LEFT, told.number);
+          await this.#publishSequence(published.txid, LEFT, published.number);
           break;
         case 'tip':
-          await this.#tellTip(told);
+          await this.#publishTip(published);
           break;
         default:
-          await this.#tellMove(told);
+          await this.#publishMove(published);
       }
     } catch (error) {
-      this.#parts.logger.warning(`Not all subscribers of ZeroMQ were told: ${messageOf(error)}.`);
+      this.#parts.logger.warning(`Not all subscribers of ZeroMQ were notified: ${messageOf(error)}.`);
     }
   }
 
-  async #tellMove({ type, block, isBrief }: BlockMove): Promise<void> {
+  async #publishMove({ type, block, isBrief }: BlockMove): Promise<void> {
     try {
-      if (!isBrief) await this.#tellTransactionsOf(block);
+      if (!isBrief) await this.#publishTransactionsOf(block);
     } finally {
       if (!isBrief) this.#waitingBlocks--;
-      await this.#tellSequence(block.hash, type === 'connect' ? CONNECTED : DISCONNECTED);
+      await this.#publishSequence(block.hash, type === 'connect' ? CONNECTED : DISCONNECTED);
     }
   }
 
-  async #tellTransactionsOf({ hash }: BlockPoint): Promise<void> {
+  async #publishTransactionsOf({ hash }: BlockPoint): Promise<void> {
     if (!this.#sockets.has('hashtx') && !this.#sockets.has('rawtx')) return;
     const raw = await this.#parts.node.rawBlock(hash);
     // A reset of the chain throws its blocks away.
@@ -191,21 +191,21 @@ export class Notifications {
     const reader = new ByteReader(raw, HEADER_LENGTH);
     for (let left = reader.compactSize(); left > 0; left--) {
       const { txid, offset, length } = readTransaction(reader);
-      await this.#tellTransaction({ txid, raw: raw.subarray(offset, offset + length) });
+      await this.#publishTransaction({ txid, raw: raw.subarray(offset, offset + length) });
       if (slice.isOverAfterStep()) await setImmediate();
     }
   }
 
-  async #tellTransaction({ txid, raw }: { readonly txid: Buffer; readonly raw: Buffer }): Promise<void> {
+  async #publishTransaction({ txid, raw }: { readonly txid: Buffer; readonly raw: Buffer }): Promise<void> {
     await this.#sockets.send('hashtx', toDisplayOrder(txid));
     await this.#sockets.send('rawtx', raw);
   }
 
-  /** As Bitcoin Core, not during the first download, which asks nobody for single blocks. Its last blocks may be told after it has ended. */
-  async #tellTip({ block: { hash, height }, isBrief }: Tip): Promise<void> {
+  /** As in Bitcoin Core, not during the first download, whose last blocks may be published after it has ended. */
+  async #publishTip({ block: { hash, height }, isBrief }: Tip): Promise<void> {
     this.#onSynced(this.#parts.node.synced);
     if (this.#tipsFrom === undefined || height < this.#tipsFrom || (isBrief && height < this.#height)) return;
-    // A chain that becomes shorter later is told, too.
+    // From then on the tip of a chain that becomes shorter is published, too.
     this.#tipsFrom = 0;
     await this.#sockets.send('hashblock', toDisplayOrder(hash));
     if (!this.#sockets.has('rawblock')) return;
@@ -214,7 +214,7 @@ export class Notifications {
   }
 
   /** `number`: of the change of the pool. */
-  async #tellSequence(hash: Buffer, label: Buffer, number?: number): Promise<void> {
+  async #publishSequence(hash: Buffer, label: Buffer, number?: number): Promise<void> {
     const parts = [toDisplayOrder(hash), label];
     if (number !== undefined) {
       const bytes = Buffer.alloc(8);

@@ -4,7 +4,7 @@
 import { messageOf } from '../turns/error-text';
 import { NotPublishedError } from './errors';
 import type { Publisher } from 'zeromq';
-import type { Notifier, Topic } from './topics';
+import type { ZmqNotifier, Topic } from './topics';
 
 /** What a subscriber sends are the prefixes of topics that it wants. */
 const MOST_RECEIVED_BYTES = 256;
@@ -20,7 +20,7 @@ export class Sockets {
   readonly #sockets = new Map<string, Publisher>();
 
   /** `notifiers`: in the order of the topics; those with the same address share a socket, which the first one sets up. @throws NotPublishedError */
-  async open(notifiers: readonly Notifier[]): Promise<void> {
+  async open(notifiers: readonly ZmqNotifier[]): Promise<void> {
     for (const notifier of notifiers) {
       const { topic, address } = notifier;
       let socket = this.#sockets.get(address);
@@ -57,7 +57,7 @@ export class Sockets {
 }
 
 /** @throws NotPublishedError */
-async function newSocket({ topic, address, hwm }: Notifier): Promise<Publisher> {
+async function newSocket({ topic, address, hwm }: ZmqNotifier): Promise<Publisher> {
   try {
     const { Publisher } = await import('zeromq');
     return new Publisher({
@@ -73,7 +73,7 @@ async function newSocket({ topic, address, hwm }: Notifier): Promise<Publisher> 
 }
 
 /** @throws NotPublishedError */
-async function bind(socket: Publisher, { topic, address }: Notifier): Promise<void> {
+async function bind(socket: Publisher, { topic, address }: ZmqNotifier): Promise<void> {
   try {
     await socket.bind(address);
   } catch (error) {

@@ -6,7 +6,7 @@ export const TOPICS = ['hashblock', 'hashtx', 'rawblock', 'rawtx', 'sequence'] a
 export type Topic = (typeof TOPICS)[number];
 
 /** Where a topic is published. */
-export interface Notifier {
+export interface ZmqNotifier {
   readonly topic: Topic;
   /** As ZeroMQ writes it: `tcp://host:port`, `ipc://path`. */
   readonly address: string;

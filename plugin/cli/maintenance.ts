@@ -9,7 +9,7 @@ export interface CommandIo {
   readonly progress?: NodeJS.WriteStream;
 }
 
-/** The command was called wrongly. */
+/** The arguments are wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -18,7 +18,7 @@ interface Failing {
   /** An unexpected error is shown with its stack. */
   readonly isExpected: boolean;
   readonly isJson: boolean;
-  /** Shown if the command was called wrongly. */
+  /** Shown if the arguments are wrong. */
   readonly usage: string;
 }
 

@@ -19,7 +19,7 @@ export const FLEET_COMMANDS = ['status', 'rewind', 'reset-log'];
 
 export const FLEET_USAGE = `Usage: bcoin-rest fleet status|rewind|reset-log --rest-nats=URLS [OPTION]...
 
-  status             which node leads, what the log is at, and each reader's block, lag and version; exit code 1 if none leads or a
+  status             which node leads, the log's last record, and each reader's block, lag and version; exit code 1 if none leads or a
                      reader does not answer
   rewind --to HASH   has the log go to the block HASH, also if that has less work. A feeding node must have been reset to the block, and
                      no other node may lead

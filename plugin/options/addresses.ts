@@ -57,7 +57,7 @@ const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
 
 /** A path for an interface of its own. */
 function readUrlPath(read: OptionReader, name: OptionName<'text'>): string {
-  const path = read.text(name, 'a path as /api', (text) => /^(\/(?!\.+(\/|$))[\w.~-]+)+$/.test(text));
+  const path = read.text(name, 'a path such as /api', (text) => /^(\/(?!\.+(\/|$))[\w.~-]+)+$/.test(text));
   const first = path.split('/')[1] ?? '';
   const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
   if (owner !== undefined) throw new OptionError(`--${name} must be a free path: /${first} is for ${owner[0]}, not '${path}'`);
@@ -65,7 +65,7 @@ function readUrlPath(read: OptionReader, name: OptionName<'text'>): string {
 }
 
 function readOrigins(read: OptionReader): AddressOptions['cors'] {
-  const text = read.text('rest-cors', "origins as https://wallet.example, with commas between them, or '*'", (value) =>
+  const text = read.text('rest-cors', "origins such as https://wallet.example, separated by commas, or '*'", (value) =>
     value === '*' ? true : value.split(',').every(isOrigin)
   );
   return text === '' ? undefined : text === '*' ? text : text.split(',');
@@ -76,7 +76,7 @@ const MOST_SOCKET_PATH = 103;
 
 function readSocket(read: OptionReader, config: HostConfig): AddressOptions['socket'] {
   const path = readPath(config, 'rest-addresses-socket', 'file');
-  const digits = read.text('rest-addresses-socket-mode', 'three octal digits as 660', (value) => /^[0-7]{3}$/.test(value));
+  const digits = read.text('rest-addresses-socket-mode', 'three octal digits such as 660', (value) => /^[0-7]{3}$/.test(value));
   if (path === undefined) {
     if (config.has('rest-addresses-socket-mode'))
       throw new OptionError('--rest-addresses-socket-mode has no effect without --rest-addresses-socket');

@@ -7,12 +7,12 @@ import { parsePlaces } from './values';
 import type { ServerAbout, ServerPlace } from '../../lib/electrum/method';
 import type { HostConfig } from '../../lib/node/host';
 import type { CertificatePaths } from '../../lib/server/ports/certificate-files';
-import type { Endpoint } from '../../lib/server/ports/listener';
+import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export interface ElectrumOptions {
   /** Where clients connect without TLS; undefined: there is no such port. */
-  readonly plain: Endpoint | undefined;
-  readonly tls: Endpoint | undefined;
+  readonly plain: SocketAddress | undefined;
+  readonly tls: SocketAddress | undefined;
   /** The operator's certificate for TLS and its key; undefined: the server makes its own. */
   readonly certificate: CertificatePaths | undefined;
   readonly maxSessions: number;
@@ -65,7 +65,7 @@ function readServerPlaces(
   name: 'rest-electrum-hosts' | 'rest-electrum-peers',
   schemes: readonly ServerPlace['scheme'][]
 ): readonly ServerPlace[] {
-  const what = `places as ssl://electrum.example:50002 (${schemes.join(', ')}), with commas between them, one of a kind for each host`;
+  const what = `places such as ssl://electrum.example:50002 (${schemes.join(', ')}), separated by commas, one of a kind for each host`;
   const text = read.text(name, what, (value) => parsePlaces(value, schemes) !== undefined);
   return text === '' ? [] : (parsePlaces(text, schemes) ?? []);
 }

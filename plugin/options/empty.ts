@@ -1,13 +1,13 @@
 // Options that are given without a value, as of a variable of the shell that is not set: bcoin leaves them out without a word, and
 // with it a check that the operator wants.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { configurationFileOf } from './configuration-file';
 import { OptionError } from './errors';
 import { bareName, VARIABLE_PREFIX } from './names';
-import { OPTIONS, type OptionRow } from './table';
+import { ACCEPTED_NAMES } from './table';
 import type { HostConfig } from '../../lib/node/host';
 
-const KNOWN: ReadonlySet<string> = new Set(OPTIONS.flatMap(({ name, alias }: OptionRow) => [name, alias ?? name]).map(bareName));
+const KNOWN: ReadonlySet<string> = new Set(ACCEPTED_NAMES.map(bareName));
 
 const isOurs = (name: string): boolean => /^rest[-_]/i.test(name) || KNOWN.has(bareName(name));
 
@@ -27,13 +27,8 @@ function emptyVariable(env: Readonly<Record<string, string | undefined>>): strin
   );
 }
 
-/** A node that has read nothing from a file may have been told to read none. */
 function emptyLine(config: HostConfig): string | undefined {
-  const file = Object.keys(config.data).length === 0 ? undefined : config.getFile?.('bcoin.conf');
-  if (file === undefined || !existsSync(file)) return undefined;
-  const names = readFileSync(file, 'utf8')
-    .split(/[\r\n]+/)
-    .flatMap((line) => /^\s*([\w-]+)\s*:\s*$/.exec(line)?.[1] ?? []);
-  const name = names.find(isOurs);
-  return name === undefined ? undefined : `${name} in ${file}`;
+  const file = configurationFileOf(config);
+  const [name] = file?.options.find(([each, value]) => value === '' && isOurs(each)) ?? [];
+  return file === undefined || name === undefined ? undefined : `${name} in ${file.path}`;
 }

@@ -59,7 +59,7 @@ export function readReaderOptions(read: OptionReader, config: HostConfig): Reade
 /** Where the log is. @throws OptionError */
 export function readRestNats(config: HostConfig): NatsAccess {
   const urls = config.get('rest-nats');
-  if (urls === null) throw new OptionError('--rest-nats is missing: where the servers of NATS are, as nats://a,b,c');
+  if (urls === null) throw new OptionError('--rest-nats is missing: where the servers of NATS are, such as nats://a,b,c');
   return readNats(config, 'rest-nats', urls);
 }
 
@@ -69,6 +69,6 @@ function readNats(config: HostConfig, name: string, urls: string | number | bool
   // It is read again for each connection.
   if (credentials !== undefined) readNamedFile('rest-nats-creds', credentials);
   const access = parseNatsUrls(String(urls), credentials);
-  if (access === undefined) throw new OptionError(`--${name} must be the addresses of servers, as nats://a:4222,b,c`);
+  if (access === undefined) throw new OptionError(`--${name} must be the addresses of servers, such as nats://a:4222,b,c`);
   return access;
 }

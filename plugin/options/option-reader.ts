@@ -5,9 +5,9 @@ import { resolve } from 'node:path';
 import { messageOf } from '../../lib/turns/error-text';
 import { OptionError } from './errors';
 import { optionOf, type ChoiceOf, type OptionName } from './table';
-import { parseEndpoint } from './values';
+import { parseSocketAddress } from './values';
 import type { HostConfig } from '../../lib/node/host';
-import type { Endpoint } from '../../lib/server/ports/listener';
+import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export class OptionReader {
   readonly #config: HostConfig;
@@ -32,7 +32,7 @@ export class OptionReader {
 
   list<Name extends OptionName<'list'>>(name: Name): readonly ChoiceOf<Name>[] {
     const { choices } = optionOf(name).kind;
-    return this.#read(name, [], `some of ${choices.join(', ')}, with commas between them`, (value) => {
+    return this.#read(name, [], `some of ${choices.join(', ')}, separated by commas`, (value) => {
       const names = value.split(',').map((item) => choices.find((choice) => choice === item));
       return names.every((item) => item !== undefined) ? names : undefined;
     });
@@ -44,8 +44,8 @@ export class OptionReader {
     return this.#read(name, fallback, expected, (value) => (isRight(value) && !isAlone(value) ? value : undefined));
   }
 
-  endpoint(name: OptionName<'text'>): Endpoint | undefined {
-    return this.#read<Endpoint | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseEndpoint);
+  endpoint(name: OptionName<'text'>): SocketAddress | undefined {
+    return this.#read<SocketAddress | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseSocketAddress);
   }
 
   flag(name: OptionName<'flag'>): boolean {

@@ -10,7 +10,7 @@ export interface PaymentOptions {
   readonly folder: string;
   /** The URL under which customers reach the node's HTTP server, without a slash at the end; by default the server's address. */
   readonly publicUrl: string | undefined;
-  /** Where orders may have shops told of changes. */
+  /** The origins at which shops may be notified of changes of their orders. */
   readonly notifyOrigins: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function readPaymentOptions(read: OptionReader, config: HostConfig): Paym
 const MOST_NOTIFY_ORIGINS = 16;
 
 function readNotifyOrigins(read: OptionReader): readonly string[] {
-  const what = `at most ${MOST_NOTIFY_ORIGINS} origins as https://shop.example, with commas between them`;
+  const what = `at most ${MOST_NOTIFY_ORIGINS} origins such as https://shop.example, separated by commas`;
   const text = read.text('rest-payments-notify', what, (value) => {
     const origins = value.split(',');
     return origins.length <= MOST_NOTIFY_ORIGINS && origins.every(isOrigin);

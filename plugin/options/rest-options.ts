@@ -3,7 +3,7 @@
 
 import { Proxies } from '../../lib/server/bounds/proxies';
 import { PROFILES, withDeprecated, type Profile } from '../../lib/views/profile';
-import { parseAddress, TOPICS, type Notifier, type Topic } from '../../lib/zmq/topics';
+import { parseAddress, TOPICS, type ZmqNotifier, type Topic } from '../../lib/zmq/topics';
 import { readAddressOptions, type AddressOptions } from './addresses';
 import { refuseEmpty } from './empty';
 import { OptionError } from './errors';
@@ -17,7 +17,7 @@ import { optionOf, OPTIONS, type Role } from './table';
 import { refuseUnknown } from './unknown';
 import type { HostConfig } from '../../lib/node/host';
 import type { Limits } from '../../lib/server/limits';
-import type { Endpoint } from '../../lib/server/ports/listener';
+import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export interface RestOptions extends IndexOptions {
   /** The edition of Bitcoin Core's interface that is spoken. */
@@ -38,13 +38,13 @@ export interface RestOptions extends IndexOptions {
   /** Addresses and networks of proxies that name their clients. */
   readonly trustedProxies: readonly string[];
   /** Where metrics and health are answered; undefined: nowhere. */
-  readonly metrics: Endpoint | undefined;
+  readonly metrics: SocketAddress | undefined;
   /** `user:password` that is accepted for JSON-RPC besides the node's API key. */
   readonly rpcUser?: string;
   /** The calls that some users of JSON-RPC may make. */
   readonly rpcWhitelists?: RpcWhitelists;
   /** What ZeroMQ publishes, and where. */
-  readonly notifiers: readonly Notifier[];
+  readonly notifiers: readonly ZmqNotifier[];
   /** Set if there is an index by script. */
   readonly addresses?: AddressOptions;
   /** Set if payments are accepted. */
@@ -105,8 +105,8 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
   };
 }
 
-function readNotifiers(read: OptionReader, topic: Topic): Notifier[] {
-  const what = 'addresses as tcp://127.0.0.1:28332 or ipc:///run/zmq, with commas between them';
+function readNotifiers(read: OptionReader, topic: Topic): ZmqNotifier[] {
+  const what = 'addresses such as tcp://127.0.0.1:28332 or ipc:///run/zmq, separated by commas';
   const text = read.text(`rest-zmq-${topic}`, what, (value) => value.split(',').every((part) => parseAddress(part) !== undefined));
   const hwm = read.integer(`rest-zmq-${topic}hwm`);
   return text.split(',').flatMap((part) => {
@@ -123,7 +123,7 @@ function readProfile(read: OptionReader): Profile {
 }
 
 function readProxies(read: OptionReader): readonly string[] {
-  const text = read.text('rest-trusted-proxies', 'addresses or networks as 10.0.0.0/8, with commas between them', (value) =>
+  const text = read.text('rest-trusted-proxies', 'addresses or networks such as 10.0.0.0/8, separated by commas', (value) =>
     areNetworks(value.split(','))
   );
   return text === '' ? [] : text.split(',');

@@ -27,8 +27,7 @@ export function readRpcWhitelists(config: HostConfig, { rpc }: Profile, rpcUser:
   const whitelists = new Map<string, ReadonlySet<string>>();
   for (const entry of String(text).trim().split(/\s+/)) {
     const [, user = '', calls = ''] = /^([^:]+):((?:[a-z][\w.]*,)*[a-z][\w.]*)?$/.exec(entry) ?? [];
-    if (user === '')
-      throw new OptionError(`--rest-rpc-whitelist must be a user, a colon and calls with commas between them, not '${entry}'`);
+    if (user === '') throw new OptionError(`--rest-rpc-whitelist must be a user, a colon and calls separated by commas, not '${entry}'`);
     if (!users.includes(user))
       throw new OptionError(`--rest-rpc-whitelist must be of the user of --rest-rpc-user or of ${COOKIE_USER}, not '${user}'`);
     if (whitelists.has(user)) throw new OptionError(`--rest-rpc-whitelist names '${user}' twice`);

@@ -21,7 +21,7 @@ export type OptionKind =
   | NumberKind
   /** The first is the default. */
   | { readonly type: 'choice'; readonly choices: readonly [string, ...string[]] }
-  /** Some of these, with commas between them. */
+  /** Some of these, separated by commas. */
   | { readonly type: 'list'; readonly choices: readonly string[] }
   | TextKind;
 
@@ -124,7 +124,7 @@ export const OPTIONS = [
     RARE_OF_NODES
   ),
   wallets('rest-mining', FLAG, 'answer /block-template of it, a block to mine', RARE_OF_NODES),
-  wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins with commas between them, or *'),
+  wallets('rest-cors ORIGINS', TEXT, 'whose web pages may use it: origins separated by commas, or *'),
   wallets('rest-no-broadcast', FLAG, 'accept no transactions', RARE),
   wallets('rest-max-unspent N', number(500, 1, 1_000_000), "coins in one reply of Esplora's API", RARE),
   wallets('rest-electrum HOST:PORT', TEXT, 'answer the Electrum protocol there; a port alone: on 127.0.0.1'),
@@ -133,7 +133,7 @@ export const OPTIONS = [
   wallets('rest-electrum-key FILE', TEXT, 'its key in PEM', RARE),
   wallets('rest-electrum-banner FILE', TEXT, 'with a text for users', RARE),
   wallets('rest-electrum-donation ADDRESS', TEXT, 'for donations to the operator', RARE),
-  wallets('rest-electrum-hosts PLACES', TEXT, 'where clients reach this server: ssl://host:port, with commas between them', RARE),
+  wallets('rest-electrum-hosts PLACES', TEXT, 'where clients reach this server: ssl://host:port, separated by commas', RARE),
   wallets('rest-electrum-peers PLACES', TEXT, 'where other servers are, of which clients are told', RARE),
   wallets('rest-electrum-sessions N', number(1_000, 1, 100_000), 'clients at a time', RARE),
   wallets('rest-electrum-subscriptions N', number(75_000, 1, 10_000_000), 'scripts and outpoints to which one client may subscribe', RARE),
@@ -150,11 +150,16 @@ export const OPTIONS = [
   rowsOf('payments', 'rest-payments')(
     'rest-payments-notify ORIGINS',
     TEXT,
-    'where orders may have shops told of changes: origins with commas between them',
+    'where shops may be notified of changes of their orders: origins separated by commas',
     RARE_OF_NODES
   ),
 
-  notifications('rest-zmq-hashblock ADDRESSES', TEXT, 'where ZeroMQ has the hash of each new tip: as tcp://127.0.0.1:28332', RARE_OF_NODES),
+  notifications(
+    'rest-zmq-hashblock ADDRESSES',
+    TEXT,
+    'where ZeroMQ has the hash of each new tip: addresses such as tcp://127.0.0.1:28332',
+    RARE_OF_NODES
+  ),
   notifications('rest-zmq-hashtx ADDRESSES', TEXT, 'where it has the txid of each transaction, of pool and blocks', RARE_OF_NODES),
   notifications('rest-zmq-rawblock ADDRESSES', TEXT, 'where it has each new tip', RARE_OF_NODES),
   notifications('rest-zmq-rawtx ADDRESSES', TEXT, 'where it has each transaction', RARE_OF_NODES),
@@ -197,7 +202,7 @@ export const OPTIONS = [
     'a second at which clients have to read replies',
     RARE
   ),
-  running('rest-trusted-proxies NETWORKS', TEXT, 'of proxies that name the client they ask for, as 10.0.0.0/8,127.0.0.1', RARE),
+  running('rest-trusted-proxies NETWORKS', TEXT, 'of proxies that name the client they ask for, such as 10.0.0.0/8,127.0.0.1', RARE),
   running('rest-metrics HOST:PORT', TEXT, 'metrics for Prometheus and health there; a port alone: on 127.0.0.1', RARE),
   running('rest-undo BLOCKS', number(DEFAULT_UNDO_DEPTH, 1, 1_000_000), 'that the index can undo without the node', RARE),
   running('rest-scrub HOURS', number(24, 0, 168), 'in which all files of the index are checked once; 0: never', RARE),
@@ -234,6 +239,11 @@ export type ChoiceOf<Name extends OptionName<'choice' | 'list'>> = Rows[Name]['k
 
 /** Without the leading `--`. */
 export const NAMES: readonly OptionName[] = OPTIONS.map(({ name }) => name);
+
+/** With Bitcoin Core's names for some of them. */
+export const ACCEPTED_NAMES: readonly string[] = OPTIONS.flatMap(({ name, alias }: OptionRow) =>
+  alias === undefined ? name : [name, alias]
+);
 
 const ROWS = Object.fromEntries(OPTIONS.map((row) => [row.name, row])) as Rows;
 

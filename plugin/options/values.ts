@@ -2,13 +2,13 @@
 
 import { isIPv6 } from 'node:net';
 import type { ServerPlace } from '../../lib/electrum/method';
-import type { Endpoint } from '../../lib/server/ports/listener';
+import type { SocketAddress } from '../../lib/server/ports/listener';
 
 export const LOOPBACK = '127.0.0.1';
-const MOST_PORT = 65_535;
+export const MOST_PORT = 65_535;
 
 /** `host:port`, `[address]:port` for IPv6, or a port alone, which is on the loopback address. */
-export function parseEndpoint(text: string): Endpoint | undefined {
+export function parseSocketAddress(text: string): SocketAddress | undefined {
   const [, host = '', digits = ''] = /^(?:(\[[\da-fA-F:.]+\]|[\w.-]*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === '' || port < 1 || port > MOST_PORT) return undefined;

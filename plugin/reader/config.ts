@@ -17,10 +17,12 @@ export class ReaderConfig implements HostConfig {
   readonly env: Values;
   readonly data = {};
   readonly options = {};
+  /** Names of flags as they stand on the command line, by the names that count. */
+  readonly #spelled = new Map<string, string>();
 
   /** `args`: `--name=value`, `--name value`, or `--name` alone, which is `true`. @throws OptionError for a word that is no option */
   constructor(args: readonly string[], env: Readonly<Record<string, string | undefined>>) {
-    this.args = readFlags(args);
+    this.args = this.#readFlags(args);
     this.env = readVariables(env);
   }
 
@@ -59,6 +61,25 @@ export class ReaderConfig implements HostConfig {
     return network === 'main' ? prefix : join(prefix, network);
   }
 
+  /** A flag as it stands on the command line. `name`: one of `args`. */
+  flagOf(name: string): string {
+    return flagOf(this.#spelled.get(name) ?? name);
+  }
+
+  #readFlags(args: readonly string[]): Values {
+    const values: Record<string, string | true> = {};
+    for (let i = 0; i < args.length; i++) {
+      const arg = args[i] as string; // within the list
+      const [, name, value] = /^--([a-z][\w-]*)(?:=(.*))?$/is.exec(arg) ?? [];
+      if (name === undefined) throw new OptionError(`'${arg}' is not an option: options begin with --`);
+      const next = args[i + 1];
+      if (value === undefined && next !== undefined && !next.startsWith('--')) i++;
+      values[bareName(name)] = value ?? (next === undefined || next.startsWith('--') ? true : next);
+      this.#spelled.set(bareName(name), name);
+    }
+    return values;
+  }
+
   #find(key: string): string | true | undefined {
     const name = bareName(key);
     return this.args[name] ?? this.env[name];
@@ -66,23 +87,10 @@ export class ReaderConfig implements HostConfig {
 }
 
 /** @throws OptionError for a flag that is none of these. `remark`: what the sentence says after its name */
-export function requireKnown({ args }: ReaderConfig, names: readonly string[], remark: string): void {
+export function requireKnown(config: ReaderConfig, names: readonly string[], remark: string): void {
   const known = new Set(names.map(bareName));
-  const unknown = Object.keys(args).find((name) => !known.has(name));
-  if (unknown !== undefined) throw new OptionError(`${flagOf(unknown)} ${remark}`);
-}
-
-function readFlags(args: readonly string[]): Values {
-  const values: Record<string, string | true> = {};
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i] as string; // within the list
-    const [, name, value] = /^--([a-z][\w-]*)(?:=(.*))?$/is.exec(arg) ?? [];
-    if (name === undefined) throw new OptionError(`'${arg}' is not an option: options begin with --`);
-    const next = args[i + 1];
-    if (value === undefined && next !== undefined && !next.startsWith('--')) i++;
-    values[bareName(name)] = value ?? (next === undefined || next.startsWith('--') ? true : next);
-  }
-  return values;
+  const unknown = Object.keys(config.args).find((name) => !known.has(name));
+  if (unknown !== undefined) throw new OptionError(`${config.flagOf(unknown)} ${remark}`);
 }
 
 function readVariables(env: Readonly<Record<string, string | undefined>>): Values {

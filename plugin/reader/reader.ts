@@ -2,11 +2,11 @@
 
 import { packageVersion, RestPlugin, type ServiceHost } from '..';
 import { ReaderNode } from '../../lib/fleet/reader/reader-node';
-import { NAMES } from '../options/table';
+import { ACCEPTED_NAMES } from '../options/table';
 import { OptionError } from '../options/errors';
 import { flagOf } from '../options/names';
 import { readOptions, type RestOptions } from '../options/rest-options';
-import { LOOPBACK } from '../options/values';
+import { LOOPBACK, MOST_PORT } from '../options/values';
 import { placesOf } from '../places';
 import { requireKnown, type ReaderConfig } from './config';
 import { ReaderHttp } from './http-host';
@@ -19,8 +19,6 @@ const OTHER_NAMES = ['network', 'prefix', 'http-host', 'http-port', 'api-key', '
 
 const KNOWN = `it knows ${OTHER_NAMES.map(flagOf).join(', ')}`;
 
-const MOST_PORT = 65_535;
-
 export class Reader {
   readonly rest: RestPlugin;
   readonly node: ReaderNode;
@@ -30,7 +28,7 @@ export class Reader {
   /** @throws OptionError */
   constructor(config: ReaderConfig, logger: HostNodeLogger) {
     const options = readOptions(config, 'reader') as RestOptions & { readonly reader: ReaderOptions }; // it is one
-    requireKnown(config, [...NAMES, ...OTHER_NAMES], `is not an option of a reader; beside those of --rest-… ${KNOWN}`);
+    requireKnown(config, [...ACCEPTED_NAMES, ...OTHER_NAMES], `is not an option of a reader; beside those of --rest-… ${KNOWN}`);
     const network = readNetwork(config);
     const places = placesOf(config);
     const { nats, staleMs, blockCacheBytes, forwardsCalls, togetherMs } = options.reader;

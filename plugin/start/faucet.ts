@@ -1,12 +1,13 @@
 // The faucet of the demonstration: pays a coin to any address, and mines it. It is a call of the node's RPC, which asks for the key.
 
+import { COINBASE_MATURITY } from '../../lib/bitcoin/consensus';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { fromHost, toHostLike } from '../../lib/node/host';
+import { Lock } from '../../lib/turns/lock';
 import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from '../bcoin';
 
 const PAID_SATS = 100_000_000;
 const FEE_SATS = 10_000;
-const MATURITY = 100;
 /** The first block's coin pays for the demonstration. */
 const FIRST_HEIGHT = 2;
 
@@ -31,8 +32,8 @@ class Faucet {
   readonly #bcoin: Bcoin;
   readonly #miner: HostKeyRing;
   #height = FIRST_HEIGHT;
-  /** Settles when the last payment is done: two at a time would spend the same coin. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Two payments at a time would spend the same coin. */
+  readonly #lock = new Lock();
 
   constructor(node: HostFullNode, bcoin: Bcoin, miner: HostKeyRing) {
     this.#node = node;
@@ -42,9 +43,7 @@ class Faucet {
 
   /** Resolves when the payment is in a block. @throws FaucetError */
   pay(address: string): Promise<{ readonly txid: string; readonly blockhash: string }> {
-    const paid = this.#last.then(() => this.#pay(address));
-    this.#last = paid.catch(() => undefined);
-    return paid;
+    return this.#lock.run(() => this.#pay(address));
   }
 
   async #pay(address: string): Promise<{ readonly txid: string; readonly blockhash: string }> {
@@ -77,7 +76,7 @@ class Faucet {
   ): Promise<ReturnType<HostMutableTransaction['toTX']>> {
     const { chain, mempool, network } = this.#node;
     const toHost = toHostLike(network.genesis.hash);
-    for (; this.#height <= chain.height - MATURITY; this.#height++) {
+    for (; this.#height <= chain.height - COINBASE_MATURITY; this.#height++) {
       const coinbase = (await chain.getBlock(this.#height))?.txs[0];
       if (coinbase === undefined) break;
       const txid = toHost(fromHost(coinbase.hash()));

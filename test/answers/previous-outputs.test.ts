@@ -10,7 +10,7 @@ import { endpointContext } from '../support/endpoints';
 import { ServedNode } from '../support/served-node';
 import type { SpentNodeCoin } from '../../lib/node/types/coins';
 import type { NodeSource } from '../../lib/node/types/source';
-import type { SpentOutput } from '../../lib/views/esplora/transaction';
+import type { SpentOutput } from '../../lib/bitcoin/transaction';
 
 const CLIENT = { isGone: false };
 

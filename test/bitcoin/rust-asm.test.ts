@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { lastPush, writeRustAsm } from '../../lib/bitcoin/rust-asm';
+import { writeRustAsm } from '../../lib/bitcoin/rust-asm';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 
 const asmOf = (script: Buffer): string => {
@@ -112,23 +112,5 @@ describe('writeRustAsm', () => {
         expect(writer.toString()).to.match(/^((OP_\w+|[0-9a-f]+)( (?=.)|$|(?=<unexp)))*(<push past end>|<unexpected end>)?$/);
       })
     );
-  });
-});
-
-describe('lastPush', () => {
-  const push = (hex: string): string | undefined => {
-    const bytes = Buffer.from(`ff${hex}ff`, 'hex');
-    return lastPush(bytes, 1, bytes.length - 1)?.toString('hex');
-  };
-
-  it('is what the last operation pushes, however that is done', () => {
-    expect(push('51026162')).to.equal('6162');
-    expect(push('4c0161')).to.equal('61');
-    expect(push('5100')).to.equal('');
-    expect(push('4d0000')).to.equal('');
-  });
-
-  it('is nothing where the last operation pushes no data or is cut off', () => {
-    for (const hex of ['', '51', '4f', '016151', '0161ac', '016105aa', '4c', '01614d01']) expect(push(hex), hex).to.equal(undefined);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { isUnspendable, OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, writeScriptSigAsm } from '../../lib/bitcoin/script';
+import { isUnspendable, lastPush, OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, writeScriptSigAsm } from '../../lib/bitcoin/script';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 
 const asm = (hex: string, write = writeAsm, names = OLD_OPCODE_NAMES): string => {
@@ -125,5 +125,23 @@ describe('isUnspendable', () => {
     expect(isUnspendable(Buffer.alloc(10_000))).to.equal(false);
     expect(isUnspendable(Buffer.alloc(0))).to.equal(false);
     expect(isUnspendable(Buffer.of(0x51, 0x6a))).to.equal(false);
+  });
+});
+
+describe('lastPush', () => {
+  const push = (hex: string): string | undefined => {
+    const bytes = Buffer.from(`ff${hex}ff`, 'hex');
+    return lastPush(bytes, 1, bytes.length - 1)?.toString('hex');
+  };
+
+  it('is what the last operation pushes, however that is done', () => {
+    expect(push('51026162')).to.equal('6162');
+    expect(push('4c0161')).to.equal('61');
+    expect(push('5100')).to.equal('');
+    expect(push('4d0000')).to.equal('');
+  });
+
+  it('is nothing where the last operation pushes no data or is cut off', () => {
+    for (const hex of ['', '51', '4f', '016151', '0161ac', '016105aa', '4c', '01614d01']) expect(push(hex), hex).to.equal(undefined);
   });
 });

@@ -101,7 +101,7 @@ describe('--rest-trusted-proxies', () => {
         () => expect.fail(value),
         (error: unknown) => {
           expect((error as Error).message).to.equal(
-            `--rest-trusted-proxies must be addresses or networks as 10.0.0.0/8, with commas between them, not '${value}'`
+            `--rest-trusted-proxies must be addresses or networks such as 10.0.0.0/8, separated by commas, not '${value}'`
           );
         }
       );

@@ -155,6 +155,19 @@ describe('the description of Esplora’s API', () => {
     await other.close();
   });
 
+  it('says with the node’s error why it has no block to mine, as Blockstream’s server', async () => {
+    // On other networks than regtest a node without peers gives none.
+    const other = await ServedNode.open({ settings: { 'rest-mining': true, network: 'testnet' } });
+    const reply = await other.get('/block-template');
+    const shown = [reply.status, reply.headers['cache-control'], reply.headers['content-type'], reply.body.toString()];
+    const error = '{"error":{"code":-9,"message":"Bitcoin is not connected!"}}';
+    expect(shown).to.deep.equal([502, 'no-store', 'application/json', error]);
+    const there = await describedBy(other);
+    const operation = there.find('GET', '/block-template') ?? expect.fail('an operation');
+    expect(there.faultIn(operation, reply)).to.equal(undefined);
+    await other.close();
+  });
+
   it('says what is switched off, at the path of the interface', async () => {
     const other = await ServedNode.open({ settings: { 'rest-no-broadcast': true, 'rest-addresses-path': '/esplora' } });
     const { operations } = await describedBy(other, '/esplora');

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin } from '../support/bcoin';
 import { scriptAt } from '../support/faucet';
 import { KeyWallet } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { mine, mineOnly } from '../support/regtest-node';
+import { signed } from '../support/signed';
 import { until } from '../support/until';
 import type { PushClient, Told } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
@@ -63,7 +65,8 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     const { addresses, transactions } = await pushing.payments(MANY);
     const txids = transactions.map((transaction) => toDisplayHex(transaction.hash()));
     const [own, other] = [await pushing.client(), await pushing.client()];
-    await other.ask({ 'track-scriptpubkeys': addresses.map((address) => scriptAt(address).toString('hex')) });
+    const scripts = addresses.map((address) => scriptAt(address).toString('hex'));
+    await other.ask({ 'track-scriptpubkeys': scripts, 'track-addresses': addresses.slice(1) });
     await own.ask({
       action: 'want',
       data: ['blocks'],
@@ -76,6 +79,30 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     expect(told).to.include({ txConfirmed: txids.at(-1) });
     expect(txidsOf(confirmed)).to.deep.equal(txids.slice(-1));
     expect(tracked).to.deep.equal(Object.fromEntries(txids.map((txid) => [txid, { confirmed: true }])));
-    await until(() => other.told.length === MANY);
+    await until(() => other.told.length > 0);
+    const [news = {}, ...further] = other.told;
+    expect(further).to.deep.equal([]);
+    expect(Object.keys(news['multi-scriptpubkey-transactions'] as object)).to.have.members(scripts);
+    expect(Object.keys(news['multi-address-transactions'] as object)).to.have.members(addresses.slice(1));
+    // Of all but the last address both who is paid and who pays.
+    const { confirmed: both } = (news['multi-address-transactions'] as Record<string, Told>)[addresses[1] ?? ''] ?? {};
+    expect(txidsOf(both)).to.deep.equal(txids.slice(1, 3));
+  });
+
+  it('comes in further messages where news of several scripts are more than a megabyte', async () => {
+    const ring = bcoin.KeyRing.generate();
+    const own = await pushing.client();
+    const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
+    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    await mine(served.node, 1);
+    const scripts = ['5101', '5102', '5103'];
+    const long = Buffer.concat([Buffer.from('4ec0d40100', 'hex'), Buffer.alloc(120_000)]);
+    const outputs = [...scripts.map((script) => [Buffer.from(script, 'hex'), PAID] as const), [long, PAID] as const];
+    await own.ask({ 'track-scriptpubkeys': scripts });
+    await mineOnly(served.node, [signed(ring, [from], outputs)]);
+    await until(() => own.told.length === 2);
+    const keys = own.told.map((told) => Object.keys(told['multi-scriptpubkey-transactions'] as object));
+    expect(keys.map(({ length }) => length)).to.deep.equal([2, 1]);
+    expect(keys.flat()).to.have.members(scripts);
   });
 });

@@ -61,9 +61,9 @@ describe('bcoin-rest reader', () => {
   }
 
   const refusals: readonly (readonly [options: readonly string[], sentence: string])[] = [
-    [['--prefix=x'], '--rest-nats is missing: where the servers of NATS are, as nats://a,b,c'],
+    [['--prefix=x'], '--rest-nats is missing: where the servers of NATS are, such as nats://a,b,c'],
     [['--rest-nats=nats://a'], "a reader needs --prefix: a folder of its own for its index, not a node's"],
-    [['--rest-nats=http://a', '--prefix=x'], '--rest-nats must be the addresses of servers, as nats://a:4222,b,c'],
+    [['--rest-nats=http://a', '--prefix=x'], '--rest-nats must be the addresses of servers, such as nats://a:4222,b,c'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-payments=y'], '--rest-payments is for nodes, not for a reader of a fleet'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-bootstrap=coins'], '--rest-bootstrap is for nodes, not for a reader of a fleet'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-pool=modern'], '--rest-pool is for nodes, not for a reader of a fleet'],
@@ -73,7 +73,7 @@ describe('bcoin-rest reader', () => {
     [['--rest-nats=nats://a', '--prefix=x', '--rest-nat=1'], '--rest-nat is not an option of the REST service; did you mean --rest-nats?'],
     [['--rest-nats=nats://a', '--prefix=x', '--api-key='], '--api-key must be a key, not nothing'],
     [['--rest-nats=nats://a', '--prefix=x', '--api-key'], '--api-key must be a key, not nothing'],
-    [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--maxoutbound is not an option of a reader'],
+    [['--rest-nats=nats://a', '--prefix=x', '--max-outbound=1'], '--max-outbound is not an option of a reader'],
     [['--rest-nats=nats://a', '--prefix=x', '--rest-auth'], '--rest-auth needs the node to have a key: set --api-key'],
     [['main'], "'main' is not an option: options begin with --"]
   ];
@@ -85,6 +85,15 @@ describe('bcoin-rest reader', () => {
       expect(said).to.include(sentence);
     });
   }
+
+  it('takes Bitcoin Core’s names of options, as a node does', async () => {
+    let said = '';
+    const err = (text: string): void => void (said += text);
+    const cores = ['--rpcthreads=8', '--rpcworkqueue=9', '--rpctimeout=5', '--rpcserialversion=0'];
+    const args = ['reader', '--rest-nats=nats://a', '--prefix=x', ...cores, '--max-outbound=1'];
+    expect(await runCommandLine(args, { out: err, err, now: () => new Date() })).to.equal(2);
+    expect(said).to.include('--max-outbound is not an option of a reader');
+  });
 
   it('names the options of a port that it cannot use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');

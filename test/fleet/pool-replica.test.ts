@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { WHOLE_CLEAR } from '../../lib/fleet/messages/records';
-import { Lock } from '../../lib/fleet/reader/lock';
+import { Lock } from '../../lib/turns/lock';
 import { PoolReplica } from '../../lib/fleet/reader/pool-replica';
 import { scanBlock, spentOutpoints } from '../../lib/bitcoin/block';
 import { BcoinNode } from '../../lib/node/bcoin';

@@ -27,7 +27,7 @@ import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
 import type { Subscription } from '@nats-io/transport-node';
-import type { Answers } from '../../lib/fleet/feed/answers';
+import type { NodeAnswers } from '../../lib/fleet/feed/answers';
 import type { HostTransaction } from '../../lib/node/host';
 
 const SUBJECTS = subjectsOf('regtest');
@@ -175,7 +175,7 @@ describe('questions to a node', function () {
     const responder = new Responder(bus, subjects, {
       call: never,
       tips: () => Promise.resolve([])
-    } as unknown as Answers);
+    } as unknown as NodeAnswers);
     const question = encodeQuestion('call', { method: 'getworklp', params: [] });
     for (let i = 0; i < 20; i++) bus.connection.publish(subjects.node('call'), question, { reply: 'nobody' });
     await until(() => begun === 16);

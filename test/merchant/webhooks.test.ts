@@ -355,6 +355,49 @@ describe('webhooks', function () {
     }
   });
 
+  it('look for what cannot be known after pauses that double, and whenever the chain moves on', async () => {
+    const { now } = Date;
+    const asked: string[] = [];
+    const webhooks = new Webhooks({
+      merchant: () => ({
+        progress: (id) => {
+          asked.push(id);
+          return Promise.reject(new PaymentError('not-yet-known', 'it is not known'));
+        }
+      }),
+      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
+      key: Buffer.alloc(32),
+      origins: [receiver.origin],
+      isReady: () => true,
+      logger: shop.log
+    });
+    let others = 0;
+    /** Has everything looked at that is due: what comes with a new order is done when the next one is looked at. */
+    const looksAt = async (seconds: number): Promise<number> => {
+      Date.now = () => now() + seconds * 1_000;
+      for (let i = 0; i < 2; i++) {
+        const id = (++others).toString(16).padStart(32, '0');
+        webhooks.followed({ ...stored, id });
+        await until(() => asked.includes(id));
+      }
+      return asked.filter((one) => one === stored.id).length;
+    };
+    const notifyUrl = `${receiver.origin}/paid`;
+    const stored = { id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] };
+    await webhooks.open();
+    try {
+      webhooks.followed(stored);
+      const looks: number[] = [];
+      for (const seconds of [0, 11, 25, 32, 60, 73]) looks.push(await looksAt(seconds));
+      expect(looks).to.deep.equal([1, 2, 2, 3, 3, 4]);
+      webhooks.settled();
+      expect(await looksAt(74)).to.equal(5);
+    } finally {
+      Date.now = now;
+      await webhooks.close();
+    }
+  });
+
   it('leave nothing in the folder of an order whose record is gone', async () => {
     const { id } = await created();
     await untilTypes(id, 'open');

@@ -27,6 +27,13 @@ describe('the options in the documents', () => {
     expect(rowsIn('docs/operating.md')).to.deep.equal(ROWS.filter(({ isRare }) => isRare === true).map(rowOf));
   });
 
+  it('have the ranges of their numbers', () => {
+    const lines = ['README.md', 'docs/operating.md'].flatMap((path) => readFileSync(join(projectFolder, path), 'utf8').split('\n'));
+    for (const { name, kind } of ROWS)
+      if (kind.type === 'number')
+        expect(lines.find((line) => line.startsWith(`| \`--${name}\``))).to.match(new RegExp(`\\b${kind.least} to ${kind.most}\\b`));
+  });
+
   it('stand under the name of their group', () => {
     const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8');
     const sections = readme.split(/^\*\*(REST|Wallets|Payments|Running)\b/m);

@@ -88,6 +88,16 @@ describe("bcoin's own executable", function () {
     expect(await started.ended()).to.equal(0);
   });
 
+  it('reads the level of the log at SIGHUP from a bcoin.conf that was empty before', async () => {
+    const configuration = join(folder, 'bcoin.conf');
+    await writeFile(configuration, '');
+    const started = await start('--config', configuration, '--log-console', 'true', '--plugins', pluginName, '--rest-warmup', 'indexed');
+    await started.printed(/Node is loaded/);
+    await writeFile(configuration, 'log-level: warning\n');
+    started.signal('SIGHUP');
+    await started.printed(/The level of the log is warning\./);
+  });
+
   it('stops at a wrong option with a sentence that names it', async () => {
     const stopped = await start('--memory', '--plugins', pluginName, '--rpcthreads', 'many');
     expect(await stopped.ended()).to.not.equal(0);

@@ -321,7 +321,7 @@ describe('the tools for the index by script of a stopped node', function () {
 
   it('refuse malformed percentages, and percentages for other commands', async () => {
     for (const [args, words] of [
-      [['verify', '--scripts=0%'], "--scripts must be a part of the blocks, as --scripts=1%, or stand alone, not '0%'"],
+      [['verify', '--scripts=0%'], "--scripts must be a part of the blocks, such as --scripts=1%, or stand alone, not '0%'"],
       [['verify', '--scripts=101%'], "not '101%'"],
       [['verify', '--scripts=some'], "not 'some'"],
       [['rebuild', '--scripts=1%'], "rebuild always rebuilds the whole index by script: --scripts, not '--scripts=1%'"],

@@ -49,8 +49,27 @@ describe('options without a value', () => {
       const { config } = await createRegtestNode({ prefix, settings: { config: true } });
       expect(() => readOptions(config)).to.throw(OptionError, `${name} in ${file} is given without a value`);
     }
-    await writeFile(file, 'log-level: info\nmax-inbound:\n# rest-auth:\n');
+    for (const text of ['log-level: info\nmax-inbound:\n# rest-auth:\n', 'max-inbound:\n', '\n', '']) {
+      await writeFile(file, text);
+      const { config } = await createRegtestNode({ prefix, settings: { config: true } });
+      expect(() => readOptions(config)).not.to.throw();
+    }
+  });
+
+  it('are refused in a bcoin.conf that has no others', async () => {
+    const prefix = await newFolder();
+    const file = join(prefix, 'regtest/bcoin.conf');
+    await mkdir(join(prefix, 'regtest'));
+    await writeFile(file, '\ufeffrest-auth: \r\n');
     const { config } = await createRegtestNode({ prefix, settings: { config: true } });
+    expect(() => readOptions(config)).to.throw(OptionError, `rest-auth in ${file} is given without a value`);
+  });
+
+  it('are nothing to a node that does not read bcoin.conf', async () => {
+    const prefix = await newFolder();
+    await mkdir(join(prefix, 'regtest'));
+    await writeFile(join(prefix, 'regtest/bcoin.conf'), 'log-level: info\nrest-auth:\n');
+    const { config } = await createRegtestNode({ prefix });
     expect(() => readOptions(config)).not.to.throw();
   });
 

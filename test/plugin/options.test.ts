@@ -79,9 +79,9 @@ describe('the options', () => {
       ])
     );
     for (const [whitelist, words] of [
-      ['alice', "must be a user, a colon and calls with commas between them, not 'alice'"],
-      ['alice:uptime,', "must be a user, a colon and calls with commas between them, not 'alice:uptime,'"],
-      ['alice:up time', "must be a user, a colon and calls with commas between them, not 'time'"],
+      ['alice', "must be a user, a colon and calls separated by commas, not 'alice'"],
+      ['alice:uptime,', "must be a user, a colon and calls separated by commas, not 'alice:uptime,'"],
+      ['alice:up time', "must be a user, a colon and calls separated by commas, not 'time'"],
       ['bob:uptime', "must be of the user of --rest-rpc-user or of __cookie__, not 'bob'"],
       ['alice:uptime alice:help', "names 'alice' twice"]
     ] as const) {
@@ -208,9 +208,9 @@ describe('the options', () => {
       [{ 'rest-electrum-banner': binary }, '--rest-electrum-banner must be a text of at most 16384 bytes in UTF-8'],
       [{ 'rest-electrum-donation': '' }, "--rest-electrum-donation must be an address, not ''"],
       ...[...places, 'ssl://a:1,ssl://a:2'].flatMap((text) =>
-        ['hosts', 'peers'].map((name) => [{ [`rest-electrum-${name}`]: text }, `--rest-electrum-${name} must be places as`] as const)
+        ['hosts', 'peers'].map((name) => [{ [`rest-electrum-${name}`]: text }, `--rest-electrum-${name} must be places such as`] as const)
       ),
-      [{ 'rest-electrum-peers': 'wss://a.example:443' }, '--rest-electrum-peers must be places as']
+      [{ 'rest-electrum-peers': 'wss://a.example:443' }, '--rest-electrum-peers must be places such as']
     ];
     for (const [given, message] of wrong) {
       const config = await configOf({ 'rest-addresses': true, ...given });
@@ -252,14 +252,14 @@ describe('the options', () => {
         (mode) =>
           [
             { 'rest-addresses': true, 'rest-addresses-socket': '/tmp/a', 'rest-addresses-socket-mode': mode },
-            '--rest-addresses-socket-mode must be three octal digits as 660'
+            '--rest-addresses-socket-mode must be three octal digits such as 660'
           ] as const
       ),
       [{ 'rest-mining': true }, '--rest-mining has no effect without --rest-addresses'],
       [{ 'rest-addresses-search': true }, '--rest-addresses-search has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/a?b', '/a b', '/..', '/./x', '/a/...'].map(
-        (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const
+        (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path such as /api'] as const
       ),
       ...['', 'wallet.example', 'https://wallet.example/', 'https://a.example, https://b.example', 'null'].map(
         (origins) => [{ 'rest-addresses': true, 'rest-cors': origins }, '--rest-cors must be origins'] as const
@@ -370,7 +370,7 @@ describe('the options', () => {
         Array.from({ length: 17 }, () => 'https://a.example').join()
       ].map((origins): [Record<string, string>, string] => [
         { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-notify': origins },
-        '--rest-payments-notify must be at most 16 origins as https://shop.example, with commas between them'
+        '--rest-payments-notify must be at most 16 origins such as https://shop.example, separated by commas'
       ]),
       [
         { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' },
@@ -397,7 +397,7 @@ describe('the options', () => {
 
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
-    ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
+    ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, separated by commas, not 'bip125,'"],
     ['rest-deprecated', 'bip125', '--rest-deprecated has no effect without --rest-core=modern'],
     ['rest-rpc-user', 'alice:sesame', '--rest-rpc-user has no effect without --rest-core=modern'],
     ['rest-rpc-whitelist', '__cookie__:uptime', '--rest-rpc-whitelist has no effect without --rest-core=modern'],
@@ -420,8 +420,8 @@ describe('the options', () => {
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
     ['rest-thread', '4', '--rest-thread is not an option of the REST service; did you mean --rest-threads?'],
-    ['rest-feed', 'a', '--rest-feed must be the addresses of servers, as nats://a:4222,b,c'],
-    ['rest-feed', 'nats://me:secret@', '--rest-feed must be the addresses of servers, as nats://a:4222,b,c'],
+    ['rest-feed', 'a', '--rest-feed must be the addresses of servers, such as nats://a:4222,b,c'],
+    ['rest-feed', 'nats://me:secret@', '--rest-feed must be the addresses of servers, such as nats://a:4222,b,c'],
     ['rest-feed-lead', 'never', '--rest-feed-lead has no effect without --rest-feed'],
     ['rest-nats-creds', 'creds', '--rest-nats-creds has no effect without --rest-feed'],
     ['rest-nats', 'nats://a', '--rest-nats is for readers of a fleet (bcoin-rest reader), not for a node'],

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
-import { bytesOfHexBody, outpointsInBody, outpointsInPath as readPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
+import { bytesOfHexBody, outpointsInBody, outpointsInPath as readPath, type Query } from '../../lib/rest/outpoints';
+import type { Outpoint } from '../../lib/bitcoin/transaction';
 import { HttpError } from '../../lib/server/errors';
 import { PROFILES } from '../../lib/views/profile';
 

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { WrongPasswords } from '../../lib/rpc/server/wrong-passwords';
 import { isFleetWanted } from '../support/fleet';
 import { newFolder } from '../support/folders';
-import { ask, askInOneWrite, openSocket, type RawRequest } from '../support/http';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { basic, RpcCaller } from '../support/rpc';
+import { until } from '../support/until';
 import type { TestFullNode } from '../support/bcoin';
 
 const KEY = { 'api-key': 'sesame' };
@@ -111,17 +113,19 @@ describe('who may call', () => {
   it('is not guessed any faster over many connections: wrong passwords of one client are answered one after the other', async () => {
     const passwords = new WrongPasswords();
     const order: string[] = [];
-    const wrong = (address: string): Promise<void> => passwords.delay(address).finally(() => order.push(address));
+    const socket = new Socket();
+    const wrong = (address: string): Promise<void> => passwords.delay(address, socket).finally(() => order.push(address));
+    const areTooMany = (address: string): boolean => passwords.areTooMany(address, socket);
     await Promise.all([wrong('2001:db8::1'), wrong('2001:db8::2'), wrong('2001:db8::3'), wrong('192.0.2.1')]);
     expect(order).to.deep.equal(['2001:db8::1', '192.0.2.1', '2001:db8::2', '2001:db8::3']);
     const waiting = Array.from({ length: 16 }, (_, i) => {
-      expect(passwords.areTooMany('2001:db8::1')).to.equal(false);
+      expect(areTooMany('2001:db8::1')).to.equal(false);
       return wrong(`2001:db8::${i}`);
     });
-    expect([passwords.areTooMany('2001:db8::ffff'), passwords.areTooMany('192.0.2.1')]).to.deep.equal([true, false]);
+    expect([areTooMany('2001:db8::ffff'), areTooMany('192.0.2.1')]).to.deep.equal([true, false]);
     passwords.close();
     await Promise.all(waiting);
-    expect(passwords.areTooMany('2001:db8::1')).to.equal(false);
+    expect(areTooMany('2001:db8::1')).to.equal(false);
   });
 
   it('is nobody at an address of which many wrong passwords wait', async () => {
@@ -142,6 +146,43 @@ describe('who may call', () => {
     expect(warnings).to.deep.equal([]);
   });
 
+  it('is who has sent the right password over a connection before, on that one until a wrong one comes', async () => {
+    const { port } = await open(KEY);
+    const call = (credentials: string): RawRequest => ({
+      method: 'POST',
+      path: '/',
+      headers: basic(credentials),
+      body: Buffer.from('{"method":"getblockcount"}')
+    });
+    const known = await openSocket(port);
+    known.write(requestBytes(call('x:sesame'), false));
+    const [first] = (await once(known, 'data')) as [Buffer];
+    const wrong = askInOneWrite(
+      port,
+      Array.from({ length: 16 }, (_, i) => call(`x:${i}`))
+    );
+    await until(async () => (await ask(port, call('x:sesame'))).status === 503);
+    known.write(requestBytes(call('x:sesame'), false));
+    known.write(requestBytes(call('x:wrong'), false));
+    known.write(requestBytes(call('x:sesame'), true));
+    const further = await untilClosed(known);
+    const statuses = [first, further].map((bytes) => bytes.toString().match(/(?<=HTTP\/1.1 )\d+/g));
+    expect(statuses).to.deep.equal([['200'], ['200', '401', '503']]);
+    expect(new Set((await wrong).map(({ status }) => status))).to.deep.equal(new Set([401]));
+  });
+
+  it('is, at one address behind a proxy, not who has sent the right password at another one', () => {
+    const passwords = new WrongPasswords();
+    const connection = new Socket();
+    const waiting = Array.from({ length: 16 }, () => passwords.delay('192.0.2.1', new Socket()));
+    passwords.accept('198.51.100.1', connection);
+    expect(passwords.areTooMany('192.0.2.1', connection)).to.equal(true);
+    passwords.accept('192.0.2.1', connection);
+    expect(passwords.areTooMany('192.0.2.1', connection)).to.equal(false);
+    passwords.close();
+    return Promise.all(waiting);
+  });
+
   it('is limited to some calls for each user, those of the node among them', async () => {
     const prefix = await newFolder();
     const whitelist = 'alice:uptime,listbanned,nothing __cookie__:';
@@ -158,6 +199,28 @@ describe('who may call', () => {
     expect(await statusOf('any:sesame', 'getblockcount')).to.equal(200);
     const { status } = await new RpcCaller(port, basic('alice:sesame seeds')).post('[{"method":"uptime"},{"method":"getblockcount"}]');
     expect(status).to.equal(403);
+  });
+
+  it('sends no batch with an item of which a whitelist cannot know the call', async () => {
+    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:sesame seeds', 'rest-rpc-whitelist': 'alice:uptime' });
+    const [alice, all] = [new RpcCaller(port, basic('alice:sesame seeds')), new RpcCaller(port, basic('any:sesame'))];
+    const uptime = '{"method":"uptime","id":1}';
+    const refused = (status: number, code: number, message: string): string =>
+      `${status} {"result":null,"error":{"code":${code},"message":"${message}"},"id":null}\n`;
+    const noObject = refused(400, -32600, 'Invalid Request object');
+    const noText = (type: string): string => refused(500, -32700, `JSON value of type ${type} is not of expected type string`);
+    for (const [batch, reply] of [
+      [`[${uptime},1]`, noObject],
+      [`[{"method":"stop"},1]`, '403 '],
+      [`[1,{"method":"stop"}]`, noObject],
+      [`[${uptime},{"id":2}]`, noText('null')],
+      [`[${uptime},{"id":2,"method":["uptime"]}]`, noText('array')],
+      [`[${uptime},{"method":"stop","params":5}]`, '403 ']
+    ] as const)
+      expect(await text(alice, batch), batch).to.equal(reply);
+    expect(await text(alice, '[{"method":"uptime","params":5,"id":1}]')).to.match(/^200 .*"Params must be an array or object"/);
+    expect(await text(alice, '{"method":"stop","params":5,"id":1}')).to.match(/^400 .*"Params must be an array or object"/);
+    expect(await text(all, `[${uptime},1]`)).to.match(/^200 \[\{"result":\d+,.*"Invalid Request object"/);
   });
 
   it('is nobody who is not in the list once there is one, whatever the body', async () => {

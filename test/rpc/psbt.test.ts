@@ -217,6 +217,7 @@ describe('PSBTs', () => {
       [true, '1'],
       ...[false, null, [], {}, ''].map((value) => [value, ''] as const),
       [1.5, '1.5'],
+      [2 ** 64, '18446744073709552000'],
       ['zz', 'zz']
     ] as const)
       expect(await caller.failure('createrawtransaction', [[], [{ data }]])).to.deep.equal({

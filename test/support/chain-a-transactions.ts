@@ -3,9 +3,8 @@
 import { scanBlock } from '../../lib/bitcoin/block';
 import { timeOf } from '../../lib/bitcoin/header';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
+import { scanWholeTransaction, type ScannedTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
 import type { EsploraStatus } from '../../lib/views/esplora/status';
-import type { SpentOutput } from '../../lib/views/esplora/transaction';
 import { chainAActiveBlocks, chainAPool } from './chain-a';
 
 export interface ChainATransaction {

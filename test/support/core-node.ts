@@ -6,11 +6,10 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { scanWholeTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
 import { newFolder } from './folders';
 import { freePort } from './regtest-node';
 import { RpcCaller, basic } from './rpc';
-import type { SpentOutput } from '../../lib/taproot/spend';
 
 const RETRY_MS = 100;
 const MATURITY = 100;

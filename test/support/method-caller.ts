@@ -6,7 +6,7 @@ import { methodTable } from '../../lib/electrum/method-table';
 import { VERSION } from './served-node';
 import { unfailing } from './unfailing';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import type { Outpoint } from '../../lib/answers/outpoints/outpoint-status';
+import type { Outpoint } from '../../lib/bitcoin/transaction';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { ServedNode } from './served-node';
 

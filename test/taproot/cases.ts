@@ -5,7 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { ByteReader } from '../../lib/bitcoin/reader';
 import { isTaproot } from '../../lib/taproot/verify';
 import { partsOf, spendOf, withInput } from './made-transaction';
-import type { Spend, SpentOutput } from '../../lib/taproot/spend';
+import type { Spend } from '../../lib/taproot/spend';
+import type { SpentOutput } from '../../lib/bitcoin/transaction';
 
 interface RecordedUnlock {
   readonly scriptSig?: string;

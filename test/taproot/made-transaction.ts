@@ -1,8 +1,8 @@
 // Transactions that tests put together from parts, and the spends that are verified.
 
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
-import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { Spend, serializedLength, serializedValue, type SpentOutput } from '../../lib/taproot/spend';
+import { scanWholeTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
+import { Spend, serializedLength, serializedValue } from '../../lib/taproot/spend';
 
 export interface MadeInput {
   /** 36 bytes. */

@@ -13,7 +13,7 @@ import { changedWitness } from './changed-witness';
 import { hasSignature, isStandard, signedSpend, type HashType, type SignedSpend } from './signed-spends';
 import { VALID, verdict } from './verdict';
 import type { Curve } from '../../lib/taproot/curve';
-import type { SpentOutput } from '../../lib/taproot/spend';
+import type { SpentOutput } from '../../lib/bitcoin/transaction';
 
 const MUTANTS = 2_000 * testScale();
 const SPENDS = 100 * testScale();

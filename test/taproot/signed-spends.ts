@@ -6,7 +6,7 @@ import { SignedInput } from '../../lib/taproot/signature-hash';
 import { TaprootKey, TaprootOutput, type TaprootTree } from '../support/taproot-key';
 import { spendOf, withInput, type MadeTransaction } from './made-transaction';
 import { script } from './script-text';
-import type { SpentOutput } from '../../lib/taproot/spend';
+import type { SpentOutput } from '../../lib/bitcoin/transaction';
 
 /** SIGHASH_DEFAULT and the types with a byte of their own. */
 export const HASH_TYPES = [0, 1, 2, 3, 0x81, 0x82, 0x83] as const;

@@ -1,6 +1,6 @@
 // Coins of a taproot output in a node's chain or pool, and transactions that spend them, rightly or not.
 
-import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { scanWholeTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
 import { SignedInput } from '../../lib/taproot/signature-hash';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { signed, type PaidOutput } from '../support/signed';
@@ -8,7 +8,6 @@ import { TaprootKey, TaprootOutput } from '../support/taproot-key';
 import { serialized, spendOf, withInput, type MadeTransaction } from './made-transaction';
 import { script } from './script-text';
 import type { HostTransaction } from '../../lib/node/host';
-import type { SpentOutput } from '../../lib/taproot/spend';
 
 const KEY = TaprootKey.of('key');
 const OUTPUT = new TaprootOutput(KEY, { script: script(KEY.publicKey, 'OP_CHECKSIG') });

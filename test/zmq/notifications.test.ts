@@ -240,7 +240,7 @@ describe('options for ZeroMQ', () => {
 
   it('are refused with a sentence that names the option', async () => {
     const wrong: [Record<string, unknown>, RegExp][] = [
-      [{ 'rest-zmq-hashtx': '127.0.0.1:28332' }, /^--rest-zmq-hashtx must be addresses as tcp:/],
+      [{ 'rest-zmq-hashtx': '127.0.0.1:28332' }, /^--rest-zmq-hashtx must be addresses such as tcp:/],
       [{ 'rest-zmq-rawtx': 'tcp://127.0.0.1:99999' }, /^--rest-zmq-rawtx must be/],
       [{ 'rest-zmq-rawtx': 'tcp://127.0.0.1:28332,' }, /^--rest-zmq-rawtx must be/],
       [{ 'rest-zmq-sequencehwm': 5 }, /^--rest-zmq-sequencehwm has no effect without --rest-zmq-sequence$/],
@@ -255,7 +255,7 @@ describe('options for ZeroMQ', () => {
     expect((error as Error).message).to.equal('--rest-zmq-hashblock is for nodes, not for a reader of a fleet');
   });
 
-  it('stop the node when an address cannot be had', async () => {
+  it('stop the node when an address cannot be bound', async () => {
     const address = `tcp://127.0.0.1:${await freePort()}`;
     const sockets = new Sockets();
     await sockets.open([{ topic: 'hashtx', address, hwm: 1 }]);

@@ -9,7 +9,7 @@ import { transactionFlags } from '../../bitcoin/transaction-flags';
 import { compareRates, type Rate } from '../../clusters/fee-rate';
 import { feeStatistics, type FeeStatistics } from '../../pool/projection/fee-statistics';
 import type { BlockExtras } from '../../views/esplora/extended-block';
-import type { SpentOutput } from './spent-outputs';
+import type { SpentNodeCoin } from '../../node/types/coins';
 
 /** Transactions between two yields. */
 const STEPS = 32;
@@ -41,7 +41,7 @@ interface Counted extends Rate {
 }
 
 /** `spent`: the outputs that the block spends, in the order of its inputs, without the coinbase's. Yields often. */
-export function* blockFigures(raw: Buffer, spent: readonly SpentOutput[]): Generator<void, BlockFigures> {
+export function* blockFigures(raw: Buffer, spent: readonly SpentNodeCoin[]): Generator<void, BlockFigures> {
   const reader = new ByteReader(raw, HEADER_LENGTH);
   const count = reader.compactSize();
   const counted: Counted[] = [];

@@ -51,7 +51,7 @@ export class BlockForms {
 
   /** Undefined when the node does not have the block. */
   async bytes(block: KnownBlock, client: Client): Promise<Buffer | undefined> {
-    const raw = await this.#raw(block, client);
+    const raw = await this.#parts.blocks.block(block, client, block.tip !== undefined);
     return raw && this.#shown(raw);
   }
 
@@ -63,7 +63,7 @@ export class BlockForms {
     // Blocks off the active chain are not answered from memory: the node may drop them at any time.
     const made = isActive && !blocks.isPruned(block) ? texts.get(key) : undefined;
     if (made !== undefined) return { ...made, isLacking: false };
-    const raw = await this.#raw(block, client);
+    const raw = await this.#parts.blocks.block(block, client, block.tip !== undefined);
     if (raw === undefined) return undefined;
     if (form === 'hex') {
       const hex = await texts.make(key, client, (allocate) => hexLine(this.#shown(raw), allocate));
@@ -81,11 +81,6 @@ export class BlockForms {
       VIEWS[form](scanBlock(raw), { ...style, ...block, spent, txids, hexWithWitness: witness }, allocate)
     );
     return { ...text, isLacking };
-  }
-
-  async #raw(block: KnownBlock, client: Client): Promise<Buffer | undefined> {
-    const { blocks, node } = this.#parts;
-    return block.tip === undefined ? node.rawBlock(block.hash) : blocks.block(block, client);
   }
 
   #shown(raw: Buffer): Buffer {

@@ -70,9 +70,9 @@ export class RawBlocks {
     return this.#spent.size;
   }
 
-  /** A block of the active chain. Undefined when the node no longer has it. */
-  async block(point: BlockPoint, client: Client): Promise<Buffer | undefined> {
-    return (await this.#block(point, client))?.raw;
+  /** A block; one that is not of the active chain is not kept. Undefined when the node does not have it, or no longer. */
+  async block(point: BlockPoint, client: Client, isActive = true): Promise<Buffer | undefined> {
+    return isActive ? (await this.#block(point, client))?.raw : this.#node.rawBlock(point.hash);
   }
 
   /** Whether a block of the active chain is better read as a whole than in part. */

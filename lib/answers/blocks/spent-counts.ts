@@ -5,7 +5,6 @@ import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
 import { runInSlices } from '../../turns/slices';
 import type { BlockPoint } from '../../node/types/chain';
-import type { NodeSource } from '../../node/types/source';
 import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 import type { RawBlocks } from './raw-blocks';
@@ -15,13 +14,11 @@ interface CachedCounts extends Cached {
 }
 
 export class SpentCounts {
-  readonly #node: Pick<NodeSource, 'rawBlock'>;
   readonly #blocks: RawBlocks;
   readonly #cached: CacheSection<CachedCounts>;
   readonly #counting = new MadeOnce<Uint32Array | undefined>();
 
-  constructor(node: Pick<NodeSource, 'rawBlock'>, blocks: RawBlocks, cache: AnswerCache) {
-    this.#node = node;
+  constructor(blocks: RawBlocks, cache: AnswerCache) {
     this.#blocks = blocks;
     this.#cached = cache.section('spent-counts');
   }
@@ -38,7 +35,7 @@ export class SpentCounts {
   }
 
   async #count(block: BlockPoint, key: string, client: Client, isActive: boolean): Promise<Uint32Array | undefined> {
-    const raw = await (isActive ? this.#blocks.block(block, client) : this.#node.rawBlock(block.hash));
+    const raw = await this.#blocks.block(block, client, isActive);
     if (raw === undefined) return undefined;
     const counts = await runInSlices(spentCounts(raw), client);
     this.#cached.setIfAskedBefore(key, () => ({ counts, byteLength: counts.byteLength }));

@@ -6,9 +6,6 @@
 import type { SpentNodeCoin } from '../../node/types/coins';
 import type { NodeSource } from '../../node/types/source';
 
-/** An output that a block spends, as it was before the block. */
-export type SpentOutput = SpentNodeCoin;
-
 export class SpentOutputs {
   readonly #node: Pick<NodeSource, 'network' | 'spentCoins'>;
 
@@ -20,7 +17,7 @@ export class SpentOutputs {
    * In the order of the block's inputs, without the coinbase's. Undefined when the node has none: the block was never connected, its undo
    * data is gone, or it spends nothing. For the genesis block an empty list.
    */
-  async of(hash: Buffer): Promise<readonly SpentOutput[] | undefined> {
+  async of(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
     return this.#node.network.genesisHash.equals(hash) ? [] : this.#node.spentCoins(hash);
   }
 }

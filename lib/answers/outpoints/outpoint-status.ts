@@ -2,18 +2,13 @@
 
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { placeIfKnown, positionOf, type Transactions } from '../transactions/transactions';
+import type { Outpoint } from '../../bitcoin/transaction';
 import type { IndexSnapshot } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Client } from '../../turns/client';
 import type { Spends } from '../transactions/spends';
-
-export interface Outpoint {
-  /** 32 bytes in wire order. */
-  readonly txid: Buffer;
-  readonly index: number;
-}
 
 /** Heights as in histories of the Electrum protocol: 0 in the pool, -1 in the pool while a parent is not confirmed. */
 export interface OutpointStatus {

@@ -1,7 +1,7 @@
 // How much enters the pool: virtual bytes a second, on average over the last minutes.
 
 import type { Observable } from 'rxjs';
-import type { PoolChange } from '../../pool/by-script/script-pool';
+import type { ScriptPoolChange } from '../../pool/by-script/script-pool';
 
 /** As long as mempool's backend looks back. */
 const SECONDS = 150;
@@ -11,7 +11,7 @@ export class PoolInflow {
   readonly #seconds = new Float64Array(SECONDS);
   #latest = seconds();
 
-  constructor(changes$: Observable<PoolChange>) {
+  constructor(changes$: Observable<ScriptPoolChange>) {
     changes$.subscribe((change) => {
       if (change.type !== 'enter') return;
       this.#advance();

@@ -1,7 +1,7 @@
 // Recommended fee rates in the five fields of mempool's interface, from the medians of the next blocks, in the steps of its backend
 // (fee-api.ts).
 
-import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
+import { VBYTES_PER_RATE, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { described, named, object, type Schema } from '../../describe/schema';
 import { NUMBER } from '../../describe/values';
 import type { PoolInfo } from '../../node/types/pool';
@@ -38,8 +38,6 @@ export const RECOMMENDED_FEES: Schema = named(
     minimumFee: described('Transactions that pay less are not relayed.', RATE)
   })
 );
-
-const VBYTES_PER_RATE = 1_000;
 
 /** A block of less than half a million virtual bytes asks for no more than the minimum, one of nearly a million for its median. */
 const [HALF_FULL, NEARLY_FULL] = [500_000, 950_000];

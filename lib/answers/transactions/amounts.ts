@@ -1,9 +1,8 @@
 // Amounts as clients of Bitcoin Core's calls write them: bitcoins, in a number or a string.
 
+import { MAX_MONEY, SATOSHIS_PER_COIN } from '../../bitcoin/consensus';
 import { invalidParameter, typeError } from '../errors';
 
-const SATOSHIS_PER_BITCOIN = 100_000_000;
-const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
 const AMOUNT_DECIMALS = 8;
 /** Of satoshis, as Bitcoin Core reads them. */
 const MOST_DIGITS = 18;
@@ -21,7 +20,7 @@ export function amountOf(value: unknown, fallback: number): number {
 /** Satoshis per 1,000 virtual bytes (ParseFeeRate); `fallback` if there is no value. @throws CallError -3, -8 */
 export function feeRateOf(value: unknown, fallback: number): number {
   const rate = amountOf(value, fallback);
-  if (rate >= SATOSHIS_PER_BITCOIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
+  if (rate >= SATOSHIS_PER_COIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
   return rate;
 }
 

@@ -7,12 +7,11 @@
 import { keyOf } from '../../bitcoin/hash';
 import { HttpError } from '../../server/errors';
 import { detailsAt } from '../../views/header';
-import type { ScannedTransaction } from '../../bitcoin/transaction';
+import type { ScannedTransaction, SpentOutput } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types/chain';
 import type { NodeSource } from '../../node/types/source';
 import type { Client } from '../../turns/client';
-import type { SpentOutput } from '../../views/esplora/transaction';
 import type { RawBlocks } from '../blocks/raw-blocks';
 import type { SpentCounts } from '../blocks/spent-counts';
 

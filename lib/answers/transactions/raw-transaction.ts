@@ -27,7 +27,7 @@ export interface RawTransactionParts {
   readonly profile: Profile;
 }
 
-export interface FoundTransaction {
+export interface RawTransaction {
   readonly raw: Buffer;
   /** The block that holds it; undefined: the pool. */
   readonly block: FoundBlock | undefined;
@@ -61,7 +61,7 @@ export function requireOrdinary(txid: Buffer, { reader }: Pick<RawTransactionPar
 }
 
 /** A transaction of the chain or the pool. @throws CallError -5 */
-export async function findTransaction(txid: Buffer, answers: RawTransactionParts, client: Client): Promise<FoundTransaction> {
+export async function findTransaction(txid: Buffer, answers: RawTransactionParts, client: Client): Promise<RawTransaction> {
   const { reader, node, blocks } = answers;
   const { found, block, isKnown } = reader.read((snapshot) => {
     const known = findInIndex(() => blocks.find(txid, snapshot));
@@ -95,12 +95,12 @@ export async function findInBlock(
   hash: Buffer,
   { reader, node, blocks }: RawTransactionParts,
   client: Client
-): Promise<FoundTransaction> {
+): Promise<RawTransaction> {
   const active = reader.read((snapshot) => blockIn(snapshot, hash));
   const entry = active === undefined ? await node.entry(hash) : undefined;
   const block = active ?? (entry && { hash, time: timeOf(entry.header), confirmations: 0, height: entry.height });
   if (block === undefined) throw notFound('Block hash not found');
-  const bytes = active === undefined ? await node.rawBlock(hash) : await blocks.block(active, client);
+  const bytes = await blocks.block(block, client, active !== undefined);
   if (bytes === undefined) throw misc('Block not available');
   const found = await runInSlices(transactionIn(bytes, txid), client);
   if (found === undefined) throw notFound(`No such transaction found in the provided block${MORE}`);
@@ -108,7 +108,7 @@ export async function findInBlock(
 }
 
 /** Hashes the transactions of the block one by one until the txid matches. */
-function* transactionIn(bytes: Buffer, txid: Buffer): Generator<void, Pick<FoundTransaction, 'raw' | 'inputsBefore'> | undefined> {
+function* transactionIn(bytes: Buffer, txid: Buffer): Generator<void, Pick<RawTransaction, 'raw' | 'inputsBefore'> | undefined> {
   const offsets = transactionOffsets(bytes);
   let inputsBefore = 0;
   for (const [i, offset] of offsets.subarray(0, -1).entries()) {
@@ -129,7 +129,7 @@ function blockIn(snapshot: IndexSnapshot, hash: Buffer): FoundBlock | undefined 
 
 /** `{in_active_chain?, vsize_adjusted?, ...the transaction..., hex, blockhash?, confirmations?, time?, blocktime?}` */
 export async function transactionJson(
-  found: FoundTransaction,
+  found: RawTransaction,
   request: TransactionRequest,
   context: RawTransactionParts,
   client: Client
@@ -178,7 +178,7 @@ function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, B
 
 /** The outputs that a transaction of a block spends; undefined when they are not available. */
 async function spentBy(
-  { raw, block, inputsBefore }: FoundTransaction,
+  { raw, block, inputsBefore }: RawTransaction,
   context: RawTransactionParts,
   client: Client
 ): Promise<TransactionForm['spent']> {

@@ -6,7 +6,7 @@ import { scanWholeTransaction, WEIGHT_PER_VBYTE, type ScannedTransaction } from 
 import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { feeAt, LIMITS } from '../../policy/limits';
-import { isChildWithParents, packageFault } from '../../policy/package';
+import { isChildWithParents, packageFault, ONE_FAILED, SUCCESS } from '../../policy/package';
 import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, invalidParameter, CallError } from '../errors';
@@ -39,7 +39,7 @@ export interface SendingLimits {
 
 export const DEFAULT_SENDING_LIMITS: SendingLimits = { mostRate: DEFAULT_MOST_FEE_RATE, mostBurnt: 0 };
 
-export interface Trials {
+export interface TriedTransactions {
   /** Why the transactions do not form a package; undefined when they do. */
   readonly fault: string | undefined;
   readonly list: readonly { readonly transaction: ScannedTransaction; readonly trial: Trial }[];
@@ -73,7 +73,7 @@ export class Sending {
   }
 
   /** Whether the pool would take the transactions. */
-  async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<Trials> {
+  async test(transactions: readonly ScannedTransaction[], mostRate: number): Promise<TriedTransactions> {
     const wrong = transactions.length > 1 ? packageFault(transactions) : undefined;
     const trials = wrong === undefined ? await this.#parts.node.tryTransactions(transactions.map(({ raw }) => raw)) : { results: [] };
     const said = saidOf(trials.results, mostRate);
@@ -106,7 +106,7 @@ export class Sending {
       };
     }
     const errors = await sendEach(transactions, mostRate, this.#parts);
-    const message = errors.every((error) => error === undefined) ? 'success' : 'transaction failed';
+    const message = errors.every((error) => error === undefined) ? SUCCESS : ONE_FAILED;
     return {
       message,
       list: transactions.map((transaction, i) => ({ transaction, sent: this.#sent(transaction, errors[i]) })),

@@ -24,11 +24,11 @@ import type { EsploraSpend } from '../../views/esplora/coins';
 import type { Placed } from './placed-transaction';
 
 /** Undefined: nothing spends the output, or there is no such output. */
-export type Spend = EsploraSpend | undefined;
+export type Outspend = EsploraSpend | undefined;
 
 /** `basis`: what this depends on, if no block spends the output; undefined: on more than can be said. */
 export interface FoundSpend {
-  readonly spend: Spend;
+  readonly spend: Outspend;
   readonly basis?: Basis | undefined;
   /** How many rows of histories were walked through to find it. */
   readonly rows?: number;
@@ -36,7 +36,7 @@ export interface FoundSpend {
 
 /** The spends of all outputs of a transaction. `basis`: what this depends on; undefined: on more than can be said. */
 export interface FoundSpends {
-  readonly spends: readonly Spend[];
+  readonly spends: readonly Outspend[];
   readonly basis?: Basis | undefined;
 }
 
@@ -121,9 +121,9 @@ export class Spends {
   }
 
   /** As `ofAll`, for many transactions. */
-  async ofMany(txids: readonly (Buffer | undefined)[], client: Client): Promise<(readonly Spend[] | undefined)[]> {
+  async ofMany(txids: readonly (Buffer | undefined)[], client: Client): Promise<(readonly Outspend[] | undefined)[]> {
     const effort = new Effort(this.#limits);
-    const lists: (readonly Spend[] | undefined)[] = [];
+    const lists: (readonly Outspend[] | undefined)[] = [];
     for (const txid of txids) lists.push(txid && (await this.#ofAll(txid, client, effort))?.spends);
     return lists;
   }
@@ -156,7 +156,7 @@ export class Spends {
     );
   }
 
-  #inPool(txid: Buffer, index: number): Spend {
+  #inPool(txid: Buffer, index: number): Outspend {
     const spender = this.#parts.pool.spender(txid, index);
     return spender && { txid: spender.transaction.txid, input: spender.input, status: undefined };
   }
@@ -253,7 +253,7 @@ export class Spends {
 }
 
 /** `outputs`: those whose spends may change while the blocks of the transaction and of the spends are in the chain. */
-function basisOf({ height }: Position, spends: readonly Spend[], outputs: readonly ScannedOutput[], bases: BasesAt): Basis | undefined {
+function basisOf({ height }: Position, spends: readonly Outspend[], outputs: readonly ScannedOutput[], bases: BasesAt): Basis | undefined {
   const highest = spends.reduce((most, spend) => Math.max(most, spend?.status?.height ?? 0), height);
   const scripts = new Map(outputs.map(({ script }) => [keyOf(script), script]));
   return bases.ofSpends(highest, [...scripts.values()].map(scriptHashOf));

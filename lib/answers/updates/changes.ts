@@ -1,10 +1,10 @@
 // What happens to scripts, in the chain and in the pool.
 
-import type { PoolChange } from '../../pool/by-script/script-pool';
+import type { ScriptPoolChange } from '../../pool/by-script/script-pool';
 import type { ScriptsChange } from '../../scripts/types';
 
 /** Of the chain: `connect`, `disconnect` or `all`; of the pool: `enter`, `leave` or `clear`. */
-export type Change = ScriptsChange | PoolChange;
+export type Change = ScriptsChange | ScriptPoolChange;
 
 /** Whether a block was connected or disconnected, or the index was opened or rebuilt. */
 export function isOfChain(change: Change): change is ScriptsChange {

@@ -1,6 +1,7 @@
 // PSBTs of one transaction become one, and those of several transactions become one of a larger transaction.
 
 import { hash256 } from '../hash';
+import { FINAL_SEQUENCE } from '../transaction';
 import { unsignedBytes, type UnsignedTransaction } from '../unsigned-transaction';
 import {
   fieldOf,
@@ -115,7 +116,7 @@ export function* joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]
   const [ins, outs] = [shuffled([...inputs.values()]), shuffled<PsbtOutput>(psbts.flatMap(({ outputs }) => outputs))];
   const unsigned: UnsignedTransaction = {
     version: Math.max(1, ...psbts.map(({ transactionVersion }) => transactionVersion)),
-    inputs: ins.map(({ txid, index, sequence = 0xffff_ffff }) => ({ txid, index, sequence })),
+    inputs: ins.map(({ txid, index, sequence = FINAL_SEQUENCE }) => ({ txid, index, sequence })),
     outputs: outs,
     locktime: Math.min(...psbts.map((psbt) => locktimeOf(psbt) ?? 0))
   };

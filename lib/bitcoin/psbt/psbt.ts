@@ -1,6 +1,7 @@
 // A partially signed transaction (BIP174, BIP370): maps of keys and values for the whole, each input and each output. What is not known is
 // kept. The names of the types are those of the BIPs.
 
+import { FINAL_SEQUENCE } from '../transaction';
 import { unsignedBytes, u32Of, type UnsignedTransaction } from '../unsigned-transaction';
 import { PsbtError } from './errors';
 import { compactSizeOf } from '../reader';
@@ -103,8 +104,6 @@ export function requireFew(fields: PsbtMap): void {
   if (fields.size > MOST_IN_MAP) throw new PsbtError(`more than ${MOST_IN_MAP} fields in a map`);
 }
 
-const HIGHEST_SEQUENCE = 0xffff_ffff;
-
 /** `key`: with its type in front; if it is left out, the type is all of it. */
 export function setField(fields: PsbtMap, type: number, value: Buffer, key = compactSizeOf(type)): void {
   fields.set(key.toString('latin1'), { type, key, value });
@@ -173,6 +172,6 @@ const transactionEnd = (fields: PsbtMap): number => fieldOf(fields, GLOBAL.trans
 export function unsignedOf(psbt: Psbt): UnsignedTransaction | undefined {
   const locktime = locktimeOf(psbt);
   if (locktime === undefined) return undefined;
-  const inputs = psbt.inputs.map(({ txid, index, sequence = HIGHEST_SEQUENCE }) => ({ txid, index, sequence }));
+  const inputs = psbt.inputs.map(({ txid, index, sequence = FINAL_SEQUENCE }) => ({ txid, index, sequence }));
   return { version: psbt.transactionVersion, inputs, outputs: psbt.outputs, locktime };
 }

@@ -2,11 +2,11 @@
 
 import { hash160, scriptHashOf } from '../hash';
 import { isScriptHash, witnessProgramOf } from '../script-type';
+import { ANYONE_CAN_PAY } from '../signature-encoding';
 import { scanWholeTransaction } from '../transaction';
 import { withLength } from '../unsigned-transaction';
 import { fieldOf, INPUT, locktimeOf, numberIn, setField, type Psbt, type PsbtInput, type PsbtMap } from './psbt';
 
-const ANYONE_CAN_PAY = 0x80;
 const ALL = 1;
 const SCHNORR_LENGTH = 64;
 const SCRIPT_HASH_LENGTH = 32;

@@ -1,11 +1,12 @@
 // The values of fields: how each is read, and what Bitcoin Core refuses. A value is read from where it stands, and must end where its length
 // says. Where the bytes end too early the reader throws MalformedBytesError, of which `psbtIn` makes a PsbtError.
 
+import { MAX_BLOCK_WEIGHT } from '../consensus';
 import { HASH_LENGTH } from '../hash';
 import { isPublicKey } from '../secp256k1';
 import { isSignatureEncoding } from '../signature-encoding';
 import { compactSizeOf, type ByteReader } from '../reader';
-import { readTransaction, ScannedTransaction } from '../transaction';
+import { readTransaction, ScannedTransaction, WEIGHT_PER_VBYTE } from '../transaction';
 import { broken, PsbtError } from './errors';
 
 export const KEY_LENGTH = 33;
@@ -19,9 +20,7 @@ const MOST_DEPTH = 128;
 const LEAF_VERSION = 0xfe;
 
 /** A transaction with more does not fit into a block. */
-export const MOST_STRIPPED_BYTES = 1_000_000;
-/** Neither does one with more bytes of witnesses. */
-const MOST_WHOLE_BYTES = 4_000_000;
+export const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
 /** Leaves of a tree, and hashes of leaves on the way to a key. */
 const MOST_LEAVES = 10_000;
 /** Keys of an aggregate one: checking one takes some microseconds. */
@@ -56,7 +55,7 @@ function requireNoMore(count: number, most: number, what: string): void {
 /** A transaction. It is read in one go. */
 export const readWholeOutput = (reader: ByteReader): Buffer =>
   readForm(reader, (inner, length) => {
-    requireNoMore(length, MOST_WHOLE_BYTES, 'bytes in a transaction with its witnesses');
+    requireNoMore(length, MAX_BLOCK_WEIGHT, 'bytes in a transaction with its witnesses');
     return readTransaction(inner).raw;
   });
 
@@ -94,7 +93,7 @@ export const readOutput = (reader: ByteReader): Buffer =>
 /** A witness: the number of its items, and the items. @throws PsbtError, also for more than 4,000,000 bytes */
 export const readWitness = (reader: ByteReader): Buffer =>
   readForm(reader, (inner, length) => {
-    requireNoMore(length, MOST_WHOLE_BYTES, 'bytes in a witness');
+    requireNoMore(length, MAX_BLOCK_WEIGHT, 'bytes in a witness');
     for (let left = inner.compactSize(); left > 0; left--) inner.skip(inner.compactSize());
     return undefined;
   });

@@ -7,19 +7,17 @@ import {
   DEFAULT_SENDING_LIMITS,
   requireNotBurnt,
   type SentPackage,
-  type Trials
+  type TriedTransactions
 } from '../../answers/transactions/sending';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, object } from '../../describe/schema';
 import { ASKED_HEX, FLAG, HASH, TEXT, TXID } from '../../describe/values';
+import { LIMITS } from '../../policy/limits';
 import { PACKAGE, packageJson } from '../../views/sending';
 import { ofDaemon } from '../errors';
 import { badRequest, FLAG_OR_NUMBER, readFlag, readHex, readList } from './arguments';
 import { BROADCAST_POINTS } from './points';
 import type { Method, MethodContext } from '../method';
-
-/** Transactions that can be tested together, as by Bitcoin Core. */
-const MOST_TESTED = 25;
 
 export function broadcastingMethods({ sending, broadcast }: MethodContext): Readonly<Record<string, Method>> {
   /** @throws ElectrumError when broadcasting is switched off */
@@ -50,7 +48,9 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
     'blockchain.transaction.testmempoolaccept': {
       about: {
         summary: 'Whether the pool would take transactions, which are not broadcast.',
-        parameters: [{ ...listOf(ASKED_HEX), maxItems: MOST_TESTED, description: 'The serialized transactions in hex, parents first.' }],
+        parameters: [
+          { ...listOf(ASKED_HEX), maxItems: LIMITS.mostInPackage, description: 'The serialized transactions in hex, parents first.' }
+        ],
         result: listOf(
           named(
             'TestedTransaction',
@@ -66,7 +66,8 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
       isHeavy: true,
       answer: async ([list], client) => {
         const hexes = readList(list).map(readHex);
-        if (hexes.length === 0 || hexes.length > MOST_TESTED) throw badRequest(`between 1 and ${MOST_TESTED} transactions can be tested`);
+        if (hexes.length === 0 || hexes.length > LIMITS.mostInPackage)
+          throw badRequest(`between 1 and ${LIMITS.mostInPackage} transactions can be tested`);
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
           return testedText(await sending.test(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS.mostRate));
@@ -112,7 +113,7 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
 }
 
 /** `reason`: the most that is known. */
-function testedText({ fault, list }: Trials): string {
+function testedText({ fault, list }: TriedTransactions): string {
   return JSON.stringify(
     list.map(({ transaction: { txid, wtxid }, trial }) => {
       const reason = fault ?? (trial.type === 'refused' ? (trial.details ?? trial.reason) : undefined);

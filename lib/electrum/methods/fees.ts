@@ -1,16 +1,13 @@
 // Fee rates, in bitcoins per 1,000 virtual bytes.
 
+import { VBYTES_PER_RATE } from '../../bitcoin/transaction';
 import { nullable } from '../../describe/schema';
 import { CORE_FEE_RATE, COUNT } from '../../describe/values';
+import { LONGEST_TARGET } from '../../pool/fee-estimates';
 import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readCount, shown } from './arguments';
 import type { FeeTarget } from '../../pool/fee-estimates';
 import type { Method, MethodContext } from '../method';
-
-/** Bitcoin Core's longest confirmation target. */
-const MOST_BLOCKS = 1_008;
-
-const VBYTES_PER_RATE = 1_000;
 
 const MODES = ['CONSERVATIVE', 'ECONOMICAL'];
 
@@ -20,7 +17,7 @@ export function feeMethods({ node, fees }: MethodContext): Readonly<Record<strin
       about: {
         summary: 'An estimate of the fee rate for confirmation within some blocks.',
         parameters: [
-          { ...COUNT, description: `Blocks; 1 to ${MOST_BLOCKS}, beyond which it is the nearest.` },
+          { ...COUNT, description: `Blocks; 1 to ${LONGEST_TARGET}, beyond which it is the nearest.` },
           nullable({ type: 'string', description: `One of ${MODES.join(', ')}, in any case; there is one kind of estimate.` })
         ],
         result: { ...CORE_FEE_RATE, description: 'BTC for each 1,000 virtual bytes; -1 while there is no estimate.' }
@@ -28,7 +25,7 @@ export function feeMethods({ node, fees }: MethodContext): Readonly<Record<strin
       parameters: ['number', 'mode'],
       required: 1,
       answer: ([number, mode]) => {
-        const blocks = Math.max(1, Math.min(readCount(number), MOST_BLOCKS));
+        const blocks = Math.max(1, Math.min(readCount(number), LONGEST_TARGET));
         // The mode is only checked: there is one kind of estimate.
         requireMode(mode);
         const estimates = fees.estimates();

@@ -5,7 +5,7 @@ import { OUTPOINT_STATUS, outpointText } from '../outpoint-text';
 import { readCount, readHex, readTxid } from './arguments';
 import { COUNT_POINTS, MOST_COUNT_POINTS, TRANSACTION_POINTS } from './points';
 import { SCRIPT } from './scripts';
-import type { Outpoint } from '../../answers/outpoints/outpoint-status';
+import type { Outpoint } from '../../bitcoin/transaction';
 import type { Schema } from '../../describe/schema';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 

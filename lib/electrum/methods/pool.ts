@@ -3,7 +3,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { described, listOf, named, object, tuple } from '../../describe/schema';
 import { CORE_FEE_RATE, FEE_RATE, SATOSHIS, TXID, VBYTES } from '../../describe/values';
-import { INCREMENTAL_FEE_RATE } from '../../pool/info';
+import { LIMITS } from '../../policy/limits';
 import { BIN_VSIZE, type FeeBin, type PoolSummary } from '../../pool/summary';
 import { JsonWriter } from '../../views/json-writer';
 import type { Method, MethodContext } from '../method';
@@ -31,7 +31,7 @@ export function poolMethods({ node, fees, pool }: MethodContext): Readonly<Recor
         const writer = new JsonWriter();
         writer.amountField('{"mempoolminfee":', minFeeRate);
         writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
-        writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
+        writer.amountField(',"incrementalrelayfee":', LIMITS.incrementalRate);
         writer.ascii('}');
         return writer.toBuffer();
       }

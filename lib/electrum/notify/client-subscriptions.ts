@@ -5,7 +5,8 @@ import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../
 import { CODES, ElectrumError } from '../errors';
 import { outpointText } from '../outpoint-text';
 import type { OutpointListener, OutpointNotifier } from '../../answers/outpoints/outpoint-notifier';
-import type { Outpoint, OutpointStatus } from '../../answers/outpoints/outpoint-status';
+import type { OutpointStatus } from '../../answers/outpoints/outpoint-status';
+import type { Outpoint } from '../../bitcoin/transaction';
 import type { StatusNotifier } from '../../answers/status/status-notifier';
 import type { StatusChange, StatusListener } from '../../answers/status/subscribed-script';
 import type { TipListener, TipNotifier } from '../../answers/updates/tip-notifier';

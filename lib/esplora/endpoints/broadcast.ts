@@ -13,6 +13,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { inQuery, json, refused, text, type Operation } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';
 import { ASKED_HEX, NUMBER } from '../../describe/values';
+import { LIMITS } from '../../policy/limits';
 import { PACKAGE, packageJson, TRIALS, trialsJson } from '../../views/sending';
 import {
   badTransactionHex,
@@ -29,8 +30,6 @@ import { jsonReply, textReply, type EsploraReply } from '../reply';
 import { stringsIn } from './string-list';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
-const MOST_TRANSACTIONS = 25;
-
 /** Hex digits of a transaction. */
 const FEWEST_DIGITS = 120;
 const MOST_DIGITS = 799_999;
@@ -45,7 +44,7 @@ const BODY_ERRORS = { 408: 'The body did not come in time.', 413: 'The body is t
 
 const MOST_RATE = inQuery('maxfeerate', 'The most BTC for each 1,000 virtual bytes that a transaction may pay; 0: any.', NUMBER);
 
-const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: MOST_TRANSACTIONS });
+const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: LIMITS.mostInPackage });
 
 export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>): Route[] {
   /** @throws HttpError 400 */
@@ -169,7 +168,7 @@ function readAmount(name: string, request: EsploraRequest): string | null {
 function readList(body: Buffer): string[] {
   const list = stringsIn(body);
   if (list === undefined) throw noTransactionList();
-  if (list.length > MOST_TRANSACTIONS) throw tooManyTransactions(MOST_TRANSACTIONS);
+  if (list.length > LIMITS.mostInPackage) throw tooManyTransactions(LIMITS.mostInPackage);
   return list;
 }
 

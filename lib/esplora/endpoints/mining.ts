@@ -1,16 +1,27 @@
 // A block to mine, as the node's own getblocktemplate gives it.
 
-import { CODES, CallError } from '../../answers/errors';
 import { described, listOf, mapOf, named, object } from '../../describe/schema';
-import { BLOCK_HASH, BYTES, COUNT, FLAG, HASH, HEIGHT, HEX, SATOSHIS, TEXT, TIME, TXID, WEIGHT, WORD } from '../../describe/values';
+import {
+  BLOCK_HASH,
+  BYTES,
+  COUNT,
+  FLAG,
+  HASH,
+  HEIGHT,
+  HEX,
+  INTEGER,
+  SATOSHIS,
+  TEXT,
+  TIME,
+  TXID,
+  WEIGHT,
+  WORD
+} from '../../describe/values';
 import { json, refused, type Operation } from '../../describe/open-api';
-import { HttpError } from '../../server/errors';
-import { callRefused, noMining } from '../errors';
+import { noMining, noTemplate } from '../errors';
 import { jsonReply } from '../reply';
 import type { EsploraReply } from '../reply';
 import type { EsploraContext, Route } from '../endpoint';
-
-const CALL = 'getblocktemplate';
 
 /** What miners of today know. */
 const REQUEST = { rules: ['segwit'] };
@@ -28,13 +39,11 @@ export function miningRoutes(context: Pick<EsploraContext, 'node' | 'mining'>): 
   ];
 }
 
-/** Of this moment: nobody may keep it. @throws HttpError 400, or 503 while the node has no peers or is behind */
+/** Of this moment: nobody may keep it. @throws HttpError 502 */
 async function templateOf({ node }: Pick<EsploraContext, 'node'>): Promise<EsploraReply> {
-  const { error, result } = await node.ownCall(CALL, [REQUEST]);
-  if (error === null) return { ...jsonReply(JSON.stringify(result)), isStored: false };
-  const refusal = callRefused(CALL, new CallError(error.code, error.message));
-  const isLater = error.code === CODES.notConnected || error.code === CODES.inDownload;
-  throw isLater ? new HttpError(503, refusal.message) : refusal;
+  const { error, result } = await node.ownCall('getblocktemplate', [REQUEST]);
+  if (error !== null) throw noTemplate(error);
+  return { ...jsonReply(JSON.stringify(result)), isStored: false };
 }
 
 const BLOCK_TEMPLATE = named(
@@ -82,5 +91,5 @@ const OPERATION: Operation = {
   id: 'getBlockTemplate',
   summary: 'A block to mine, of the transactions in the pool (BIP22, BIP145).',
   answer: json('The block.', BLOCK_TEMPLATE),
-  errors: { 400: 'The node gives none.' }
+  errors: { 502: json('The node gives none; its error.', object({ error: object({ code: INTEGER, message: TEXT }) })) }
 };

@@ -9,7 +9,7 @@ import { JsonWriter } from '../../views/json-writer';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
 import { TXID_IN_PATH, UNKNOWN_TRANSACTION } from '../operations';
 import { findHash, jsonReply, readHash, readNumber, replyAt, replyFrom } from '../reply';
-import type { Spend, Spends } from '../../answers/transactions/spends';
+import type { Outspend, Spends } from '../../answers/transactions/spends';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
 const MOST_INDEX = 0xffff_ffff;
@@ -56,7 +56,7 @@ export function outspendRoutes(context: EsploraContext): Route[] {
       operation: {
         id: 'getOutspendsOfMany',
         summary: 'Which transactions spend the outputs of some transactions.',
-        parameters: [{ ...inQuery('txids', `Up to ${MOST_TXIDS} txids with commas between them.`, TEXT), isRequired: true }],
+        parameters: [{ ...inQuery('txids', `Up to ${MOST_TXIDS} txids separated by commas.`, TEXT), isRequired: true }],
         answer: json('A list for each txid; empty for an unknown one.', listOf(listOf(OUTSPEND))),
         errors: { 400: 'There are no txids, or too many.' }
       }
@@ -112,7 +112,7 @@ function* textOf(write: (writer: JsonWriter) => Generator<void, void>): Generato
   return writer.toBuffer();
 }
 
-function* writeLists(writer: JsonWriter, lists: readonly (readonly Spend[] | undefined)[]): Generator<void, void> {
+function* writeLists(writer: JsonWriter, lists: readonly (readonly Outspend[] | undefined)[]): Generator<void, void> {
   for (const [i, list] of lists.entries()) {
     writer.ascii(i === 0 ? '[' : ',');
     yield* writeOutspends(writer, list ?? []);
@@ -120,7 +120,7 @@ function* writeLists(writer: JsonWriter, lists: readonly (readonly Spend[] | und
   writer.ascii(']');
 }
 
-function* writeOutspends(writer: JsonWriter, list: readonly Spend[]): Generator<void, void> {
+function* writeOutspends(writer: JsonWriter, list: readonly Outspend[]): Generator<void, void> {
   writer.ascii('[');
   for (const [i, spend] of list.entries()) {
     if (i > 0) writer.ascii(',');

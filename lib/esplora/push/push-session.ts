@@ -8,6 +8,7 @@ import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { objectOf, partsOf, type Field } from '../messages';
 import { difficultyFields, initialFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
+import { NextMessage, type Update } from './next-message';
 import { Places } from './places';
 import { kindOf, readRequest, type History, type PushRequest, type Wants } from './request';
 import { TrackedLists, type TrackingClient } from './tracked-lists';
@@ -71,8 +72,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
   readonly #transactions: TrackedTransactions;
   #wants: Wants = { blocks: false, stats: false, mempoolBlocks: false };
   #trackedBlock: number | undefined;
-  /** What the next message has, each name once. */
-  #round: Field[] = [];
+  readonly #next = new NextMessage();
   /** The confirmation of its transaction, until the block comes that it belongs to. */
   #confirmed: { readonly height: number; readonly field: Field } | undefined;
   /** Updates that come while an answer is being made are sent after the answer, which may describe the state before them. */
@@ -144,7 +144,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
 
   chainChanged(field: Field, top: number): void {
     // Each block is told in a message of its own.
-    if (this.#round.some(([name]) => name === 'block' || name === 'blocks')) this.#endMessage();
+    if (this.#next.has('block') || this.#next.has('blocks')) this.#endMessage();
     this.#add([field]);
     if (field[0] !== 'block' || this.#confirmed?.height !== top) return;
     this.#add([this.#confirmed.field]);
@@ -158,7 +158,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
   }
 
   scriptUpdated(script: string, update: ScriptUpdate): void {
-    this.#add(this.#lists.fieldsOf(script, update));
+    this.#add(this.#lists.updatesOf(script, update));
   }
 
   poolChanged({ places, stats, projected, blocks }: PoolUpdate): void {
@@ -178,17 +178,17 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#endMessage();
   }
 
-  #add(fields: readonly Field[]): void {
-    for (const field of fields) {
-      if (this.#round.some(([name]) => name === field[0])) this.#endMessage();
-      this.#round.push(field);
+  #add(updates: readonly Update[]): void {
+    for (const update of updates) {
+      if (this.#next.take(update)) continue;
+      this.#endMessage();
+      this.#next.take(update);
     }
   }
 
   #endMessage(): void {
-    const fields = this.#round;
+    const fields = this.#next.end();
     if (fields.length === 0) return;
-    this.#round = [];
     if (this.#newer === undefined) this.#update(fields);
     else this.#newer.push(fields);
   }

@@ -3,6 +3,7 @@
 import { HistoryTooLongError } from '../../scripts/errors';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import { piecesOf, type Field } from '../messages';
+import type { Update } from './next-message';
 import type { NamedScripts, PushRequest, Tracking } from './request';
 import type { ScriptListener, ScriptUpdate, ScriptUpdates } from './script-updates';
 
@@ -64,14 +65,14 @@ export class TrackedLists {
     return fields;
   }
 
-  /** What the client gets of an update: as mempool words it for each kind of list. */
-  fieldsOf(script: string, { pooled, confirmed, removed }: ScriptUpdate): Field[] {
+  /** What the client gets of news of a script: as mempool words it for each kind of list. */
+  updatesOf(script: string, { pooled, confirmed, removed }: ScriptUpdate): Update[] {
     const { address, addresses, scripts } = this.#lists;
-    const fields: Field[] = [];
+    const updates: Update[] = [];
     if (address.has(script)) {
-      if (removed !== undefined) fields.push(['address-removed-transactions', removed]);
-      if (pooled !== undefined) fields.push(['address-transactions', pooled]);
-      if (confirmed !== undefined) fields.push(['block-transactions', confirmed]);
+      if (removed !== undefined) updates.push(['address-removed-transactions', removed]);
+      if (pooled !== undefined) updates.push(['address-transactions', pooled]);
+      if (confirmed !== undefined) updates.push(['block-transactions', confirmed]);
     }
     const lists = [
       ['multi-address-transactions', addresses.get(script)],
@@ -84,9 +85,9 @@ export class TrackedLists {
         ['confirmed', confirmed ?? '[]'],
         ['removed', removed ?? '[]']
       ]);
-      fields.push([field, piecesOf([...names].map((name) => [name, update] as const))]);
+      for (const name of names) updates.push([field, update, name]);
     }
-    return fields;
+    return updates;
   }
 
   /** Tracks nothing any more. */

@@ -7,7 +7,7 @@ import { keyOf } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
 import { hashText, objectOf } from '../messages';
-import type { Spend } from '../../answers/transactions/spends';
+import type { Outspend } from '../../answers/transactions/spends';
 import type { Change } from '../../answers/updates/changes';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { IndexSnapshot } from '../../index/types';
@@ -212,7 +212,7 @@ export class TransactionUpdates implements Notifier, GradualNotifier {
   }
 
   /** Undefined also if it is too far away from the output to be found. */
-  async #spendOf(txid: Buffer, index: number, snapshot: ScriptSnapshot): Promise<Spend> {
+  async #spendOf(txid: Buffer, index: number, snapshot: ScriptSnapshot): Promise<Outspend> {
     try {
       return (await this.#context.spends.of(txid, index, snapshot, NO_CLIENT)).spend;
     } catch (error) {

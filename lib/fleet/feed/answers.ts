@@ -9,7 +9,7 @@ import type { NodeSource } from '../../node/types/source';
 import type { Term } from './term';
 
 /** How an answer to each question is found. */
-export type Answers = { readonly [Name in QuestionName]: (fields: AskedFields) => Promise<Replied<Name>> };
+export type NodeAnswers = { readonly [Name in QuestionName]: (fields: AskedFields) => Promise<Replied<Name>> };
 
 export interface AnswerParts {
   readonly node: NodeSource;
@@ -25,7 +25,7 @@ const PUBLISHED_MS = 2_000;
 const MOST_RATE = Number.MAX_SAFE_INTEGER;
 
 /** They throw FleetReplyError: `refused` for fields that are wrong, `not leading` for what only the node that leads knows. */
-export function answersOf({ node, term, rewind }: AnswerParts): Answers {
+export function nodeAnswersOf({ node, term, rewind }: AnswerParts): NodeAnswers {
   const published = async (): Promise<{ readonly sequence?: number }> => {
     const sequence = await within(PUBLISHED_MS, term()?.reached(false));
     return sequence === undefined ? {} : { sequence };

@@ -48,7 +48,7 @@ export class ChainFeed {
   readonly #outbox: Outbox;
   #tip: Tip | undefined;
 
-  /** `tip`: by the log's last word; undefined: it is empty. */
+  /** `tip`: by the log's last record about the chain; undefined: there is none. */
   constructor(node: NodeSource, outbox: Outbox, tip: Tip | undefined) {
     this.#node = node;
     this.#outbox = outbox;

@@ -11,7 +11,7 @@ import { FleetLog } from '../log/log-reader';
 import { findStream } from '../log/stream';
 import { subjectsOf, type Subjects } from '../log/subjects';
 import { FleetReplyError } from '../messages/questions';
-import { answersOf } from './answers';
+import { nodeAnswersOf } from './answers';
 import { LessWorkError, requireWork } from './chain-feed';
 import { LeaseThread } from './lease-thread';
 import { Responder } from './responder';
@@ -145,7 +145,7 @@ export class Feed extends Loop {
     // One that comes too late is not wanted any more.
     connecting.then(({ connection }) => (this.signal.aborted ? connection.close() : undefined)).catch(() => undefined);
     const bus = (this.#bus = await untilAborted(connecting, this.signal));
-    const answers = answersOf({ node, term: () => this.#term, rewind: (hash) => this.#rewind(hash) });
+    const answers = nodeAnswersOf({ node, term: () => this.#term, rewind: (hash) => this.#rewind(hash) });
     this.#responder = new Responder(bus, this.#subjects, answers);
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#lastLine = '';

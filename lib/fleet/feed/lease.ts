@@ -1,5 +1,5 @@
-// The lease of leading: a key that expires unless its holder renews it. It only keeps nodes from writing at the same time; that no two of them
-// can is the fence of the log (log-writer.ts), whatever any clock says.
+// The lease of leading: a key that expires unless its holder renews it. It keeps nodes from trying to write at the same time. The fence
+// of the log (log-writer.ts) makes sure that only one can, whatever any clock says.
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';

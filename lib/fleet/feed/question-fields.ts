@@ -1,13 +1,12 @@
 // The fields of a question, which may be anybody's: each is checked before it is used.
 
+import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { HASH_LENGTH } from '../../bitcoin/hash';
+import { LIMITS } from '../../policy/limits';
 import { FleetReplyError, MOST_HEADERS, MOST_LOCATOR } from '../messages/questions';
 
 export type AskedFields = Readonly<Record<string, unknown>>;
 
-/** Bitcoin Core's bound of a package, MAX_PACKAGE_COUNT; trials may have as many. */
-const MOST_TRANSACTIONS = 25;
-const MOST_BLOCK_BYTES = 4_000_000;
 const MOST_METHOD_LENGTH = 100;
 
 /** The field `hash`: 32 bytes in wire order. @throws FleetReplyError `refused` */
@@ -25,7 +24,7 @@ export function numberIn(fields: AskedFields, name: string, most: number): numbe
 
 /** A part of a block: offset, length, and length of the block, in bytes. @throws FleetReplyError `refused` */
 export function partIn(fields: AskedFields): { readonly offset: number; readonly length: number; readonly blockLength: number } {
-  const [offset, length, blockLength] = ['offset', 'length', 'blockLength'].map((name) => numberIn(fields, name, MOST_BLOCK_BYTES)) as [
+  const [offset, length, blockLength] = ['offset', 'length', 'blockLength'].map((name) => numberIn(fields, name, MAX_BLOCK_WEIGHT)) as [
     number,
     number,
     number
@@ -52,7 +51,7 @@ export function rawIn({ raw }: AskedFields): Buffer {
 
 /** At most 25, each as from `rawIn`. @throws FleetReplyError `refused` */
 export function rawsIn({ raws }: AskedFields): readonly Buffer[] {
-  if (!Array.isArray(raws) || raws.length > MOST_TRANSACTIONS) throw wrong(`raws: at most ${MOST_TRANSACTIONS} transactions`);
+  if (!Array.isArray(raws) || raws.length > LIMITS.mostInPackage) throw wrong(`raws: at most ${LIMITS.mostInPackage} transactions`);
   return raws.map(asTransaction);
 }
 
@@ -68,7 +67,7 @@ function asHash(value: unknown): Buffer {
 }
 
 function asTransaction(value: unknown): Buffer {
-  if (!Buffer.isBuffer(value) || value.length > MOST_BLOCK_BYTES) throw wrong('a serialized transaction');
+  if (!Buffer.isBuffer(value) || value.length > MAX_BLOCK_WEIGHT) throw wrong('a serialized transaction');
   return value;
 }
 

@@ -5,7 +5,7 @@ import { NODES_QUEUE, type Subjects } from '../log/subjects';
 import { decodeQuestion, encodeFault, encodeReply, FleetReplyError, LEADER_KNOWS, type QuestionName } from '../messages/questions';
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { NatsBus } from '../log/connection';
-import type { Answers } from './answers';
+import type { NodeAnswers } from './answers';
 
 /** Questions that are being answered at a time, and that may wait; calls of bcoin's apart, some of which wait for its next block. */
 const MOST_AT_ONCE = 16;
@@ -22,13 +22,13 @@ type ResponderBus = Pick<NatsBus, 'connection' | 'mostBytes'>;
 export class Responder {
   readonly #bus: ResponderBus;
   readonly #subjects: Subjects;
-  readonly #answers: Answers;
+  readonly #answers: NodeAnswers;
   readonly #subscriptions: Subscription[];
   #leading: readonly Subscription[] = [];
   readonly #questions = new Lane();
   readonly #calls = new Lane();
 
-  constructor(bus: ResponderBus, subjects: Subjects, answers: Answers) {
+  constructor(bus: ResponderBus, subjects: Subjects, answers: NodeAnswers) {
     this.#bus = bus;
     this.#subjects = subjects;
     this.#answers = answers;

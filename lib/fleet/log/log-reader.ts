@@ -99,7 +99,7 @@ export class FleetLog {
     return this.#info.state.last_seq;
   }
 
-  /** Where the chain is by the log's last word; undefined: it has said nothing. @throws ForeignLogError, NewerMessageError, NatsAwayError */
+  /** The chain's tip by the log's last record about it; undefined: there is none. @throws ForeignLogError, NewerMessageError, NatsAwayError */
   async lastOfChain(): Promise<ChainWord | undefined> {
     const found = await this.#lastOfChain();
     if (found === undefined) return undefined;
@@ -108,8 +108,8 @@ export class FleetLog {
   }
 
   /**
-   * As `lastOfChain` for who writes: undefined also where only others have written, since readers begin with the first record that a node writes
-   * after them. `onForeign`: is told of those.
+   * As `lastOfChain`, for writers: undefined also where only others have written, since readers begin with the first record that a node writes
+   * after them. `onForeign`: called for those.
    */
   async lastOwnOfChain(onForeign: (error: NoOwnRecordError) => void = () => undefined): Promise<ChainWord | undefined> {
     try {
@@ -121,7 +121,7 @@ export class FleetLog {
     }
   }
 
-  /** What the leader said last of itself; undefined: nothing. @throws as `record` */
+  /** The leader's last record about itself; undefined: nothing. @throws as `record` */
   async lastBeat(): Promise<LastBeat | undefined> {
     const found = await this.#stored({ last_by_subj: this.#subjects.record.beat });
     if (found?.record.body.type !== 'beat') return undefined;

@@ -29,7 +29,7 @@ export class LogWriter {
   readonly #log: FleetLog;
   #last: number;
 
-  /** `log`: read up to its end by who wants to write. */
+  /** `log`: the writer has read it up to its end. */
   constructor(bus: NatsBus, subjects: Subjects, log: FleetLog) {
     this.#bus = bus;
     this.#subjects = subjects;

@@ -1,7 +1,7 @@
 // The records of the log (proto/fleet.proto) as the code sees them. Hashes are 32-byte Buffers in wire order.
 
 import type { BlockPoint } from '../../node/types/chain';
-import type { PoolCoin } from '../../node/types/pool';
+import type { PoolCoin, PoolInfo } from '../../node/types/pool';
 import type { DeploymentInfo, Deployments } from '../../node/types/soft-forks';
 import type { FeeEstimate, NetworkStatus } from '../../node/types/source';
 
@@ -151,15 +151,4 @@ export interface Beat {
 }
 
 /** What a replica of the pool cannot know by itself, and for comparison what it can. */
-export interface BeatPool {
-  readonly mostDataCarrierBytes: number;
-  readonly usage: number;
-  readonly maxUsage: number;
-  readonly minFeeRate: number;
-  readonly minRelayFeeRate: number;
-  readonly replaces: boolean;
-  /** Transactions of the pool. */
-  readonly size: number;
-  /** Sum of their sizes. */
-  readonly bytes: number;
-}
+export type BeatPool = Omit<PoolInfo, 'totalFee' | 'unbroadcast'>;

@@ -23,7 +23,7 @@ export interface BlockStoreParts {
   readonly files: BlockFiles | undefined;
   /** Whether blocks that nodes have sent are kept: not while the index reads all of them once, one after the other. */
   readonly keepsAsked: () => boolean;
-  /** The own index' hash over the coins that a block spends; undefined: it has none. */
+  /** The reader's own hash over the coins that a block spends (lib/index/records/spent-hash.ts); undefined: its index has none. */
   readonly spentHash: (hash: Buffer) => Buffer | undefined;
   readonly logger: IndexLogger;
 }

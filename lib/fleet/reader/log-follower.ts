@@ -1,5 +1,5 @@
 // Follows the log: one record after the other, each under the reader's lock. After a lost connection it goes on where it was. When what it has
-// read cannot be, or the log is another one, it begins again at the log's last word on the chain, with headers and the pool from nodes.
+// read cannot be, or the log is another one, it begins again at the log's last record about the chain, with headers and pool from nodes.
 
 import { setTimeout } from 'node:timers/promises';
 import { spentOutpoints } from '../../bitcoin/block';
@@ -18,7 +18,7 @@ import { WHOLE_CLEAR, type Connect, type LogPosition, type PoolRecord } from '..
 import type { Beats } from './beats';
 import type { BlockStore } from './block-store';
 import type { StoredBlock } from './stored-block';
-import type { Lock } from './lock';
+import type { Lock } from '../../turns/lock';
 import type { Nodes } from './nodes';
 import type { PoolReplica } from './pool-replica';
 import type { PositionFile } from './position-file';

@@ -1,11 +1,8 @@
 // A transaction of the replicated pool: what the log says of it, and what follows from its bytes.
 
-import type { ScannedInput, ScannedTransaction } from '../../bitcoin/transaction';
+import { LAST_REPLACEABLE_SEQUENCE, type ScannedInput, type ScannedTransaction } from '../../bitcoin/transaction';
 import type { PoolAdd } from '../messages/records';
 import type { PoolCoin, PoolEntry, PoolTransaction } from '../../node/types/pool';
-
-/** A sequence number up to this one signals that the transaction may be replaced (BIP125). */
-const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
 
 /** The fields of the log that may change while the entry is in the pool, apart from the modified fee. */
 type Changed = Pick<PoolEntry, 'height' | 'isUnbroadcast'>;

@@ -1,5 +1,5 @@
-// The chain that a reader follows: its own index' at first, then that of the log. Each move is told to whoever follows, and waits until it
-// is acknowledged. Where the log does not say how a block is reached, nodes send the headers.
+// The chain that a reader follows: first that of its index, then that of the log. Each move is emitted as an event, and the next one waits
+// until it is acknowledged. Where the log does not say how a block is reached, nodes send the headers.
 
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';

@@ -17,7 +17,7 @@ import { Release } from '../readers/release';
 import { Beats } from './beats';
 import { BlockFiles } from './block-files';
 import { BlockStore } from './block-store';
-import { Lock } from './lock';
+import { Lock } from '../../turns/lock';
 import { LogFollower } from './log-follower';
 import { Nodes } from './nodes';
 import { PoolReplica } from './pool-replica';

@@ -8,6 +8,7 @@
 //   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
 //   's' height 4              such coins, one after another: txid 32, index 4, record
 
+import { OUTPOINT_LENGTH } from '../../bitcoin/transaction';
 import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { keyOfHeight, putRecord, recordOf, type WriteBuffer } from './layout';
@@ -18,7 +19,6 @@ import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 import type { Coin } from '../types';
 
 const LETTER = 'c'.charCodeAt(0);
-const OUTPOINT_LENGTH = 36;
 const KEY_LENGTH = 1 + OUTPOINT_LENGTH;
 const HEIGHT_LENGTH = 4;
 /** Where the coin (coin-record.ts) begins in one entry of the record of spent coins. */

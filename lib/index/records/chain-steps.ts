@@ -1,4 +1,4 @@
-// The rules for a step of an index' tip, up or down. They are the same for every index that follows the chain.
+// The rules for a step of an index's tip, up or down. They are the same for every index that follows the chain.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';

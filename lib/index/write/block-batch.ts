@@ -12,7 +12,7 @@ import { MAX_TRANSACTIONS, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { putSpentHash, SpentHasher } from '../records/spent-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
-import { filterOfRows, type SpentBytes } from './block-filter';
+import { filterOfRows, type SpentCoinBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StoreWrite } from '../../store/store';
@@ -173,7 +173,7 @@ export class BlockBatch {
   }
 
   /** Adds the block's filter. `below`: what its header builds on. */
-  async #addFilter(rows: BlockRows, below: FilterTip, spent: SpentBytes): Promise<void> {
+  async #addFilter(rows: BlockRows, below: FilterTip, spent: SpentCoinBytes): Promise<void> {
     const block = { hash: Buffer.from(rows.hash), height: rows.height };
     const { writes, header } = putFilter(block, await filterOfRows(rows, spent), below.header);
     for (const write of writes) this.#write(write);

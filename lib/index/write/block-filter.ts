@@ -17,13 +17,13 @@ const SCRIPTS_PER_SLICE = 1_000;
  * The coins that a block spends, in the form in which they are at hand: the bytes of a SpentCoinList, and for coins of the base
  * those of BaseSpends.takeUndo.
  */
-export interface SpentBytes {
+export interface SpentCoinBytes {
   readonly coins: Uint8Array;
   readonly ofBase: Uint8Array;
 }
 
 /** The serialized filter of a block. */
-export async function filterOfRows({ hash, inputs, scriptHashes }: BlockRows, { coins, ofBase }: SpentBytes): Promise<Buffer> {
+export async function filterOfRows({ hash, inputs, scriptHashes }: BlockRows, { coins, ofBase }: SpentCoinBytes): Promise<Buffer> {
   const hashes = new ScriptHashes(hash, new Uint32Array((inputs.length / OUTPOINT_WORDS) * 2));
   const script = new CoinScript();
   const hashAll = async (bytes: Uint8Array, startOfCoin: (bytes: Uint8Array, at: number) => number): Promise<void> => {

@@ -198,10 +198,14 @@ export class Merchant {
     const { id } = stored;
     const traced = await this.#records.trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
-    if (traced.some(({ news }) => news.length > 0)) await this.#turns.next(() => this.#records.remember(id));
+    if (traced.some(({ news }) => news.length > 0)) await this.#turns.nextShared(id, () => this.#recordBlocks(id));
     const present = await this.#records.present(stored);
     const received = receivedOf(present);
     return { state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
+  }
+
+  async #recordBlocks(id: string): Promise<void> {
+    await this.#records.remember(id);
   }
 
   #settled(stored: StoredRequest, traced: readonly TracedPayment[]): Settled {

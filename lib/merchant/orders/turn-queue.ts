@@ -1,5 +1,6 @@
 // Changes of records come one after the other: two Payments must not claim one output. Anybody may send Payments, and each is held in
-// memory until its turn comes, so only some may wait: of one order fewer than of all.
+// memory until its turn comes, so only some may wait: of one order fewer than of all. Anybody may ask for an order, too: those who need the
+// same change share a turn.
 
 import { PaymentError } from '../../payments/error';
 
@@ -12,10 +13,25 @@ export class TurnQueue {
   #payments = 0;
   /** Payments that wait or are being taken, by order. */
   readonly #ofOrders = new Map<string, number>();
+  /** Shared turns that wait, by order. */
+  readonly #shared = new Map<string, Promise<void>>();
 
   async next<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** The same for one kind of work on an order: of those who want it while it waits, the first one's is done for all. */
+  async nextShared(id: string, work: () => Promise<void>): Promise<void> {
+    const waiting = this.#shared.get(id);
+    if (waiting !== undefined) return waiting;
+    const turn = this.next(() => {
+      // Who comes from now on may know more.
+      this.#shared.delete(id);
+      return work();
+    });
+    this.#shared.set(id, turn);
     return turn;
   }
 

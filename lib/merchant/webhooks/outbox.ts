@@ -1,5 +1,5 @@
-// What the receiver of one order has still to be told: `<id>.webhooks.json` in the merchant's folder. A message is in the file before
-// it is sent, and until the receiver has taken it.
+// The messages that the receiver of one order has yet to take: `<id>.webhooks.json` in the merchant's folder. A message is in the file
+// before it is sent, and until the receiver has taken it.
 
 import { randomBytes } from 'node:crypto';
 import type { OrderStatus } from '../orders/progress';
@@ -8,7 +8,7 @@ import { objectOf, undamaged } from '../orders/record';
 import type { PaymentStorage } from '../orders/storage';
 
 export interface Message {
-  /** Of no other message, also of an order that was forgotten meanwhile: a receiver can tell one that comes twice. */
+  /** Unique, even after the order was forgotten: receivers recognize by it a message that comes twice. */
   readonly id: string;
   readonly createdAt: Date;
   readonly status: OrderStatus;

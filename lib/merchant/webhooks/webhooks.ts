@@ -28,7 +28,7 @@ const GIVE_UP_MS = 3 * 24 * HOUR_MS;
 /** Also of a message that is older: while the node was off nobody tried. They take about an hour and a half. */
 const LEAST_ATTEMPTS = 10;
 
-/** After an error of the disk, or while a status cannot be known. */
+/** After an error of the disk; while a status cannot be known, the first pause, and each further one is twice as long, up to an hour. */
 const UNREADABLE_PAUSE_MS = 10_000;
 
 export interface WebhookLogger extends ServerLogger {
@@ -68,6 +68,14 @@ interface NotifiedOrder {
   isUnderWay: boolean;
 }
 
+/** An order whose status cannot be known for now. */
+interface UnknownOrder {
+  /** Before the next look. */
+  readonly pauseMs: number;
+  /** Unix milliseconds of it. */
+  readonly dueAt: number;
+}
+
 interface Delivered {
   readonly id: string;
   readonly message: Message;
@@ -84,6 +92,8 @@ export class Webhooks extends Loop implements OrderObserver {
   readonly #changed = new Set<string>();
   /** Open orders, and when they expire in Unix milliseconds. */
   readonly #expiring = new Map<string, number>();
+  /** A pruned node may never know. */
+  readonly #unknown = new Map<string, UnknownOrder>();
   /** Orders with messages that wait. */
   readonly #waiting = new Set<string>();
   /** Deliveries under way, by origin. */
@@ -93,7 +103,6 @@ export class Webhooks extends Loop implements OrderObserver {
   readonly #delivered: Delivered[] = [];
   /** Origins whose last answer was a failure. */
   readonly #failing = new Set<string>();
-  #lookAgainAt = Infinity;
   #pausedUntil = -Infinity;
 
   constructor(parts: WebhooksParts) {
@@ -138,7 +147,10 @@ export class Webhooks extends Loop implements OrderObserver {
   }
 
   /** Node and index are in sync, or the chain has moved on. */
-  readonly settled = this.wake;
+  readonly settled = (): void => {
+    for (const id of this.#unknown.keys()) this.#changed.add(id);
+    this.wake();
+  };
 
   /** The chain has taken blocks back: what was in them may be in none now. */
   reorganized(): void {
@@ -164,7 +176,10 @@ export class Webhooks extends Loop implements OrderObserver {
     if (this.isWoken) return 0;
     let next = this.#nextDelivery();
     // A step looks at nothing until then, so what is due would be due again at once.
-    if (this.#parts.isReady()) for (const at of [this.#lookAgainAt, ...this.#expiring.values()]) next = Math.min(next, at);
+    if (this.#parts.isReady()) {
+      for (const at of this.#expiring.values()) next = Math.min(next, at);
+      for (const { dueAt } of this.#unknown.values()) next = Math.min(next, dueAt);
+    }
     // Timers cannot be set for longer than 24 days.
     return Math.min(HOUR_MS, next - now);
   }
@@ -189,11 +204,13 @@ export class Webhooks extends Loop implements OrderObserver {
   async #lookAtChanged(): Promise<void> {
     const now = Date.now();
     for (const [id, expiresAt] of this.#expiring) if (expiresAt <= now) this.#changed.add(id);
-    this.#lookAgainAt = Infinity;
+    for (const [id, { dueAt }] of this.#unknown) if (dueAt <= now) this.#changed.add(id);
     for (const id of [...this.#changed]) {
       if (this.signal.aborted) return;
       // What happens from now on is looked at again.
       this.#changed.delete(id);
+      const before = this.#unknown.get(id);
+      this.#unknown.delete(id);
       try {
         await this.#lookAt(id);
       } catch (error) {
@@ -201,11 +218,15 @@ export class Webhooks extends Loop implements OrderObserver {
           this.#parts.logger.error(`payments: ${error.message}`);
           continue;
         }
-        this.#changed.add(id);
         // The record was deleted.
         if (error instanceof PaymentError && error.code === 'unknown-request') this.left(id);
-        else if (!isPassing(error)) throw error;
-        this.#lookAgainAt = Date.now() + UNREADABLE_PAUSE_MS;
+        else if (isPassing(error)) {
+          const pauseMs = before === undefined ? UNREADABLE_PAUSE_MS : Math.min(HOUR_MS, 2 * before.pauseMs);
+          this.#unknown.set(id, { pauseMs, dueAt: Date.now() + pauseMs });
+        } else {
+          this.#changed.add(id);
+          throw error;
+        }
       }
     }
   }

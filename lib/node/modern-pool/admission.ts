@@ -1,7 +1,7 @@
 // Decides whether transactions may enter the pool: all checks of Bitcoin Core 31 in its order, which decides which of two reasons is given
 // (MemPoolAccept in validation.cpp). Changes nothing. The pool's lock must be held.
 
-import { scanTransaction } from '../../bitcoin/transaction';
+import { scanTransaction, VBYTES_PER_RATE } from '../../bitcoin/transaction';
 import { checkDustPaysNothing, dustIn, spendsAllDust, unspentDust } from '../../policy/dust';
 import { feeAt } from '../../policy/limits';
 import { coinsText } from '../../policy/names';
@@ -19,7 +19,7 @@ import { spentView } from './spent-view';
 import { PackageRefusal } from './package-refusal';
 import type { OfferedMember } from '../broadcaster';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
-import type { Change, Checked } from './change';
+import type { ChangeSet, Checked } from './change-set';
 import type { ScriptChecks } from './script-checks';
 import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
@@ -28,7 +28,6 @@ import type { PoolSettings } from './settings';
 const UNCONFIRMED = -1;
 /** bcoin's flags for lock times by median time past (BIP113) and relative ones (BIP68). */
 export const LOCK_FLAGS = (1 << 0) | (1 << 1);
-const VBYTES_PER_RATE = 1_000;
 /** Outputs among which a coin is looked for: a transaction that is in the chain mostly has one there. */
 const MOST_LOOKED_FOR = 16;
 /** By bcoin's rule a fee is absurd that is more than so many times what the relay asks for. */
@@ -65,7 +64,7 @@ export class Admission {
   }
 
   /** A transaction that comes alone. @throws PolicyRefusal */
-  async single(transaction: HostTransaction, terms: Terms): Promise<Change> {
+  async single(transaction: HostTransaction, terms: Terms): Promise<ChangeSet> {
     const checked = await this.#check(transaction, terms, []);
     const { candidate, member, parents, conflicts } = checked;
     const { offered } = candidate;
@@ -82,7 +81,7 @@ export class Admission {
   }
 
   /** Several that enter together or not at all, parents first. None is in the pool. @throws PackageRefusal */
-  async several(members: readonly OfferedMember[], terms: Terms): Promise<Change> {
+  async several(members: readonly OfferedMember[], terms: Terms): Promise<ChangeSet> {
     const all: Checked[] = [];
     for (const offered of members)
       await PackageRefusal.unless(offered, async () => {

@@ -6,7 +6,7 @@ import { PackageRefusal } from './package-refusal';
 import type { Entrance, OfferedMember } from '../broadcaster';
 import type { HostTransaction } from '../host';
 import type { SubmittedPackage, TrialResult, Trials } from '../types/pool';
-import type { Checked } from './change';
+import type { Checked } from './change-set';
 import type { ModernPool } from './modern-pool';
 
 export class ModernEntrance implements Entrance {

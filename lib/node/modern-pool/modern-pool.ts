@@ -8,7 +8,7 @@ import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
 import { messageOf } from '../../turns/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
-import { countAllFees } from './fee-statistics';
+import { countAllFees } from './fee-estimator';
 import { PackageSubmission } from './package-submission';
 import { PooledEntries } from './pooled-entries';
 import { RefusedError } from './refused-error';
@@ -16,7 +16,7 @@ import { Reorganizations } from './reorganizations';
 import { ScriptChecks } from './script-checks';
 import { spentView } from './spent-view';
 import { readSettings, type PoolSettings } from './settings';
-import type { Change } from './change';
+import type { ChangeSet } from './change-set';
 import type { HostHash, HostMempool, HostNode, HostTransaction, ToHostHash } from '../host';
 import type { OfferedMember } from '../broadcaster';
 import type { SubmittedPackage } from '../types/pool';
@@ -90,13 +90,13 @@ export class ModernPool {
   }
 
   /** Whether the pool would take a transaction. @throws PolicyRefusal */
-  async try(member: OfferedMember): Promise<Change> {
+  async try(member: OfferedMember): Promise<ChangeSet> {
     if (member instanceof PolicyRefusal) throw member;
     return this.#locked(() => this.#admission.single(member, ALONE));
   }
 
   /** Whether the pool would take transactions together. @throws PackageRefusal */
-  async tryTogether(members: readonly OfferedMember[]): Promise<Change> {
+  async tryTogether(members: readonly OfferedMember[]): Promise<ChangeSet> {
     return this.#locked(() => this.#admission.several(members, TRIED_TOGETHER));
   }
 

@@ -1,10 +1,9 @@
 // Why a package does not enter the pool.
 
+import { ONE_FAILED } from '../../policy/package';
 import { PolicyRefusal } from '../../policy/refusal';
 import type { OfferedMember } from '../broadcaster';
-import type { Checked } from './change';
-
-const ONE_FAILED = 'transaction failed';
+import type { Checked } from './change-set';
 
 /**
  * The message is Bitcoin Core's. `refusals`: of the transactions that are to blame; none, if it is the package as a whole. `passed`: those

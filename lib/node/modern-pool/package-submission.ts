@@ -1,19 +1,17 @@
 // A package that is submitted: a child with its parents. Each is tried alone first; those that fail only because they pay too little, or
 // because such a one is missing, are then taken together (AcceptPackage in validation.cpp of Bitcoin Core).
 
+import { ONE_FAILED, SUCCESS } from '../../policy/package';
 import { PolicyRefusal } from '../../policy/refusal';
 import { PackageRefusal } from './package-refusal';
 import type { PackageMember, SubmittedPackage } from '../types/pool';
 import type { HostTransaction } from '../host';
 import type { OfferedMember } from '../broadcaster';
 import type { Admission, Terms } from './admission';
-import type { Change, Checked } from './change';
+import type { ChangeSet, Checked } from './change-set';
 import type { PooledEntries } from './pooled-entries';
 import type { PooledNode } from '../../policy/clustered-pool';
 import { keyOf } from '../../bitcoin/hash';
-
-const SUCCESS = 'success';
-const ONE_FAILED = 'transaction failed';
 
 export class PackageSubmission {
   readonly #entries: PooledEntries;
@@ -89,7 +87,7 @@ export class PackageSubmission {
     }
   }
 
-  async #carryOut(change: Change): Promise<void> {
+  async #carryOut(change: ChangeSet): Promise<void> {
     await this.#entries.carryOut(change);
     const { added, removed } = change;
     for (const node of removed) this.#replaced.add(node);

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { compareRates } from '../../clusters/fee-rate';
 import { keyOf } from '../../bitcoin/hash';
-import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
+import { VBYTES_PER_RATE, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import {
   ClusteredPool,
   withDescendants,
@@ -16,15 +16,13 @@ import {
 import { dustLimit } from '../../policy/dust';
 import { LIMITS } from '../../policy/limits';
 import { RollingFloor } from '../../policy/rolling-floor';
+import { adjustedWeight } from '../../policy/sigops';
 import { runAhead, Slice } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { fromHost } from '../host';
 import { findEntryClass } from './entry-class';
 import type { HostChain, HostMempool, HostPoolEntry, HostPoolEntryClass, HostTransaction, ToHostHash } from '../host';
-import type { Change } from './change';
-
-const WEIGHT_PER_SIGOP = LIMITS.weightPerSigop;
-const VBYTES_PER_RATE = 1_000;
+import type { ChangeSet } from './change-set';
 
 /** A full pool drops this part of itself at least, so that not every transaction has to look for what to drop. */
 const ROOM = 1 / 64;
@@ -48,7 +46,7 @@ class PooledMember implements Member {
     this.wtxid = tx.witnessHash();
     this.version = tx.version;
     this.size = size;
-    this.weight = Math.max(tx.getWeight(), sigops * WEIGHT_PER_SIGOP);
+    this.weight = adjustedWeight(tx.getWeight(), sigops);
     this.dust = [...tx.outputs.keys()].filter((index) => isDust(tx.outputs[index] as HostTransaction['outputs'][number])); // below the length
   }
 
@@ -105,7 +103,7 @@ export class PooledEntries {
   }
 
   /** Drops what is replaced, adds what was checked, then takes in the orphans that waited for it. */
-  async carryOut({ added, removed }: Change): Promise<void> {
+  async carryOut({ added, removed }: ChangeSet): Promise<void> {
     const { mempool, chain, toHost } = this.#parts;
     const [first] = added;
     if (first === undefined) return;

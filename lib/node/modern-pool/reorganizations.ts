@@ -2,6 +2,7 @@
 // (MaybeUpdateMempoolForReorg of Bitcoin Core).
 
 import { setImmediate } from 'node:timers/promises';
+import { COINBASE_MATURITY } from '../../bitcoin/consensus';
 import { PolicyRefusal } from '../../policy/refusal';
 import { Slice } from '../../turns/slices';
 import { spentView } from './spent-view';
@@ -21,7 +22,6 @@ import type { PooledEntries } from './pooled-entries';
 
 const FROM_BLOCK: Terms = { isFromBlock: true, mayReplace: true, mayEvictSibling: false };
 
-const COINBASE_MATURITY = 100;
 /** BIP68: with this bit a sequence number is no relative lock time. */
 const NO_RELATIVE_LOCK = 0x8000_0000;
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { OP_CODESEPARATOR, ScriptWalker } from '../../bitcoin/script';
 import { isScriptHash, scriptTypeOf, witnessProgramOf } from '../../bitcoin/script-type';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { pushedLast } from '../../policy/redeem-script';
+import { redeemScriptOf } from '../../policy/redeem-script';
 import { PolicyRefusal } from '../../policy/refusal';
 import { inputSigops } from '../../policy/sigops';
 import { isTaproot, verifyInput, type Rules } from '../../taproot/verify';
@@ -107,7 +107,7 @@ export class ScriptChecks {
 
 /** Whether a script without witness has OP_CODESEPARATOR (SCRIPT_VERIFY_CONST_SCRIPTCODE). */
 function separatesCode(unlocking: Buffer, locking: Buffer): boolean {
-  const redeem = isScriptHash(locking) ? pushedLast(unlocking) : undefined;
+  const redeem = isScriptHash(locking) ? redeemScriptOf(unlocking) : undefined;
   const walker = new ScriptWalker(redeem ?? locking);
   while (walker.next()) if (walker.opcode === OP_CODESEPARATOR) return true;
   return false;
@@ -117,7 +117,7 @@ function separatesCode(unlocking: Buffer, locking: Buffer): boolean {
 function lacksWitness({ offered: { transaction, inputs }, coins }: Candidate): boolean {
   if (transaction.hasWitness) return false;
   return coins.some(({ script }, i) => {
-    const locking = isScriptHash(script) ? pushedLast(inputs[i]?.script as Buffer) : script; // one coin for each input
+    const locking = isScriptHash(script) ? redeemScriptOf(inputs[i]?.script as Buffer) : script; // one coin for each input
     return locking !== undefined && witnessProgramOf(locking) !== undefined && scriptTypeOf(locking) !== 'anchor';
   });
 }

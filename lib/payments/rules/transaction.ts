@@ -11,7 +11,7 @@ export interface Transaction {
   readonly bytes: Buffer;
   /** Wire order. */
   readonly txid: Buffer;
-  /** 36 bytes each: txid in wire order, index. */
+  /** 36 bytes each: txid in wire order, index in 4 bytes, little endian. */
   readonly outpoints: readonly Buffer[];
   readonly outputs: readonly { readonly amount: bigint; readonly script: Buffer }[];
 }

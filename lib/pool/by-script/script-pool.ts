@@ -26,7 +26,7 @@ const FEW = 64;
  * `scripts`: those whose part of the pool changes, each as its SHA-256 in a latin1 string: those of the transaction, and of all that spend
  * from it, since their parents are others now.
  */
-export type PoolChange =
+export type ScriptPoolChange =
   | { readonly type: 'enter' | 'leave'; readonly transaction: PooledTransaction; readonly scripts: readonly string[] }
   /** All transactions have left, and some may have entered since. */
   | { readonly type: 'clear' };
@@ -42,8 +42,8 @@ export interface RecentTransaction {
 
 /** The key of a transaction in maps is its txid as a latin1 string. */
 export class ScriptPool {
-  readonly changes$: Observable<PoolChange>;
-  readonly #changes = new Subject<PoolChange>();
+  readonly changes$: Observable<ScriptPoolChange>;
+  readonly #changes = new Subject<ScriptPoolChange>();
   readonly #pool: PoolSource;
   readonly #failed: (error: unknown) => void;
   /** The pool's transactions, in the order in which they entered. */

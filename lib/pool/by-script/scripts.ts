@@ -3,9 +3,8 @@
 // whatever other transactions have.
 
 import { hash } from 'node:crypto';
+import { OP_RETURN } from '../../bitcoin/script';
 import type { PooledTransaction } from './pooled-transaction';
-
-const OP_RETURN = 0x6a;
 
 /** Outputs, or spent outputs, of a script: their number and total value. */
 export interface PooledSum {

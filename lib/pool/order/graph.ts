@@ -33,7 +33,7 @@ export class PoolNode {
 }
 
 /** The changes of an update. */
-export interface PoolChange {
+export interface GraphChange {
   /** Transactions whose totals, parents or children may have changed. */
   readonly touched: readonly PoolNode[];
   readonly removed: readonly PoolNode[];
@@ -52,7 +52,7 @@ export class PoolGraph {
    * Brings the graph to the present entries of the pool. An entry is recognized by its object.
    * Yields often; must be run to its end before the next update.
    */
-  *update(entries: readonly PoolEntry[]): Generator<void, PoolChange> {
+  *update(entries: readonly PoolEntry[]): Generator<void, GraphChange> {
     const { added, changed } = yield* this.#look(entries);
     const removed = [...this.#nodes.values()].filter(({ seen }) => seen !== this.#updates);
     const before = yield* this.#relatives([...removed, ...changed]);

@@ -4,7 +4,7 @@
 import { merged, sorted } from '../../turns/sorted';
 import { compareRates, type Rate } from '../../clusters/fee-rate';
 import { linearize, MOST_IN_BEST_ORDER } from '../../clusters/linearization';
-import type { PoolChange, PoolNode } from './graph';
+import type { GraphChange, PoolNode } from './graph';
 
 interface PoolCluster {
   readonly nodes: readonly PoolNode[];
@@ -51,7 +51,7 @@ export class PoolOrder {
    * Orders the clusters that have changed, and returns the transactions whose chunks have changed. Yields often; must be run to its end
    * before the next update.
    */
-  *update({ touched, removed }: PoolChange): Generator<void, readonly PoolNode[]> {
+  *update({ touched, removed }: GraphChange): Generator<void, readonly PoolNode[]> {
     if (touched.length === 0 && removed.length === 0) return [];
     for (const node of [...touched, ...removed]) {
       const chunk = this.#chunkOf.get(node);

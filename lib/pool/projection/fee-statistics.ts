@@ -1,10 +1,8 @@
 // Fee rates of the transactions of a block, real or projected, in a few figures, as mempool's backend computes them (calcEffectiveFeeStatistics
 // and OnlineFeeStatsCalculator in its common.ts).
 
+import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { sorted } from '../../turns/sorted';
-
-/** The weight of a full block. */
-export const BLOCK_WEIGHT = 4_000_000;
 
 export interface RatedTransaction {
   readonly weight: number;
@@ -26,7 +24,7 @@ export const NO_FEES: FeeStatistics = { median: 0, range: [0, 0, 0, 0, 0, 0, 0] 
 const PERCENTILES = [10, 25, 50, 75, 90];
 
 /** The part of a full block, on each side of its middle, over which the median is averaged. */
-const MEDIAN_HALF_WIDTH = BLOCK_WEIGHT / 800;
+const MEDIAN_HALF_WIDTH = MAX_BLOCK_WEIGHT / 800;
 
 /** The part of the transactions at the beginning and at the end of a block that may move the ends of the range. */
 const ENDS = 50;
@@ -53,8 +51,8 @@ export function* feeStatistics(transactions: readonly RatedTransaction[]): Gener
 
 /** `byRate`: in ascending order. */
 function* medianOf(byRate: readonly RatedTransaction[]): Generator<void, number> {
-  const [left, right] = [Math.floor(BLOCK_WEIGHT / 2 - MEDIAN_HALF_WIDTH), Math.ceil(BLOCK_WEIGHT / 2 + MEDIAN_HALF_WIDTH)];
-  let at = BLOCK_WEIGHT - byRate.reduce((sum, { weight }) => sum + weight, 0);
+  const [left, right] = [Math.floor(MAX_BLOCK_WEIGHT / 2 - MEDIAN_HALF_WIDTH), Math.ceil(MAX_BLOCK_WEIGHT / 2 + MEDIAN_HALF_WIDTH)];
+  let at = MAX_BLOCK_WEIGHT - byRate.reduce((sum, { weight }) => sum + weight, 0);
   let [fees, width] = [0, 0];
   for (const [step, { weight, rate }] of byRate.entries()) {
     if (step % STEPS === STEPS - 1) yield;

@@ -1,11 +1,12 @@
 // The next blocks, as a miner would make them of the pool: chunk after chunk, the best first. A chunk that no longer fits waits for the next
 // block, and with it the rest of its cluster. The last block of a projection has everything that is left, and may be many blocks high.
 
+import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { CPFP_CHILD, CPFP_PARENT, transactionFlags } from '../../bitcoin/transaction-flags';
 import { PoolGraph, type PoolNode } from '../order/graph';
 import { PoolOrder, type PoolChunk } from '../order/order';
-import { BLOCK_WEIGHT, feeStatistics, NO_FEES, stackStatistics, type FeeStatistics } from './fee-statistics';
+import { feeStatistics, NO_FEES, stackStatistics, type FeeStatistics } from './fee-statistics';
 import type { PoolEntry } from '../../node/types/pool';
 import type { PooledTransaction } from '../by-script/pooled-transaction';
 
@@ -16,7 +17,7 @@ export const MOST_BLOCKS = 8;
 const RESERVED_WEIGHT = 4_000;
 
 /** A block that is as full as that, or has left out as many chunks, is not searched any further. */
-const NEARLY_FULL = BLOCK_WEIGHT - 2 * RESERVED_WEIGHT;
+const NEARLY_FULL = MAX_BLOCK_WEIGHT - 2 * RESERVED_WEIGHT;
 const MOST_LEFT_OUT = 200;
 
 /** The most that the transactions of one block are listed for: of a stack of blocks only the first. In virtual bytes. */
@@ -133,7 +134,7 @@ export class ProjectedBlocks {
         totalFees += transaction.fee;
         if (transactions.length % STEPS === 0) yield;
       }
-    const isStack = block === MOST_BLOCKS - 1 && weight > BLOCK_WEIGHT;
+    const isStack = block === MOST_BLOCKS - 1 && weight > MAX_BLOCK_WEIGHT;
     const listed = isStack ? firstOf(transactions) : transactions;
     return {
       size,
@@ -195,7 +196,7 @@ function* oneBlock(chunks: readonly PoolChunk[]): Generator<void, { taken: PoolC
       for (const rest of chunks.slice(i)) left.push(rest);
       break;
     }
-    if (weight + chunk.weight <= BLOCK_WEIGHT && !incomplete.has(chunk.cluster)) {
+    if (weight + chunk.weight <= MAX_BLOCK_WEIGHT && !incomplete.has(chunk.cluster)) {
       taken.push(chunk);
       weight += chunk.weight;
     } else {

@@ -23,7 +23,7 @@ interface WantedPart {
 }
 
 export function blockPartEndpoint(context: Answers): Endpoint {
-  const { node, blocks } = context;
+  const { blocks } = context;
 
   /**
    * Undefined when the node does not have the bytes. The whole block is read if its length is not known, before a refusal, and for
@@ -36,7 +36,7 @@ export function blockPartEndpoint(context: Answers): Endpoint {
     const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
     if (length !== undefined && isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
       return blocks.part(block, Number(offset), Number(size), length);
-    const raw = await (isActive ? blocks.block(block, request) : node.rawBlock(block.hash));
+    const raw = await blocks.block(block, request, isActive);
     if (raw === undefined) return undefined;
     if (!isWithin(wanted, raw.length)) throw badPart(offset, size, parameter);
     if (format === 'json') throw noJson();

@@ -1,6 +1,6 @@
 // gettxoutsetinfo: what all coins of the chain add up to.
 
-import { TxidsMissingError, type CoinSetHash, type CoinSetSums } from '../../answers/chain/coin-set';
+import { TxidsMissingError, type CoinStatsHash, type CoinSums } from '../../answers/chain/coin-stats';
 import { invalidParameter, misc, typeError } from '../../answers/errors';
 import { anyOf, described, named, object } from '../../describe/schema';
 import { ASKED_HASH, BLOCK_HASH, COINS, COUNT, FLAG, HASH, HEIGHT } from '../../describe/values';
@@ -46,14 +46,14 @@ export const coinSetCalls = {
         )
       ),
     waits: true,
-    answer: async (parameters, { coinSet }, client) => {
+    answer: async (parameters, { coinStats }, client) => {
       const hash = hashIn(parameters.optionalText(0) ?? 'muhash');
       if (parameters.has(1)) {
         if (!['string', 'number'].includes(typeName(parameters.any(1)))) throw typeError('hash_or_height must be a hash or a height');
         throw invalidParameter('Querying specific block heights requires coinstatsindex');
       }
       try {
-        return jsonAnswer(textOf(await coinSet.sums(hash, client)));
+        return jsonAnswer(textOf(await coinStats.sums(hash, client)));
       } catch (error) {
         throw error instanceof TxidsMissingError ? misc(error.message) : error;
       }
@@ -62,13 +62,13 @@ export const coinSetCalls = {
 } satisfies Readonly<Record<string, CallDefinition>>;
 
 /** @throws CallError -8 */
-function hashIn(text: string): CoinSetHash {
+function hashIn(text: string): CoinStatsHash {
   if (text === 'muhash' || text === 'none') return text;
   if (text === 'hash_serialized_3') throw invalidParameter('hash_serialized_3 cannot be made here: ask for muhash or none');
   throw invalidParameter(`'${text}' is not a valid hash_type`);
 }
 
-function textOf({ tip, coins, scriptBytes, muhash, satoshis, transactions }: CoinSetSums): Buffer {
+function textOf({ tip, coins, scriptBytes, muhash, satoshis, transactions }: CoinSums): Buffer {
   const writer = new JsonWriter();
   writer.ascii(`{"height":${tip.height}`);
   writer.hashField(',"bestblock":', tip.hash);

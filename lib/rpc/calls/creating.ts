@@ -6,7 +6,8 @@ import { networkPrefixes, scriptOfDestination } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
 import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
-import { OP_RETURN } from '../../bitcoin/script';
+import { OP_PUSHDATA1, OP_PUSHDATA2, OP_PUSHDATA4, OP_RETURN } from '../../bitcoin/script';
+import { FINAL_SEQUENCE, LAST_REPLACEABLE_SEQUENCE } from '../../bitcoin/transaction';
 import {
   amountBytes,
   unsignedBytes,
@@ -21,17 +22,13 @@ import { parseHash, requireText, typeName, wholeNumber, type Parameter, type Par
 import { runInSlices } from '../../turns/slices';
 import { decodedTransaction } from './transactions';
 
-const FINAL_SEQUENCE = 0xffff_ffff;
-/** The highest that lets the transaction be replaced (BIP125); the highest that makes it wait for its lock time. */
-const REPLACEABLE_SEQUENCE = 0xffff_fffd;
+/** The highest that makes a transaction wait for its lock time. */
 const LOCKING_SEQUENCE = 0xffff_fffe;
 const HIGHEST_LOCKTIME = 0xffff_ffff;
 const HIGHEST_VERSION = 3;
 
 /** Inputs, or outputs: more do not fit into a block. */
 const MOST_PARTS = 33_000;
-
-const OP_PUSHDATA1 = 0x4c;
 
 const PARAMETERS: readonly Parameter[] = [
   {
@@ -146,14 +143,14 @@ function* transactionIn(parameters: Parameters, context: Pick<CallContext, 'node
   if (version < 1 || version > HIGHEST_VERSION) throw invalidParameter(`Invalid parameter, version out of range(1~${HIGHEST_VERSION})`);
   const list = parameters.list(0);
   if (list.length > MOST_PARTS) throw invalidParameter(`Invalid parameter, more than ${MOST_PARTS} inputs`);
-  const sequence = replaceable !== false ? REPLACEABLE_SEQUENCE : locktime > 0 ? LOCKING_SEQUENCE : FINAL_SEQUENCE;
+  const sequence = replaceable !== false ? LAST_REPLACEABLE_SEQUENCE : locktime > 0 ? LOCKING_SEQUENCE : FINAL_SEQUENCE;
   const inputs: UnsignedInput[] = [];
   for (const input of list) {
     inputs.push(inputOf(input, sequence));
     yield;
   }
   const outputs = yield* outputsOf(pairsIn(parameters.any(1)), context);
-  if (replaceable === true && inputs.length > 0 && inputs.every((input) => input.sequence > REPLACEABLE_SEQUENCE))
+  if (replaceable === true && inputs.length > 0 && inputs.every((input) => input.sequence > LAST_REPLACEABLE_SEQUENCE))
     throw invalidParameter('Invalid parameter combination: Sequence number(s) contradict replaceable option');
   return { version, inputs, outputs, locktime };
 }
@@ -226,7 +223,9 @@ function* outputsOf(
 function dataOf(value: unknown): Buffer {
   // Bitcoin Core reads any JSON value as a text (UniValue::getValStr).
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : value === true ? '1' : '';
-  if (text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
+  // Of larger numbers the last digits are not those that were written.
+  const isExact = typeof value !== 'number' || Number.isSafeInteger(value);
+  if (!isExact || text === '' || text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text))
     throw invalidParameter(`Data must be hexadecimal string (not '${text}')`);
   return Buffer.from(text, 'hex');
 }
@@ -235,7 +234,7 @@ function dataOf(value: unknown): Buffer {
 function pushOf(data: Buffer): Buffer {
   const { length } = data;
   if (length < OP_PUSHDATA1) return Buffer.concat([Buffer.of(length), data]);
-  const [opcode, bytes] = length < 0x100 ? [OP_PUSHDATA1, 1] : length < 0x1_0000 ? [OP_PUSHDATA1 + 1, 2] : [OP_PUSHDATA1 + 2, 4];
+  const [opcode, bytes] = length < 0x100 ? [OP_PUSHDATA1, 1] : length < 0x1_0000 ? [OP_PUSHDATA2, 2] : [OP_PUSHDATA4, 4];
   const head = Buffer.alloc(1 + bytes);
   head[0] = opcode;
   head.writeUIntLE(length, 1, bytes);

@@ -3,11 +3,9 @@
 import { invalidParameter } from '../../answers/errors';
 import { described, listOf, named, object } from '../../describe/schema';
 import { CORE_FEE_RATE, COUNT, TEXT } from '../../describe/values';
+import { LONGEST_TARGET } from '../../pool/fee-estimates';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, type CallDefinition } from '../call';
-
-/** Bitcoin Core's longest target. bcoin's is shorter: targets beyond it get the estimate for bcoin's longest. */
-const MOST_BLOCKS = 1_008;
 
 /** Bitcoin Core gives no estimate for the very next block, but the one for two blocks. */
 const LEAST_BLOCKS = 2;
@@ -19,7 +17,7 @@ export const feeCalls = {
   estimatesmartfee: {
     summary: 'An estimate of the fee rate for confirmation within some blocks.',
     parameters: [
-      { name: 'conf_target', type: 'number', schema: { type: 'integer', minimum: 1, maximum: MOST_BLOCKS } },
+      { name: 'conf_target', type: 'number', schema: { type: 'integer', minimum: 1, maximum: LONGEST_TARGET } },
       {
         name: 'estimate_mode',
         type: 'string',
@@ -31,7 +29,7 @@ export const feeCalls = {
       named('FeeEstimate', object({ blocks: COUNT }, { feerate: CORE_FEE_RATE, errors: described('Why there is none.', listOf(TEXT)) })),
     answer: (parameters, { node }) => {
       const asked = parameters.integer(0);
-      if (asked < 1 || asked > MOST_BLOCKS) throw invalidParameter(`Invalid conf_target, must be between 1 and ${MOST_BLOCKS}`);
+      if (asked < 1 || asked > LONGEST_TARGET) throw invalidParameter(`Invalid conf_target, must be between 1 and ${LONGEST_TARGET}`);
       if (!MODES.includes((parameters.optionalText(1) ?? 'ECONOMICAL').toUpperCase()))
         throw invalidParameter('Invalid estimate_mode parameter, must be one of: "unset", "economical", "conservative"');
       const target = Math.max(LEAST_BLOCKS, Math.min(asked, node.mostFeeBlocks));

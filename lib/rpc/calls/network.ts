@@ -1,6 +1,6 @@
 // Calls about the node itself: what it is, and how it is connected.
 
-import { INCREMENTAL_FEE_RATE } from '../../pool/info';
+import { LIMITS } from '../../policy/limits';
 import { described, listOf, mapOf, named, object, type Schema } from '../../describe/schema';
 import { CORE_FEE_RATE, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../../describe/values';
 import { warningsSchema, writeWarnings } from '../../views/chain-info';
@@ -72,7 +72,7 @@ function networkInfoJson({ node, version, profile, warnings }: CallContext): Buf
   writer.ascii(`,"connections_in":${status.inbound},"connections_out":${status.outbound},"networks":`);
   writer.utf8(JSON.stringify(NETWORKS.map((name) => networkOf(name, status))));
   writer.amountField(',"relayfee":', minRelayFeeRate);
-  writer.amountField(',"incrementalfee":', INCREMENTAL_FEE_RATE);
+  writer.amountField(',"incrementalfee":', LIMITS.incrementalRate);
   writer.ascii(',"localaddresses":');
   writer.utf8(JSON.stringify(status.localAddresses));
   writeWarnings(writer, warnings(), profile.fields);

@@ -29,7 +29,7 @@ export const proofCalls = {
     answer: async (parameters, context, client) => {
       const wanted = txidsAsked(parameters);
       const block = await blockOf([...wanted.values()], parameters, context);
-      const raw = block.tip === undefined ? await context.node.rawBlock(block.hash) : await context.blocks.block(block, client);
+      const raw = await context.blocks.block(block, client, block.tip !== undefined);
       if (raw === undefined) {
         await requireSettled(block, context);
         throw misc('Block not available (pruned data)');

@@ -159,7 +159,7 @@ async function blockIn(value: unknown, context: CallContext): Promise<KnownBlock
 async function statsOf(block: KnownBlock, context: CallContext, client: RpcClient) {
   const { hash, height, medianTime } = block;
   const { blocks, node, spent } = context;
-  const raw = block.tip === undefined ? await node.rawBlock(hash) : await blocks.block(block, client);
+  const raw = await blocks.block(block, client, block.tip !== undefined);
   if (raw === undefined) {
     await requireSettled(block, context);
     throw misc('Block not available (pruned data)');

@@ -1,4 +1,4 @@
-// Transactions by their txids, of the pool, of the chain, or of a given block, and such as the client has itself.
+// Transactions of the pool, the chain or a given block, by txid, and those that clients send in hex.
 
 import {
   findInBlock,

@@ -10,8 +10,13 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpHost } from '../../node/types/http-host';
 import type { NodeSource } from '../../node/types/source';
 
-/** Whether a client has the right to a call. A call that nobody knows is allowed: it is answered with an error. */
-export type Rights = (method: string) => boolean;
+/** Which calls a client may make. */
+export interface Rights {
+  /** A call that nobody knows is allowed: it is answered with an error. */
+  allows(method: string): boolean;
+  /** Whether they are those of a whitelist, with which Bitcoin Core is stricter about batches. */
+  readonly areListed: boolean;
+}
 
 /** Why a client may make no call at all. `missing`: the request has no credentials; `wrong`: nobody has them. */
 export type Denial = 'forbidden' | 'missing' | 'wrong';
@@ -30,7 +35,7 @@ interface User {
   readonly rights: Rights | 'forbidden';
 }
 
-const ALL: Rights = () => true;
+const ALL: Rights = { allows: () => true, areListed: false };
 
 export class Access {
   readonly #parts: AccessParts;
@@ -48,10 +53,10 @@ export class Access {
 
   #rightsOf(user: string): User['rights'] {
     const { node, whitelists } = this.#parts;
-    if (whitelists === undefined) return (method) => CALLS.has(method) || !isOwnCall(method, node);
+    if (whitelists === undefined) return { allows: (method) => CALLS.has(method) || !isOwnCall(method, node), areListed: false };
     const allowed = whitelists.get(user);
     // As with `rpcwhitelistdefault`: once there is a list, who is not on it may call nothing.
-    return allowed === undefined ? 'forbidden' : (method) => allowed.has(method);
+    return allowed === undefined ? 'forbidden' : { allows: (method) => allowed.has(method), areListed: true };
   }
 
   /** Takes the same time for all credentials of the same length. */

@@ -14,14 +14,14 @@ import { Slice, nextTurn } from '../../turns/slices';
 import { RpcClient, type ActiveCall, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
 import { isOwnCall, ownAnswer, ownCallWaits } from '../own-calls';
-import { isBad, isNotification, parseCalls, statusOf, type BadCall, type Call } from '../json-rpc';
+import { isBad, isNotification, listedMethod, parseCalls, statusOf, type BadCall, type Call, type Parsed } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
 import { WrongPasswords } from './wrong-passwords';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
 import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
-import type { Access, Denial } from './access';
+import type { Access, Denial, Rights } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
 const MOST_BODY_BYTES = 0x0200_0000;
@@ -84,17 +84,20 @@ export class RpcServer {
     try {
       const { options, unfinished, proxies } = this.#parts.serving;
       const address = proxies.clientOf(request) ?? '';
-      const grant = this.#wrongPasswords.areTooMany(address) ? 'later' : this.#parts.access.grant(request);
+      const { socket } = request;
+      const grant = this.#wrongPasswords.areTooMany(address, socket) ? 'later' : this.#parts.access.grant(request);
       if (typeof grant === 'string') {
         await this.#refuse(request, response, grant, address);
         return;
       }
+      this.#wrongPasswords.accept(address, socket);
       const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
-      const { calls, isBatch } = parseCalls(body);
-      if (calls.some((call) => !isBad(call) && !grant(call.method))) this.#send(response, 403, [], [NO_BODY]);
+      const parsed = parseCalls(body);
+      const denial = denialOf(parsed, grant);
+      if (denial === 'forbidden') this.#send(response, 403, [], [NO_BODY]);
       else {
         const minimum = await this.#untilShown(request);
-        await this.#serve(calls, isBatch, response, minimum);
+        await this.#serve(denial ?? parsed, response, minimum);
       }
     } catch (error) {
       this.#fail(response, error);
@@ -110,7 +113,7 @@ export class RpcServer {
   async #refuse(request: IncomingMessage, response: ServerResponse, refusal: keyof typeof REFUSALS, address: string): Promise<void> {
     const { logger, options, unfinished } = this.#parts.serving;
     if (refusal === 'wrong') logger.debug(`incorrect password attempt from ${address === '' ? 'a client that has gone' : address}`);
-    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address) : undefined;
+    const delayed = refusal === 'wrong' ? this.#wrongPasswords.delay(address, request.socket) : undefined;
     // Some clients read no reply before they have sent everything.
     await readBody(request, { ...options.limits, unfinished }).catch(passOverRefusal);
     await delayed;
@@ -126,12 +129,7 @@ export class RpcServer {
   }
 
   /** Answers the calls and sends the reply. @throws HttpError 503 if the answers are older than the request asks for; ClientGoneError */
-  async #serve(
-    calls: readonly (Call | BadCall)[],
-    isBatch: boolean,
-    response: ServerResponse,
-    minimum: Minimum | undefined
-  ): Promise<void> {
+  async #serve({ calls, isBatch }: Parsed, response: ServerResponse, minimum: Minimum | undefined): Promise<void> {
     const { responses } = this.#parts.serving;
     const client = new RpcClient(response.req.socket);
     const slice = new Slice();
@@ -286,6 +284,17 @@ export class RpcServer {
 /** Of a body that is too long, or encoded, the client is told nothing. @throws ClientGoneError */
 function passOverRefusal(error: unknown): void {
   if (!(error instanceof HttpError)) throw error;
+}
+
+/** Why no call is made, or the error that stands for all of them; undefined: each may be made. */
+function denialOf({ calls, isBatch }: Parsed, rights: Rights): 'forbidden' | Parsed | undefined {
+  for (const call of calls) {
+    if (isBad(call) && !(isBatch && rights.areListed)) continue;
+    const method = listedMethod(call);
+    if (typeof method !== 'string') return { calls: [method], isBatch: false };
+    if (!rights.allows(method)) return 'forbidden';
+  }
+  return undefined;
 }
 
 function definitionOf(call: Call | BadCall): CallDefinition | undefined {

@@ -1,7 +1,10 @@
-// Wrong passwords are answered late, those of one client one after the other: it guesses no faster over many connections than over one.
+// Wrong passwords are answered late, those of one client one after the other: it guesses no faster over many connections than over one. Who
+// has sent a right one is not held up by others at his address, on the connection over which he did: only there, since whoever guesses has no
+// such connection, and a password that is compared is a guess.
 
 import { firstValueFrom, merge, ReplaySubject, timer } from 'rxjs';
 import { groupOf } from '../../server/bounds/address-group';
+import type { Socket } from 'node:net';
 
 /** Bitcoin Core's delay. */
 const DELAY_MS = 250;
@@ -12,15 +15,23 @@ const MOST_WAITING = 16;
 export class WrongPasswords {
   /** How many wait of each address group. */
   readonly #waiting = new Map<string, number>();
+  /** The addresses from which the last password was right, by connection: one of a proxy has requests of several clients. */
+  readonly #proven = new WeakMap<Socket, string>();
   readonly #closing = new ReplaySubject<void>(1);
 
-  /** Whether so many wait of a client that no further password of it is looked at. `address`: its IP address. */
-  areTooMany(address: string): boolean {
-    return (this.#waiting.get(groupOf(address)) ?? 0) >= MOST_WAITING;
+  /** Whether so many wait of a client that no further password of it is looked at on this connection. `address`: its IP address. */
+  areTooMany(address: string, connection: Socket): boolean {
+    return this.#proven.get(connection) !== address && (this.#waiting.get(groupOf(address)) ?? 0) >= MOST_WAITING;
+  }
+
+  /** The client has sent a right password. */
+  accept(address: string, connection: Socket): void {
+    this.#proven.set(connection, address);
   }
 
   /** Waits as long as the reply has to wait, also when the client leaves: it knows by then that the password was wrong. */
-  async delay(address: string): Promise<void> {
+  async delay(address: string, connection: Socket): Promise<void> {
+    this.#proven.delete(connection);
     const group = groupOf(address);
     const place = (this.#waiting.get(group) ?? 0) + 1;
     this.#waiting.set(group, place);

@@ -1,4 +1,4 @@
-// How far the filling of an index is (lib/scripts/fill).
+// How far the filling of an index is (lib/scripts/fill). Integers are big endian, sizes in bytes.
 //
 //   'F'    step 1 (1: rows are written to files; 2: files are sorted into the store), number of blocks whose rows are in the files 4, hash
 //          of the last one 32, number of files that are in the store 4, and for each file its length 6
@@ -23,7 +23,7 @@ const STEPS = ['partitioning', 'sorting'] as const;
 const LENGTHS_AT = 1 + 4 + 32 + 4;
 const LENGTH_BYTES = 6;
 
-/** The write that says how far the filling is; integers are big endian. */
+/** The write that says how far the filling is. */
 export function putFilling({ step, at, loaded, lengths }: FillingProgress): StorePut {
   const record = Buffer.alloc(LENGTHS_AT + lengths.length * LENGTH_BYTES);
   record.writeUInt8(STEPS.indexOf(step) + 1);

@@ -5,20 +5,17 @@
 // one index of a million. A hint is SHA-256 of the secret and the outpoint, truncated: it says which transactions are worth reading.
 
 import { hash } from 'node:crypto';
-import { writeSha256 } from '../../bitcoin/hash';
+import { HASH_LENGTH, writeSha256 } from '../../bitcoin/hash';
+import { OUTPOINT_LENGTH } from '../../bitcoin/transaction';
 import { SECRET_LENGTH, secretIn } from '../../index/records/txid-hash';
 import type { Records } from '../../index/records/layout';
 
 export const SCRIPT_HASH_LENGTH = 10;
 
-const SHA256_LENGTH = 32;
-/** Txid and index. */
-const OUTPOINT_LENGTH = 36;
-
 /** Makes the hashes and hints of an index. */
 export class ScriptHasher {
   /** A copy of the secret, then a script's SHA-256. */
-  readonly #script = Buffer.alloc(SECRET_LENGTH + SHA256_LENGTH);
+  readonly #script = Buffer.alloc(SECRET_LENGTH + HASH_LENGTH);
   /** A copy of the secret, then an outpoint. */
   readonly #outpoint = Buffer.alloc(SECRET_LENGTH + OUTPOINT_LENGTH);
 
@@ -47,7 +44,7 @@ export class ScriptHasher {
 
   /** Writes the hash of a script to `bytes`. `scriptHash`: its SHA-256, 32 bytes, or as many characters (latin1). */
   writeHash(scriptHash: Uint8Array | string, bytes: Buffer, at: number): void {
-    if (typeof scriptHash === 'string') this.#script.write(scriptHash, SECRET_LENGTH, SHA256_LENGTH, 'latin1');
+    if (typeof scriptHash === 'string') this.#script.write(scriptHash, SECRET_LENGTH, HASH_LENGTH, 'latin1');
     else this.#script.set(scriptHash, SECRET_LENGTH);
     writeSha256(this.#script, bytes, at, SCRIPT_HASH_LENGTH);
   }
@@ -55,7 +52,7 @@ export class ScriptHasher {
   /** The hint of an outpoint, 16 bits. `txid`: in wire order. */
   hint(txid: Uint8Array, index: number): number {
     this.#outpoint.set(txid, SECRET_LENGTH);
-    this.#outpoint.writeUInt32LE(index, SECRET_LENGTH + SHA256_LENGTH);
+    this.#outpoint.writeUInt32LE(index, SECRET_LENGTH + HASH_LENGTH);
     return this.#hint();
   }
 

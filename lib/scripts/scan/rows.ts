@@ -6,7 +6,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { isUnspendable, OP_RETURN } from '../../bitcoin/script';
-import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { OUTPOINT_LENGTH, readTransaction, SEQUENCE_LENGTH, type ScannedTransaction } from '../../bitcoin/transaction';
 import { IndexError } from '../../follow/errors';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { Slice } from '../../turns/slices';
@@ -41,9 +41,6 @@ export interface ScriptRows {
   /** Txids of all transactions, 32 bytes each. */
   readonly txids: Buffer;
 }
-
-const OUTPOINT_LENGTH = 36;
-const SEQUENCE_LENGTH = 4;
 
 /**
  * The rows of a block; `hasher`: the hasher of the index. Yields about once a millisecond. Outputs whose script begins with OP_RETURN

@@ -21,7 +21,7 @@ export class Proxies {
   readonly #list = new BlockList();
   readonly #isEmpty: boolean;
 
-  /** `networks`: addresses, or networks as `10.0.0.0/8`. @throws for a text that is neither */
+  /** `networks`: addresses, or networks such as `10.0.0.0/8`. @throws for a text that is neither */
   constructor(networks: readonly string[]) {
     this.#isEmpty = networks.length === 0;
     for (const network of networks) {

@@ -14,7 +14,7 @@ import type { Server } from 'node:http';
 import type { Subscription } from 'rxjs';
 import type { Duplex } from 'node:stream';
 
-/** The socket cannot be had, and why. */
+/** The socket cannot be bound, and why. */
 export class UnixSocketError extends Error {
   override readonly name = 'UnixSocketError';
 }

@@ -1,7 +1,7 @@
 // The ids of calls as texts. JavaScript's numbers cannot hold every id that a client may send, so ids are taken from the text of the calls,
 // and come back as Bitcoin Core (UniValue) prints them: numbers as they were written, strings with its escapes, no white space.
 
-import { JsonWriter } from '../../views/json-writer';
+import { COLON, COMMA, JsonWriter, QUOTE } from '../../views/json-writer';
 
 export interface IdTexts {
   /**
@@ -13,9 +13,6 @@ export interface IdTexts {
   readonly depth: number;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Brackets differ from braces in this bit. */
 const BRACE_BIT = 0x20;

@@ -3,13 +3,13 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-export interface Endpoint {
+export interface SocketAddress {
   readonly host: string;
   readonly port: number;
 }
 
 export interface ListenerParts {
-  readonly endpoint: Endpoint;
+  readonly endpoint: SocketAddress;
   readonly accept: (socket: Socket) => void;
 }
 
@@ -52,4 +52,4 @@ export class Listener {
 }
 
 /** `host:port`, an IPv6 address in brackets. */
-export const textOf = ({ host, port }: Endpoint): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export const textOf = ({ host, port }: SocketAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,6 +1,16 @@
 // Runs a tapscript (BIP342; ExecuteWitnessScript and EvalScript of Bitcoin Core).
 
-import { MAX_PUSH_LENGTH, OP_1, OP_16, OP_1NEGATE, OPCODE_NAMES, ScriptWalker } from '../../bitcoin/script';
+import {
+  isSuccess,
+  MAX_PUSH_LENGTH,
+  OP_1,
+  OP_16,
+  OP_1NEGATE,
+  OP_PUSHDATA1,
+  OP_PUSHDATA2,
+  OPCODE_NAMES,
+  ScriptWalker
+} from '../../bitcoin/script';
 import { ScriptFailure } from '../script-error';
 import { CONTROL_OPERATIONS } from './control-operations';
 import { HASH_OPERATIONS } from './hash-operations';
@@ -45,19 +55,6 @@ const OPERATIONS = OPCODE_NAMES.map((name, at) => {
 const IS_CONDITIONAL = OPCODE_NAMES.map((name) => CONDITIONAL_NAMES.has(name));
 const IS_SIGNATURE = OPCODE_NAMES.map((name) => SIGNATURE_NAMES.has(name));
 
-/** BIP342's OP_SUCCESS opcodes, first and last of each range. */
-const SUCCESS_RANGES = [
-  [80, 80],
-  [98, 98],
-  [126, 129],
-  [131, 134],
-  [137, 138],
-  [141, 142],
-  [149, 153],
-  [187, 254]
-] as const;
-const IS_SUCCESS = Array.from({ length: 256 }, (_, opcode) => SUCCESS_RANGES.some(([first, last]) => first <= opcode && opcode <= last));
-
 /** Runs the script on the machine's stack. Yields as `verifyInput` does. @throws ScriptFailure */
 export function* runTapscript(script: Buffer, machine: Machine): Generator<void, void> {
   if (yield* hasSuccess(script)) {
@@ -77,7 +74,7 @@ export function* runTapscript(script: Buffer, machine: Machine): Generator<void,
 function* hasSuccess(script: Buffer): Generator<void, boolean> {
   const walker = new ScriptWalker(script);
   for (let opcodes = 1; walker.next(); opcodes++) {
-    if (IS_SUCCESS[walker.opcode]) return true;
+    if (isSuccess(walker.opcode)) return true;
     if (opcodes % OPCODES_PER_STEP === 0) yield;
   }
   if (walker.dataEnd < script.length) throw new ScriptFailure('BAD_OPCODE');
@@ -107,8 +104,6 @@ function* runOperations(script: Buffer, machine: Machine): Generator<void, void>
   }
 }
 
-const OP_PUSHDATA1 = 0x4c;
-const OP_PUSHDATA2 = 0x4d;
 /** As an item; like the numbers up to 16 it has an opcode. */
 const MINUS_ONE = 0x81;
 

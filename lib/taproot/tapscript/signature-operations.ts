@@ -1,14 +1,13 @@
 // Operations that check signatures and lock times.
 
+import { FINAL_SEQUENCE, type ScannedInput } from '../../bitcoin/transaction';
 import { ScriptFailure } from '../script-error';
 import { booleanItem, numberItem, readNumber } from './number';
 import { withItems, type Operation, type Operations } from './operation';
 import type { Machine } from './machine';
-import type { ScannedInput } from '../../bitcoin/transaction';
 
 /** BIP65: lock times below it are heights, others are Unix times. */
 const LOCKTIME_THRESHOLD = 500_000_000;
-const FINAL_SEQUENCE = 0xffff_ffff;
 /** Lock times have up to five bytes, as their 32 bits have no sign. */
 const LONGEST_LOCKTIME = 5;
 

@@ -1,21 +1,16 @@
 // The JSON of a transaction and the outputs that it spends, as Esplora shows it, written straight from its bytes.
 
 import { ByteReader } from '../../bitcoin/reader';
-import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
+import { writeRustAsm } from '../../bitcoin/rust-asm';
+import { lastPush } from '../../bitcoin/script';
 import { scriptTypeOf } from '../../bitcoin/script-type';
 import { ESPLORA_OUTPUT, writeEsploraOutput } from './output';
 import { STATUS, writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, QUOTE, type JsonWriter } from '../json-writer';
 import type { AddressPrefixes } from '../../bitcoin/address';
-import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../../bitcoin/transaction';
+import type { ScannedInput, ScannedOutput, ScannedTransaction, SpentOutput } from '../../bitcoin/transaction';
 import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
 import { BYTES, COUNT, HEX, SATOSHIS, TEXT, TXID, WEIGHT } from '../../describe/values';
-
-/** `value` in satoshis. */
-export interface SpentOutput {
-  readonly value: number;
-  readonly script: Buffer;
-}
 
 export interface EsploraTransactionForm {
   /** The outputs that it spends, in the order of its inputs. Ignored for a coinbase. */

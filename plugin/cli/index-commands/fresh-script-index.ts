@@ -1,6 +1,7 @@
 // An index by script that is filled from the blocks of a stopped node.
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { consecutiveBlocks } from '../../../lib/follow/consecutive';
 import { fillScripts } from '../../../lib/scripts/fill/fill-scripts';
 import { removeFillingFiles } from '../../../lib/scripts/fill/partition-files';
 import { STATE_KEYS } from '../../../lib/scripts/records/layout';
@@ -12,10 +13,6 @@ import { ImpossibleError } from './errors';
 import type { NodeSource } from '../../../lib/node/types/source';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 import type { CommandContext } from './stopped-index';
-
-/** The most bytes of blocks, and the most blocks, that are written together. */
-const BATCH_BYTES = 8_000_000;
-const BATCH_BLOCKS = 500;
 
 /**
  * Fills the index by script up to the node's tip, as the plugin does in a running node.
@@ -46,14 +43,10 @@ async function takeInLast({ stopped, display, signal }: CommandContext): Promise
     await writer.load();
     const target = node.tip().height;
     for (let height = (writer.tip?.height ?? -1) + 1; height <= target;) {
-      const blocks: ScriptBlock[] = [];
-      for (let bytes = 0; height <= target && bytes < BATCH_BYTES && blocks.length < BATCH_BLOCKS; height++) {
-        signal.throwIfAborted();
-        const block = await scriptBlockAt(node, height);
-        bytes += block.raw.length;
-        blocks.push(block);
-      }
+      const blocks = await consecutiveBlocks(height, target, undefined, signal, (next) => scriptBlockAt(node, next));
+      signal.throwIfAborted();
       await writer.connect(blocks);
+      height += blocks.length;
       display.noteScripts({ phase: 'catching-up', height: height - 1, target });
     }
   } finally {

@@ -63,7 +63,7 @@ Maintains the index of a node that is not running.
   --scripts    verify and rebuild: the index by script (--rest-addresses) instead; verify computes
                its rows again and needs no disk space; --scripts=1% verifies that part of the
                blocks, chosen at random
-  --utxo-hash  verify: shows the hash of the index' coins instead (MuHash3072), which is that of
+  --utxo-hash  verify: shows the hash of the index's coins instead (MuHash3072), which is that of
                Bitcoin Core's gettxoutsetinfo muhash at the same block
 
   --network    main (default), testnet, regtest or simnet
@@ -77,7 +77,7 @@ Exit codes:
   0    fine, or done
   1    a difference or damage was found, the index is not on the node's chain, or other nodes
        refuse a block of that chain
-  2    called wrongly
+  2    wrong arguments
   3    cannot be done: the node is running, there is no such folder, another network, ...
   130  interrupted; the index is usable, and the node continues from there
 `;
@@ -121,7 +121,7 @@ function percentOf(text: string): number {
   if (text === '') return 100;
   const percent = /^\d{1,3}(\.\d{1,6})?%$/.test(text) ? Number(text.slice(0, -1)) : NaN;
   if (!(percent > 0 && percent <= 100))
-    throw new UsageError(`--scripts must be a part of the blocks, as --scripts=1%, or stand alone, not '${text}'`);
+    throw new UsageError(`--scripts must be a part of the blocks, such as --scripts=1%, or stand alone, not '${text}'`);
   return percent;
 }
 

@@ -4,11 +4,11 @@ import { blockFigures } from '../../../lib/answers/blocks/block-figures';
 import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
 import { finish } from '../../support/finish';
 import { plainCoinbase, plainTransaction } from '../../support/plain-transaction';
-import type { SpentOutput } from '../../../lib/answers/blocks/spent-outputs';
+import type { SpentNodeCoin } from '../../../lib/node/types/coins';
 
 const WORTH = 1_000_000;
 
-const coin = (value: number): SpentOutput => ({ value, height: 1, coinbase: false, script: Buffer.from([0x51]) });
+const coin = (value: number): SpentNodeCoin => ({ value, height: 1, coinbase: false, script: Buffer.from([0x51]) });
 
 const blockOf = (transactions: readonly Buffer[]): Buffer =>
   Buffer.concat([Buffer.alloc(80), Buffer.from([transactions.length]), ...transactions]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { rejection } from '../../payments/vectors';
-import { inShop, order, ownOrder, paying, paymentFor, type Shop } from './shop';
+import { inShop, order, outputOf, ownOrder, paying, paymentFor, type Shop } from './shop';
 
 /** Holds all broadcasts until the function that it returns is called. */
 function hold({ chain }: Shop): () => void {
@@ -9,6 +9,35 @@ function hold({ chain }: Shop): () => void {
   chain.held = new Promise<void>((resolve) => (release = resolve));
   return release;
 }
+
+describe('those who ask for an order with confirmations that are not recorded', () => {
+  it(
+    'share the turn in which these are recorded',
+    inShop(async (shop) => {
+      const { merchant, chain } = shop;
+      const [{ id }, { id: other }] = [await merchant.create(order), await merchant.create(ownOrder(1))];
+      await merchant.pay(id, paymentFor(id, [paying(1)]));
+      chain.confirm(1);
+      const release = hold(shop);
+      const busy = rejection(merchant.pay(other, paymentFor(other, [paying(2)])));
+      const { txid } = outputOf(paying(1));
+      const standing = chain.standing.bind(chain);
+      let looks = 0;
+      chain.standing = (asked, seenIn) => {
+        if (asked.txid.equals(txid)) looks++;
+        return standing(asked, seenIn);
+      };
+      const states = Promise.all(Array.from({ length: 50 }, () => merchant.state(id)));
+      release();
+      await busy;
+      for (const { state } of await states) expect(state).to.equal('confirmed');
+      // Each of them looks for the transaction before and afterwards, and the turn once.
+      expect(looks).to.equal(101);
+      const [payment] = (await merchant.request(id)).payments;
+      expect(payment?.seenIn.size).to.equal(1);
+    })
+  );
+});
 
 describe('Payments that wait for others', () => {
   it(

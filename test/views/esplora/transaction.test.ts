@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { describe, it } from 'mocha';
-import { scanWholeTransaction, type ScannedTransaction } from '../../../lib/bitcoin/transaction';
-import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../../../lib/views/esplora/transaction';
+import { scanWholeTransaction, type ScannedTransaction, type SpentOutput } from '../../../lib/bitcoin/transaction';
+import { esploraCapacity, writeEsploraTransaction } from '../../../lib/views/esplora/transaction';
 import { JsonWriter } from '../../../lib/views/json-writer';
 import { coreRegtestPrefixes } from '../../support/chain-a';
 import { chainATransactions, type ChainATransaction } from '../../support/chain-a-transactions';

@@ -32,7 +32,7 @@ export function CopyButton({ text, what }: { readonly text: string | (() => Prom
   );
 }
 
-/** Browsers offer the clipboard over https and on the own machine; elsewhere a selected text is copied in the old way. */
+/** Browsers offer the clipboard over https and on localhost; elsewhere a selected text is copied with `execCommand`. */
 async function write(text: string | undefined): Promise<'copied' | 'failed'> {
   if (text === undefined) return 'failed';
   try {

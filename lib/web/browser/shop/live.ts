@@ -32,7 +32,7 @@ export function keepUpToDate(enrich: (part: ParentNode) => void): void {
   void look();
 }
 
-/** The state as text; undefined if it cannot be had. */
+/** The state as text; undefined if the request fails. */
 async function asked(): Promise<string | undefined> {
   try {
     const response = await fetch(`${location.pathname}/status`, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) });

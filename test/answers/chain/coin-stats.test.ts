@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { CoinSet, TxidsMissingError } from '../../../lib/answers/chain/coin-set';
+import { CoinStats, TxidsMissingError } from '../../../lib/answers/chain/coin-stats';
 import { txidsFrom, type TxidsOf } from '../../../lib/answers/scripts/txids';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/notifying-node';
@@ -28,7 +28,7 @@ describe('what all coins add up to', () => {
   it('is that of a block of the chain, although a reorganization takes the first one away while it is hashed', async () => {
     const first = tipHash();
     let asked = 0;
-    const disturbed = new CoinSet(all.index.reader, async (block) => {
+    const disturbed = new CoinStats(all.index.reader, async (block) => {
       if (asked++ === 0) {
         await walk.goBack('fork', 1);
         await all.settle();
@@ -37,13 +37,13 @@ describe('what all coins add up to', () => {
     });
     const { tip, muhash, coins } = await disturbed.sums('muhash', client);
     expect([toDisplayHex(tip.hash) === tipHash(), tipHash() === first]).to.deep.equal([true, false]);
-    const calm = await new CoinSet(all.index.reader, txidsOf).sums('muhash', client);
+    const calm = await new CoinStats(all.index.reader, txidsOf).sums('muhash', client);
     expect({ muhash, coins }).to.deep.equal({ muhash: calm.muhash, coins: calm.coins });
   });
 
   it('is read once for each block', async () => {
     let asked = 0;
-    const counted = new CoinSet(all.index.reader, (block) => {
+    const counted = new CoinStats(all.index.reader, (block) => {
       asked++;
       return txidsOf(block);
     });
@@ -60,8 +60,8 @@ describe('what all coins add up to', () => {
   });
 
   it('cannot be hashed without txids', async () => {
-    const error: unknown = await new CoinSet(all.index.reader, undefined).sums('muhash', client).catch((reason: unknown) => reason);
+    const error: unknown = await new CoinStats(all.index.reader, undefined).sums('muhash', client).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(TxidsMissingError);
-    expect((await new CoinSet(all.index.reader, undefined).sums('none', client)).coins).to.be.above(0);
+    expect((await new CoinStats(all.index.reader, undefined).sums('none', client)).coins).to.be.above(0);
   });
 });

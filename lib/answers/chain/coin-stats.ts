@@ -4,26 +4,26 @@
 import { keyOf } from '../../bitcoin/hash';
 import { MadeOnce } from '../../server/cache/made-once';
 import { ClientGoneError, type Client } from '../../turns/client';
+import { Lock } from '../../turns/lock';
 import type { HeaderRecord, IndexReader, IndexSnapshot, UtxoHash, UtxoSums } from '../../index/types';
 import type { TxidsOf } from '../scripts/txids';
 
 /** `none`: without a hash. */
-export type CoinSetHash = 'muhash' | 'none';
+export type CoinStatsHash = 'muhash' | 'none';
 
-export type CoinSetSums = UtxoSums & Partial<Pick<UtxoHash, 'muhash'>> & { readonly tip: HeaderRecord };
+export type CoinSums = UtxoSums & Partial<Pick<UtxoHash, 'muhash'>> & { readonly tip: HeaderRecord };
 
 /** Nothing has the txids that the hash needs. */
 export class TxidsMissingError extends Error {
   override readonly name = 'TxidsMissingError';
 }
 
-export class CoinSet {
+export class CoinStats {
   readonly #reader: IndexReader;
   readonly #txidsOf: TxidsOf | undefined;
-  readonly #making = new MadeOnce<CoinSetSums>();
-  readonly #found = new Map<CoinSetHash, CoinSetSums>();
-  /** Settles when the work that was begun last has ended. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #making = new MadeOnce<CoinSums>();
+  readonly #found = new Map<CoinStatsHash, CoinSums>();
+  readonly #lock = new Lock();
 
   /** `txidsOf`: undefined when no index has txids. */
   constructor(reader: IndexReader, txidsOf: TxidsOf | undefined) {
@@ -32,7 +32,7 @@ export class CoinSet {
   }
 
   /** Of the present tip. @throws TxidsMissingError, ClientGoneError when all who wait have left */
-  async sums(hash: CoinSetHash, client: Client): Promise<CoinSetSums> {
+  async sums(hash: CoinStatsHash, client: Client): Promise<CoinSums> {
     for (;;) {
       const { tip, sums } = this.#reader.read((snapshot) => ({ tip: snapshot.tip, sums: this.#sumsAt(hash, snapshot, client) }));
       try {
@@ -45,7 +45,7 @@ export class CoinSet {
     }
   }
 
-  #sumsAt(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+  #sumsAt(hash: CoinStatsHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSums> {
     const found = this.#found.get(hash);
     if (found?.tip.hash.equals(snapshot.tip.hash) === true) return Promise.resolve(found);
     return this.#making.get(`${hash}${keyOf(snapshot.tip.hash)}`, client, (everybody) =>
@@ -53,16 +53,15 @@ export class CoinSet {
     );
   }
 
-  #inTurn(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
-    const made = this.#last.then(() => this.#make(hash, snapshot, client));
-    this.#last = made.then(
-      (sums) => this.#found.set(hash, sums),
-      () => undefined
-    );
-    return made;
+  #inTurn(hash: CoinStatsHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSums> {
+    return this.#lock.run(async () => {
+      const sums = await this.#make(hash, snapshot, client);
+      this.#found.set(hash, sums);
+      return sums;
+    });
   }
 
-  async #make(hash: CoinSetHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSetSums> {
+  async #make(hash: CoinStatsHash, snapshot: IndexSnapshot, client: Client): Promise<CoinSums> {
     const goOn = (): void => {
       if (client.isGone) throw new ClientGoneError('the client left before all coins were read');
     };

@@ -14,7 +14,7 @@ export interface Checked extends HostCandidate {
 }
 
 /** What becomes of the pool. */
-export interface Change {
+export interface ChangeSet {
   /** Parents first. */
   readonly added: readonly Checked[];
   readonly removed: ReadonlySet<PooledNode>;
