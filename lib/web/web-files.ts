@@ -143,8 +143,7 @@ export class WebFiles {
 ${made.parts.map((part) => `<link rel="modulepreload" href="${assets}/${part}">\n`).join('')}<script type="module" src="${assets}/${made.script}"></script>
 </head>
 <body>
-<div id="page"><header class="top"><span class="brand">${title}</span></header><main><p class="quiet">Loading …</p></main></div>
-<noscript><p>${noScript}</p></noscript>
+<div id="page"><header class="top"><div class="bar"><span class="brand">${title}</span></div></header><main><p class="quiet awaiting">Loading …</p><noscript><p>${noScript}</p></noscript></main></div>
 </body>
 </html>
 `);

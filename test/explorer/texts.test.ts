@@ -21,6 +21,11 @@ describe('texts of strangers', () => {
     );
   });
 
+  it('have no piles of marks that would be drawn over other lines', () => {
+    expect(safeText(`Z${'\u0301'.repeat(60)}a`)).to.equal(`Z${'\u0301'.repeat(4)}·a`);
+    expect(safeText('Việt שָׁלוֹם')).to.equal('Việt שָׁלוֹם');
+  });
+
   it('are cut', () => {
     expect(safeText('abcdef', 3)).to.equal('abc…');
   });

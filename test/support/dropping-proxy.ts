@@ -1,4 +1,4 @@
-// Stands between a client and a server of NATS, and cuts the line at bad moments.
+// Stands between a client and a server, of NATS or another one, and cuts the line at bad moments.
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -23,8 +23,13 @@ export class DroppingProxy {
     return proxy;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** For clients of NATS. */
   get url(): string {
-    return `nats://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `nats://127.0.0.1:${this.port}`;
   }
 
   /** When bytes with this text come from the client, the server gets them, but the client gets nothing more: its connection ends. */

@@ -3,6 +3,7 @@
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { BlockPage } from './block/block-page';
+import { isAddress } from './data/addresses';
 import { EXPLORER } from './data/status';
 import { Frame } from './frame/frame';
 import { KeyPage } from './frame/key-page';
@@ -15,10 +16,24 @@ import { TransactionPage } from './transaction/transaction-page';
 import { WarmUpPage } from './warm-up/warm-up-page';
 
 /** Pages that most readers do not begin with. */
-const AddressPage = lazy(() => import('./address/address-page').then(({ AddressPage: page }) => page));
-const SearchPage = lazy(() => import('./search/search-page').then(({ SearchPage: page }) => page));
+const AddressPage = lazy(() =>
+  import('./address/address-page').then(
+    ({ AddressPage: page }) => page,
+    () => NotLoaded
+  )
+);
+const SearchPage = lazy(() =>
+  import('./search/search-page').then(
+    ({ SearchPage: page }) => page,
+    () => NotLoaded
+  )
+);
 
 const RETURNING_MS = 1_000;
+
+/** Pages of something whose name is in the path. All but addresses are named by hashes. */
+const NAMED = ['block', 'tx', 'address', 'scripthash'];
+const HASH = /^[\da-f]{64}$/i;
 
 /** Where readers were on the pages that they have left. */
 const PLACES = new Map<string, number>();
@@ -65,8 +80,12 @@ export function App() {
 
 function Pages() {
   const { path, query } = useLocation();
+  const { status } = useSession();
   const [kind = '', ...rest] = path.slice(EXPLORER.length).split('/').filter(Boolean);
   const text = decoded(rest.join('/'));
+  const isRight = kind === 'address' ? isAddress(text, status?.addressPrefixes ?? []) : HASH.test(text);
+  // A link with something else, as the height of a block, or with what was meant to mislead: nothing is asked with it as it is.
+  if (NAMED.includes(kind) && !isRight) return <SearchPage key={text} text={text} />;
   switch (kind) {
     case '':
       return <HomePage />;
@@ -93,6 +112,23 @@ function returnTo(place: number, end = performance.now() + RETURNING_MS): void {
     requestAnimationFrame(() => {
       returnTo(place, end);
     });
+}
+
+/** A part of the program did not come: the node has gone, or another version of it has no such part. */
+function NotLoaded() {
+  return (
+    <div class="note bad" role="alert">
+      <p>This page could not be loaded. The node may have got a new version.</p>
+      <button
+        type="button"
+        onClick={() => {
+          location.reload();
+        }}
+      >
+        Load it again
+      </button>
+    </div>
+  );
 }
 
 function NoPage() {

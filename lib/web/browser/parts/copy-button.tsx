@@ -39,6 +39,7 @@ async function write(text: string | undefined): Promise<'copied' | 'failed'> {
     await navigator.clipboard.writeText(text);
     return 'copied';
   } catch {
+    const focused = document.activeElement;
     const area = document.createElement('textarea');
     area.value = text;
     document.body.append(area);
@@ -46,6 +47,8 @@ async function write(text: string | undefined): Promise<'copied' | 'failed'> {
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else works over http
     const isCopied = document.execCommand('copy');
     area.remove();
+    // Who uses the keyboard goes on from the button.
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     return isCopied ? 'copied' : 'failed';
   }
 }

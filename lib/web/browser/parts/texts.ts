@@ -4,9 +4,12 @@
 /** Control and format characters, lone surrogates, line separators, and whatever has no width. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** The text with `·` in the place of each such character, cut after `most` characters. */
+/** Marks on one character beyond those that writing needs: they would be drawn over the lines above and below. */
+const PILED = /(\p{M}{4})\p{M}+/gu;
+
+/** The text with `·` in the place of each such character, and of piles of marks, cut after `most` characters. */
 export function safeText(text: string, most = 2_000): string {
-  const shown = text.slice(0, most).replace(UNSEEN, '·');
+  const shown = text.slice(0, most).replace(UNSEEN, '·').replace(PILED, '$1·');
   return text.length > most ? `${shown}…` : shown;
 }
 

@@ -1,7 +1,7 @@
 // An address, or a script by its hash: balance, history, coins.
 
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { Amount } from '../../parts/amount';
 import { amountLine, grouped } from '../../parts/amounts';
 import { Hash, ShortHash } from '../../parts/hash';
@@ -18,6 +18,7 @@ import { TransactionCard } from '../transaction/transaction-card';
 import { TransactionList } from '../transaction/transaction-list';
 import { isSameAddress } from './own';
 import { balancesOf, effectOf } from './balance';
+import { joined } from './history';
 import type { Coin, Output, Subject, SubjectStats, Transaction } from '../data/types';
 
 const BalanceChart = lazy(() => import('./balance-chart'));
@@ -139,17 +140,21 @@ interface HistoryProps extends KnownProps {
 function History({ subject, stats, scripts, version, view }: HistoryProps) {
   const name = `${subject.kind} ${subject.text}`;
   const newest = useLoaded(`history ${name}`, version, () => scripts.history(subject));
-  const [older, setOlder] = useState<readonly Transaction[]>([]);
+  const [confirmed, setConfirmed] = useState<readonly Transaction[]>([]);
   const [state, setState] = useState<'ready' | 'loading' | 'failed'>('ready');
-  const list = useMemo(() => joined(newest.value ?? [], older), [newest.value, older]);
-  const confirmed = list.filter(({ confirmation }) => confirmation !== undefined);
+  // Before it is painted.
+  useLayoutEffect(() => {
+    setConfirmed((loaded) => joined((newest.value ?? []).filter(isConfirmed), loaded));
+  }, [newest.value]);
+  const list = [...(newest.value ?? []).filter((each) => !isConfirmed(each)), ...confirmed];
   const loadOlder = async (): Promise<void> => {
     const last = confirmed.at(-1);
     if (last === undefined) return;
     setState('loading');
     try {
       const page = await scripts.history(subject, last.txid);
-      setOlder((before) => [...before, ...page]);
+      // Meanwhile the list may have been forgotten.
+      setConfirmed((loaded) => (loaded.at(-1) === last ? [...loaded, ...page] : loaded));
       setState('ready');
     } catch {
       setState('failed');
@@ -211,11 +216,7 @@ function History({ subject, stats, scripts, version, view }: HistoryProps) {
   );
 }
 
-/** The newest transactions and older ones, each once. The newest ones say where older ones are, if they have moved. */
-function joined(newest: readonly Transaction[], older: readonly Transaction[]): readonly Transaction[] {
-  const known = new Set(newest.map(({ txid }) => txid));
-  return [...newest, ...older.filter(({ txid }) => !known.has(txid))];
-}
+const isConfirmed = ({ confirmation }: Transaction): boolean => confirmation !== undefined;
 
 interface BalanceProps {
   readonly stats: SubjectStats;

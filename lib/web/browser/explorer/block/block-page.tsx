@@ -1,3 +1,4 @@
+import { Amount } from '../../parts/amount';
 import { grouped } from '../../parts/amounts';
 import { Hash } from '../../parts/hash';
 import { Time } from '../../parts/time';
@@ -11,7 +12,7 @@ import { sizeText } from '../state/sizes';
 import { TransactionCard } from '../transaction/transaction-card';
 import { TransactionList } from '../transaction/transaction-list';
 import { Pager } from './pager';
-import type { Block } from '../data/types';
+import type { Block, Place } from '../data/types';
 
 const MOST_WEIGHT = 4_000_000;
 
@@ -34,21 +35,25 @@ export function BlockPage({ hash, page }: { readonly hash: string; readonly page
         </>
       }
     >
-      {(value) => (
-        <>
-          <Head block={value} />
-          <Facts block={value} />
-          <Transactions block={value} page={page} />
-        </>
-      )}
+      {(value) => <Known block={value} page={page} />}
     </Answer>
   );
 }
 
-function Head({ block }: { readonly block: Block }) {
+function Known({ block, page }: { readonly block: Block; readonly page: number }) {
   const source = useSource();
   const { chainVersion } = useSession();
   const place = useLoaded(`place ${block.hash}`, chainVersion, () => source.placeOf(block)).value;
+  return (
+    <>
+      <Head block={block} place={place} />
+      <Facts block={block} isInChain={place?.isInChain !== false} />
+      <Transactions block={block} page={page} />
+    </>
+  );
+}
+
+function Head({ block, place }: { readonly block: Block; readonly place: Place | undefined }) {
   return (
     <>
       <div class="block-head">
@@ -80,8 +85,10 @@ function Head({ block }: { readonly block: Block }) {
   );
 }
 
-function Facts({ block }: { readonly block: Block }) {
+function Facts({ block, isInChain }: { readonly block: Block; readonly isInChain: boolean }) {
   const { tip } = useSession();
+  const { scripts } = useSource();
+  const fees = useLoaded(`fees ${block.hash}`, 0, () => scripts?.feesOf(block) ?? Promise.resolve(undefined)).value;
   const { time, transactions, size, weight, difficulty, nonce, bits, version, merkleRoot, height, medianTime } = block;
   return (
     <dl class="card facts">
@@ -90,7 +97,7 @@ function Facts({ block }: { readonly block: Block }) {
       </Fact>
       {tip !== undefined && (
         <Fact term="Confirmations">
-          <span data-field="confirmations">{grouped(Math.max(0, tip.height - height + 1))}</span>
+          <span data-field="confirmations">{isInChain ? grouped(Math.max(0, tip.height - height + 1)) : 'none'}</span>
         </Fact>
       )}
       <Fact term="Transactions">
@@ -103,6 +110,25 @@ function Facts({ block }: { readonly block: Block }) {
             <span data-field="weight">{grouped(weight)}</span>{' '}
             <span class="quiet">{((weight / MOST_WEIGHT) * 100).toFixed(1)} % of the most</span>
           </Fact>
+        </>
+      )}
+      {fees !== undefined && (
+        <>
+          <Fact term="Reward">
+            <span data-field="reward">
+              <Amount sats={fees.reward} />
+            </span>
+          </Fact>
+          {transactions > 1 && (
+            <Fact term="Fees">
+              <span data-field="fees">
+                <Amount sats={fees.fees} />
+              </span>{' '}
+              <span class="quiet">
+                {fees.lowest.toFixed(2)} to {fees.highest.toFixed(2)} sat/vB
+              </span>
+            </Fact>
+          )}
         </>
       )}
       <Fact term="Difficulty">{difficultyText(difficulty)}</Fact>

@@ -60,6 +60,9 @@ export function readAddress(text: string, accepted: readonly Prefixes[]): Addres
   );
 }
 
+/** Whether the node takes the text as an address. */
+export const isAddress = (text: string, accepted: readonly Prefixes[]): boolean => readAddress(text, accepted).kind === 'right';
+
 const placed = (networks: string | undefined, isAccepted: boolean): AddressReading =>
   isAccepted ? { kind: 'right' } : { kind: 'elsewhere', networks: networks ?? 'another coin' };
 

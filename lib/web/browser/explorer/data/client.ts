@@ -28,6 +28,10 @@ export class UnreachableError extends Error {
 }
 
 const TIMEOUT_MS = 30_000;
+
+/** Of proxies that count requests. */
+const TOO_MANY_REQUESTS = 429;
+
 const KEY_ITEM = 'explorer:key';
 
 export class Client {
@@ -54,20 +58,24 @@ export class Client {
     const { key } = this;
     const headers = key === undefined ? {} : { Authorization: `Basic ${base64(`explorer:${key}`)}` };
     let status: number;
+    let isPage: boolean;
     let text: string;
     try {
       // Answers change with each block: what the browser has is used only if the node says that it is still right.
       const reply = await fetch(path, { headers, cache: 'no-cache', credentials: 'omit', signal: AbortSignal.timeout(TIMEOUT_MS) });
       ({ status } = reply);
+      isPage = reply.headers.get('Content-Type')?.startsWith('text/html') === true;
       text = await reply.text();
     } catch (error) {
       throw new UnreachableError('The node does not answer.', { cause: error });
     }
+    // The node answers with no pages here: it is what is between that speaks, of itself.
+    if (isPage && status !== 401) throw new UnreachableError('The node does not answer.');
     if (status === 200) return text;
     const message = text.trim();
     if (status === 404) throw new NotFoundError(message);
     if (status === 401) throw new KeyError(key === undefined ? 'The node asks for its key.' : 'This is not the key of the node.');
-    if (status >= 400 && status < 500) throw new RefusedError(message);
+    if (status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS) throw new RefusedError(message);
     throw new BusyError(message);
   }
 

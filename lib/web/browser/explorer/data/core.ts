@@ -5,7 +5,7 @@ import { bandsOf } from '../pool/bands';
 import { NotFoundError, RefusedError, type Client } from './client';
 import { pooledTransactions } from './pooled';
 import { PAGE, type Source } from './source';
-import type { Block, Confirmation, Input, Output, Pool, Tip, Transaction } from './types';
+import type { Block, Confirmation, Input, Output, Place, Pool, Tip, Transaction } from './types';
 
 /** Fetched from one block up for a row of blocks. */
 const BLOCKS = 10;
@@ -111,7 +111,7 @@ export class CoreSource implements Source {
     return (await asNotFound(this.#json<{ blockhash: string }>(`/blockhashbyheight/${height}`))).blockhash;
   }
 
-  async placeOf({ hash }: Block): Promise<{ readonly isInChain: boolean; readonly next: string | undefined }> {
+  async placeOf({ hash }: Block): Promise<Place> {
     const [header] = await this.#headers(hash, 1);
     return { isInChain: header !== undefined && header.confirmations > 0, next: header?.nextblockhash };
   }

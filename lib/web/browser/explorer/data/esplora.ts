@@ -5,14 +5,18 @@ import { bandsOf } from '../pool/bands';
 import { pooledTransactions } from './pooled';
 import type { Client } from './client';
 import type { ScriptSource, Source } from './source';
+import { vsizeOf } from './types';
 import type {
   Block,
+  BlockFees,
   Coin,
   Confirmation,
   Fees,
   Input,
   Output,
+  Place,
   Pool,
+  PoolPlace,
   PoolTransaction,
   Spend,
   Subject,
@@ -86,6 +90,19 @@ interface ApiSums {
   readonly tx_count: number;
 }
 
+interface ApiRelative {
+  readonly txid: string;
+  readonly fee: number | string;
+  readonly weight: number;
+}
+
+/** Of a transaction that the pool does not have: no rate. */
+export interface ApiRelatives {
+  readonly ancestors: readonly ApiRelative[];
+  readonly descendants?: readonly ApiRelative[];
+  readonly effectiveFeePerVsize?: number;
+}
+
 /** A pool with more transactions is shown by its histogram, which is shorter. */
 const MOST_EXACT = 500;
 
@@ -121,7 +138,7 @@ export class EsploraSource implements Source, ScriptSource {
     return this.#client.text(`${this.#path}/block-height/${height}`);
   }
 
-  async placeOf({ hash }: Block): Promise<{ readonly isInChain: boolean; readonly next: string | undefined }> {
+  async placeOf({ hash }: Block): Promise<Place> {
     const status = await this.#json<{ in_best_chain: boolean; next_best: string | null }>(`/block/${hash}/status`);
     return { isInChain: status.in_best_chain, next: status.next_best ?? undefined };
   }
@@ -191,6 +208,27 @@ export class EsploraSource implements Source, ScriptSource {
     return this.#json('/v1/fees/precise');
   }
 
+  async feesOf({ hash }: Block): Promise<BlockFees> {
+    const { extras } = await this.#json<{
+      extras: { totalFees: number | string; reward: number | string; feeRange: readonly number[] };
+    }>(`/v1/block/${hash}`);
+    const { totalFees, reward, feeRange } = extras;
+    return { fees: satsOf(totalFees), reward: satsOf(reward), lowest: feeRange[0] ?? 0, highest: feeRange.at(-1) ?? 0 };
+  }
+
+  async placeInPool(txid: string): Promise<PoolPlace | undefined> {
+    return poolPlaceOf(await this.#json(`/v1/cpfp/${txid}`));
+  }
+
+  async enteredAt(txid: string): Promise<number | undefined> {
+    const [time = 0] = await this.#json<number[]>(`/v1/transaction-times?txId[]=${txid}`);
+    return time === 0 ? undefined : time;
+  }
+
+  addressesFrom(beginning: string): Promise<readonly string[]> {
+    return this.#json(`/address-prefix/${beginning}`);
+  }
+
   async recent(): Promise<readonly PoolTransaction[]> {
     const list = await this.#json<{ txid: string; fee: number | string; vsize: number; value: number | string }[]>('/mempool/recent');
     return list.map(({ txid, fee, vsize, value }) => ({ txid, fee: satsOf(fee), vsize, value: satsOf(value) }));
@@ -222,6 +260,16 @@ export function blockOf(block: ApiBlock): Block {
     size,
     weight
   };
+}
+
+/** `blocksBefore`: where that is known. */
+export function poolPlaceOf(
+  { ancestors, descendants = [], effectiveFeePerVsize: rate }: ApiRelatives,
+  blocksBefore?: number
+): PoolPlace | undefined {
+  if (rate === undefined) return undefined;
+  const others = [...ancestors, ...descendants].map(({ txid, fee, weight }) => ({ txid, fee: satsOf(fee), vsize: vsizeOf(weight) }));
+  return { rate, others, blocksBefore };
 }
 
 function transactionOf({ txid, version, locktime, vin, vout, size, weight, fee, status }: ApiTransaction): Transaction {

@@ -1,8 +1,7 @@
 // What changes while the page is open: over mempool's WebSocket, or by asking again where that is off.
 
-import { blockOf, type ApiBlock } from './esplora';
-import type { Fees } from './types';
-import type { Block } from './types';
+import { blockOf, poolPlaceOf, type ApiBlock, type ApiRelatives } from './esplora';
+import type { Block, Fees, PoolPlace } from './types';
 
 /** What is heard. Each function may be called at any time. */
 export interface Listener {
@@ -14,6 +13,8 @@ export interface Listener {
   pool(fees: Fees | undefined): void;
   /** Something has happened to what is tracked; perhaps another transaction has taken its place. */
   tracked(replaced?: { readonly txid: string; readonly by: string }): void;
+  /** Where a tracked transaction stands in the pool now. */
+  placed(txid: string, place: PoolPlace | undefined): void;
   /** Whether there is a connection. */
   connected(isConnected: boolean): void;
 }
@@ -35,6 +36,7 @@ interface Message {
   readonly fees?: Fees;
   readonly rbfTransaction?: { readonly txid: string };
   readonly txReplaced?: { readonly txid: string };
+  readonly txPosition?: { readonly txid: string; readonly position: { readonly block: number }; readonly cpfp: ApiRelatives };
 }
 
 const TRACKED = /^(address-|multi-|tx$|txConfirmed|txReplaced|rbfTransaction|utxoSpent|block-transactions)/;
@@ -108,6 +110,8 @@ export class Live {
     }
     if (block !== undefined) this.#listener.block(blockOf(block));
     if (mempoolInfo !== undefined) this.#listener.pool(fees);
+    const { txPosition } = message;
+    if (txPosition !== undefined) this.#listener.placed(txPosition.txid, poolPlaceOf(txPosition.cpfp, txPosition.position.block));
     const by = (message.rbfTransaction ?? message.txReplaced)?.txid;
     const tracked = this.#tracked;
     if (by !== undefined && tracked?.kind === 'transaction') this.#listener.tracked({ txid: tracked.text, by });

@@ -1,6 +1,20 @@
 // What the pages ask for. Esplora's API has all of it, Bitcoin Core's REST interface a part.
 
-import type { Block, Coin, Fees, Pool, PoolTransaction, Spend, Subject, SubjectStats, Tip, Transaction } from './types';
+import type {
+  Block,
+  BlockFees,
+  Coin,
+  Fees,
+  Place,
+  Pool,
+  PoolPlace,
+  PoolTransaction,
+  Spend,
+  Subject,
+  SubjectStats,
+  Tip,
+  Transaction
+} from './types';
 
 /** Transactions in a page of a block or of a history. */
 export const PAGE = 25;
@@ -13,8 +27,7 @@ export interface Source {
   block(hash: string): Promise<Block>;
   /** @throws NotFoundError */
   hashAt(height: number): Promise<string>;
-  /** Whether the block is in the active chain, and the block above it. */
-  placeOf(block: Block): Promise<{ readonly isInChain: boolean; readonly next: string | undefined }>;
+  placeOf(block: Block): Promise<Place>;
   /** A page of a block's transactions from a multiple of 25 on. */
   transactionsOf(block: Block, start: number): Promise<readonly Transaction[]>;
   /** @throws NotFoundError */
@@ -37,6 +50,14 @@ export interface ScriptSource {
   /** @throws RefusedError for too many */
   coins(subject: Subject): Promise<readonly Coin[]>;
   fees(): Promise<Fees>;
+  /** @throws NotFoundError */
+  feesOf(block: Block): Promise<BlockFees>;
+  /** Undefined for a transaction that the pool does not have. */
+  placeInPool(txid: string): Promise<PoolPlace | undefined>;
+  /** When a transaction entered the pool; undefined if the pool does not have it. */
+  enteredAt(txid: string): Promise<number | undefined>;
+  /** Some addresses that begin so. @throws BusyError until the node has the list of them, RefusedError if it keeps none */
+  addressesFrom(beginning: string): Promise<readonly string[]>;
   /** The transactions that entered the pool last. */
   recent(): Promise<readonly PoolTransaction[]>;
 }

@@ -19,6 +19,12 @@ export interface Block {
   readonly weight: number | undefined;
 }
 
+/** Whether a block is in the active chain, and the block above it. */
+export interface Place {
+  readonly isInChain: boolean;
+  readonly next: string | undefined;
+}
+
 export interface Output {
   readonly value: Sats;
   /** Hex. */
@@ -114,6 +120,26 @@ export interface PoolTransaction {
   readonly fee: Sats;
   readonly vsize: number;
   readonly value: Sats;
+}
+
+/** Where a transaction of the pool stands among the others. */
+export interface PoolPlace {
+  /** sat/vB, of all with which a miner takes it. */
+  readonly rate: number;
+  /** The others of these. */
+  readonly others: readonly { readonly txid: string; readonly fee: Sats; readonly vsize: number }[];
+  /** Blocks before the one that would have it; undefined: not known. */
+  readonly blocksBefore: number | undefined;
+}
+
+/** What the transactions of a block pay. */
+export interface BlockFees {
+  readonly fees: Sats;
+  /** With the new coins. */
+  readonly reward: Sats;
+  /** sat/vB. */
+  readonly lowest: number;
+  readonly highest: number;
 }
 
 /** sat/vB. */

@@ -6,12 +6,15 @@ export type Reading =
   | { readonly kind: 'hash'; readonly hash: string }
   | { readonly kind: 'outpoint'; readonly txid: string; readonly output: number }
   | { readonly kind: 'address'; readonly address: string }
-  /** Sentences about what it could have been. */
-  | { readonly kind: 'nothing'; readonly hints: readonly string[] };
+  /** Sentences about what it could have been. `beginning`: of an address, if it may be one. */
+  | { readonly kind: 'nothing'; readonly hints: readonly string[]; readonly beginning?: string };
 
 const HASH_DIGITS = 64;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const BECH32_DATA = /^[02-9ac-hj-np-z]+$/;
+
+/** Of an address; with fewer characters it says little. */
+const BEGINNING = /^(?=.*[A-Za-z])[\dA-Za-z]{4,61}$/;
 
 /** The beginnings of witness addresses, and the networks that they are of. bcoin's regtest and simnet have their own. */
 const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
@@ -37,9 +40,8 @@ const SECRETS: ReadonlyMap<string, string> = new Map([
   ]
 ]);
 
-/** How many words a recovery phrase has (BIP39, SLIP39), and what can be one: in Chinese a character, in Korean two. */
+/** How many words a recovery phrase has at least (BIP39), and what can be one: in Chinese a character, in Korean two. */
 const FEWEST_WORDS = 12;
-const MOST_WORDS = 33;
 const WORD = /^(?:[\p{L}\p{M}]{3,24}|\p{Script=Han}|\p{Script=Hangul}{2})$/u;
 
 /** A text as it may stand in an address, which browsers send to the node when they load it again: the name of a secret in its place. */
@@ -59,7 +61,7 @@ export function readingOf(typed: string): Reading {
   const witness = witnessPartsOf(text);
   if (witness !== undefined && BECH32_DATA.test(witness.data) && isOneCase(text)) return { kind: 'address', address: text.toLowerCase() };
   if (BASE58.test(text) && text.length >= 26 && text.length <= 36) return { kind: 'address', address: text };
-  return { kind: 'nothing', hints: hintsFor(text) };
+  return { kind: 'nothing', hints: hintsFor(text), ...(BEGINNING.test(text) && { beginning: text }) };
 }
 
 /** Without what often comes along: quotes, spaces between groups, `bitcoin:`, the address of another explorer. */
@@ -73,22 +75,24 @@ function stripped(typed: string): string {
 
 /** The name of what a text seems to be, or to contain; undefined: no secret. */
 function secretIn(typed: string): string | undefined {
-  // Between words there may be numbers, commas, or nothing.
+  // Between words there may be numbers, commas, or nothing, and around them other text.
   const words = typed
     .replace(/[^\p{L}\p{M}]+/gu, ' ')
     .replace(/\p{Script=Han}/gu, ' $& ')
     .trim()
     .split(/ +/);
-  if (words.length >= FEWEST_WORDS && words.length <= MOST_WORDS && words.every((word) => WORD.test(word))) return 'a recovery phrase';
+  let inRow = 0;
+  for (const word of words) if ((inRow = WORD.test(word) ? inRow + 1 : 0) >= FEWEST_WORDS) return 'a recovery phrase';
   // Keys stand alone, perhaps with spaces in them, or within something, as a descriptor.
   const pieces = [typed, typed.replace(/\s+/g, '')].flatMap((text) => text.split(/[^\dA-Za-z]+/));
   if (pieces.some(isPrivateKey)) return 'a private key';
   return pieces.some((piece) => /^[xyztuv]p(?:rv|ub)[\dA-Za-z]{50}/i.test(piece)) ? 'an extended key' : undefined;
 }
 
-/** As wallets export it, also encrypted (BIP38). */
+/** As wallets export it, also encrypted (BIP38), or as codex32 (BIP93). */
 function isPrivateKey(text: string): boolean {
   const { length } = text;
+  if (/^ms1[02-9][02-9ac-hj-np-z]{44,}$/i.test(text)) return true;
   return BASE58.test(text) && ((/^[5KL9c]/.test(text) && (length === 51 || length === 52)) || (text.startsWith('6P') && length === 58));
 }
 

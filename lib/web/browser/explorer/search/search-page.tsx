@@ -5,17 +5,17 @@ import { useEffect } from 'preact/hooks';
 import { grouped } from '../../parts/amounts';
 import { safeText } from '../../parts/texts';
 import { Answer, useTitle } from '../frame/page';
-import { blockLink, subjectLink, transactionLink } from '../state/links';
+import { addressLink, blockLink, subjectLink, transactionLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
-import { readAddress, type Prefixes } from '../data/addresses';
+import { readAddress } from '../data/addresses';
 import { readingOf, type Reading } from './reading';
 import type { Source } from '../data/source';
 import type { ExplorerStatus } from '../../../explorer-status';
 import type { Block } from '../data/types';
 
 /** A link, or sentences about why there is none. */
-type Found = { readonly link: string } | { readonly hints: readonly string[] };
+type Found = { readonly link: string } | { readonly hints: readonly string[]; readonly addresses?: readonly string[] };
 
 const MOST_SHOWN = 200;
 
@@ -42,18 +42,38 @@ export function SearchPage({ text }: { readonly text: string }) {
         “{safeText(text, MOST_SHOWN)}”
       </p>
       <Answer of={found} what="what it is">
-        {(value) => ('link' in value ? <p class="quiet">Found.</p> : <Hints hints={value.hints} likely={likely(text, blocks)} />)}
+        {(value) => ('link' in value ? <p class="quiet">Found.</p> : <Hints {...value} likely={likely(text, blocks)} />)}
       </Answer>
     </section>
   );
 }
 
-function Hints({ hints, likely }: { readonly hints: readonly string[]; readonly likely: readonly Block[] }) {
+interface HintsProps {
+  readonly hints: readonly string[];
+  readonly addresses?: readonly string[];
+  readonly likely: readonly Block[];
+}
+
+function Hints({ hints, addresses = [], likely }: HintsProps) {
   return (
     <div role="status" class="hints">
       {hints.map((hint) => (
         <p key={hint}>{hint}</p>
       ))}
+      {addresses.length > 0 && (
+        <>
+          <p>{addresses.length === 1 ? 'An address begins so:' : 'Addresses begin so, as:'}</p>
+          <ul>
+            {addresses.map((address) => (
+              <li key={address}>
+                <a href={addressLink(address)}>
+                  <code>{address}</code>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       {likely.length > 0 && (
         <>
           <p>It is a part of the hash of:</p>
@@ -77,10 +97,10 @@ function likely(text: string, blocks: readonly Block[]): readonly Block[] {
   return blocks.filter(({ hash }) => hash.includes(part));
 }
 
-async function find(reading: Reading, source: Source, { chain, addressPrefixes }: ExplorerStatus, tip: number): Promise<Found> {
+async function find(reading: Reading, source: Source, status: ExplorerStatus, tip: number): Promise<Found> {
   switch (reading.kind) {
     case 'nothing':
-      return { hints: reading.hints };
+      return { hints: reading.hints, addresses: await addressesFrom(reading.beginning, source, status) };
     case 'outpoint':
       return { link: transactionLink(reading.txid, reading.output) };
     case 'height':
@@ -90,7 +110,7 @@ async function find(reading: Reading, source: Source, { chain, addressPrefixes }
     case 'hash':
       return findHash(reading.hash, source);
     case 'address':
-      return addressFound(reading.address, source, chain, addressPrefixes);
+      return addressFound(reading.address, source, status);
   }
 }
 
@@ -114,19 +134,27 @@ async function findHash(hash: string, source: Source): Promise<Found> {
 
 const turned = (hash: string): string => (hash.match(/../g) ?? []).reverse().join('');
 
-function addressFound(address: string, { scripts }: Source, chain: string, accepted: readonly Prefixes[]): Found {
-  const reading = readAddress(address, accepted);
+/** From the node's list of addresses, if it has one. */
+async function addressesFrom(beginning: string | undefined, { scripts }: Source, { jobs }: ExplorerStatus): Promise<readonly string[]> {
+  const isListed = jobs.some(({ name, state }) => name === 'addresses' && state === 'done');
+  return beginning === undefined || scripts === undefined || !isListed ? [] : scripts.addressesFrom(beginning);
+}
+
+async function addressFound(address: string, source: Source, status: ExplorerStatus): Promise<Found> {
+  const { chain, addressPrefixes } = status;
+  const reading = readAddress(address, addressPrefixes);
   switch (reading.kind) {
     case 'mistyped':
       return {
         hints: [
           'It has the form of an address, but its checksum does not fit: a character is mistyped or missing, or there is one too many.'
-        ]
+        ],
+        addresses: await addressesFrom(address, source, status)
       };
     case 'elsewhere':
       return { hints: [`It is an address of ${reading.networks}. This node is on ${chain === 'main' ? 'the main network' : chain}.`] };
     case 'right':
-      if (scripts !== undefined) return { link: subjectLink({ kind: 'address', text: address }) };
+      if (source.scripts !== undefined) return { link: addressLink(address) };
       return { hints: ['It is an address. This node cannot say anything about addresses now: it has no index by script.'] };
   }
 }

@@ -10,8 +10,6 @@ export interface Loaded<T> {
   readonly value: T | undefined;
   /** Why there is no newer one. */
   readonly error: Error | undefined;
-  /** Whether an answer is awaited. */
-  readonly isLoading: boolean;
 }
 
 const AGAIN_MS = 2_000;
@@ -34,8 +32,9 @@ function keep(source: Source, question: string, value: unknown): void {
 const keptAnswer = (source: Source | undefined, question: string): unknown => source && ANSWERS.get(source)?.get(question);
 
 /**
- * `question`: what is asked; with another one the former answer is forgotten. `version`: what the answer depends on besides. Asks again
- * after a while when the node is busy or gone.
+ * `question`: what is asked; with another one the former answer is forgotten. `version`: what the answer depends on besides. One answer
+ * is awaited at a time: if the version has changed meanwhile, the answer is shown and asked for again, so that even answers that take
+ * longer than changes are seen. Asks again after a while when the node is busy or gone.
  */
 export function useLoaded<T>(question: string, version: string | number, ask: () => Promise<T>): Loaded<T> {
   const session = useSession();
@@ -43,44 +42,46 @@ export function useLoaded<T>(question: string, version: string | number, ask: ()
   const kept = (): Loaded<T> & { readonly question: string } => ({
     question,
     value: keptAnswer(source, question) as T | undefined,
-    error: undefined,
-    isLoading: true
+    error: undefined
   });
   const [state, setState] = useState(kept);
-  const [attempt, setAttempt] = useState(0);
-  const latest = useRef(ask);
-  latest.current = ask;
+  const latest = useRef({ ask, version });
+  latest.current = { ask, version };
+  const refresh = useRef<() => void>(() => undefined);
   useEffect(() => {
     let isOver = false;
+    let isAsking = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (change: Partial<Loaded<T>>): void => {
-      if (isOver) return;
-      setState((before) => ({
-        ...(before.question === question ? before : kept()),
-        isLoading: false,
-        ...change
-      }));
+      if (!isOver) setState((before) => ({ ...(before.question === question ? before : kept()), ...change }));
     };
-    show({ isLoading: true });
-    latest.current().then(
-      (value) => {
+    const load = async (): Promise<void> => {
+      clearTimeout(timer);
+      isAsking = true;
+      const asked = latest.current;
+      try {
+        const value = await asked.ask();
         if (source !== undefined) keep(source, question, value);
         show({ value, error: undefined });
-      },
-      (error: unknown) => {
+      } catch (error) {
         if (isOver) return;
         if (error instanceof KeyError) session.refuseKey(error.message);
-        if (error instanceof BusyError || error instanceof UnreachableError)
-          timer = setTimeout(() => {
-            setAttempt((n) => n + 1);
-          }, AGAIN_MS);
+        if (error instanceof BusyError || error instanceof UnreachableError) timer = setTimeout(() => void load(), AGAIN_MS);
         show({ error: error instanceof Error ? error : new Error(String(error)) });
       }
-    );
+      isAsking = false;
+      if (!isOver && latest.current.version !== asked.version) void load();
+    };
+    refresh.current = () => {
+      if (!isAsking) void load();
+    };
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [question, version, attempt, source]);
+  }, [question, source]);
+  useEffect(() => {
+    refresh.current();
+  }, [question, source, version]);
   return state.question === question ? state : kept();
 }

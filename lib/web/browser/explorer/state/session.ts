@@ -9,7 +9,7 @@ import { Live, type Tracked } from '../data/live';
 import { statusOf } from '../data/status';
 import type { ExplorerStatus } from '../../../explorer-status';
 import type { Source } from '../data/source';
-import type { Block, Fees, Tip } from '../data/types';
+import type { Block, Fees, PoolPlace, Tip } from '../data/types';
 
 /** `live`: changes are told. `asking`: they are asked for. `lost`: the node does not answer. */
 export type Contact = 'live' | 'asking' | 'lost';
@@ -37,6 +37,8 @@ export class Session {
   trackedVersion = 0;
   /** Transactions that were seen to take the place of others, by the txids of those. */
   readonly replacements = new Map<string, string>();
+  /** Where the tracked transaction stands in the pool, if that is told. */
+  placed: { readonly txid: string; readonly place: PoolPlace | undefined } | undefined;
   readonly #listeners = new Set<() => void>();
   #live: Live | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -76,6 +78,7 @@ export class Session {
   }
 
   track(tracked: Tracked): void {
+    this.placed = undefined;
     this.#live?.track(tracked);
   }
 
@@ -169,8 +172,14 @@ export class Session {
         this.trackedVersion++;
         this.#say();
       },
+      placed: (txid, place) => {
+        this.placed = { txid, place };
+        this.#say();
+      },
       connected: (isConnected) => {
-        this.contact = isConnected ? 'live' : 'lost';
+        this.placed = undefined;
+        // Without it changes are asked for: whether the node answers at all is seen then. What is between may let no WebSocket through.
+        this.contact = isConnected ? 'live' : this.contact === 'lost' ? 'lost' : 'asking';
         // What has happened before the connection was there, nobody tells.
         if (isConnected) this.trackedVersion++;
         else this.askNow();

@@ -2,19 +2,22 @@ import { useEffect, useState } from 'preact/hooks';
 import { Amount } from '../../parts/amount';
 import { grouped } from '../../parts/amounts';
 import { CopyButton } from '../../parts/copy-button';
-import { Hash } from '../../parts/hash';
+import { Hash, ShortHash } from '../../parts/hash';
 import { Time } from '../../parts/time';
-import { vsizeOf, type Transaction } from '../data/types';
+import { vsizeOf, type PoolPlace, type Transaction } from '../data/types';
 import { Answer, Fact, useTitle } from '../frame/page';
 import { blockLink, searchLink, transactionLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
-import { feeRate, sizeText } from '../state/sizes';
+import { feeRate, rateText, sizeText } from '../state/sizes';
 import { LongText } from './long-text';
 import { Sides } from './sides';
 
 /** Rows of each side that are shown at once. */
 const ROWS = 50;
+
+/** Transactions with which it is mined that are listed. */
+const MOST_OTHERS = 25;
 
 const LOCKTIME_IS_TIME = 500_000_000;
 
@@ -26,6 +29,7 @@ export function TransactionPage({ txid, output }: { readonly txid: string; reado
   const version = `${chainVersion}/${trackedVersion}`;
   const transaction = useLoaded(`tx ${txid}`, version, () => source.transaction(txid));
   const spends = useLoaded(`spends ${txid}`, version, () => source.scripts?.spends(txid) ?? Promise.resolve(undefined));
+  const isPooled = transaction.value !== undefined && transaction.value.confirmation === undefined && transaction.error === undefined;
   useEffect(() => {
     session.track({ kind: 'transaction', text: txid });
     return () => {
@@ -35,6 +39,7 @@ export function TransactionPage({ txid, output }: { readonly txid: string; reado
   useEffect(() => {
     if (output !== undefined && transaction.value !== undefined) document.querySelector('.pointed')?.scrollIntoView({ block: 'center' });
   }, [output, transaction.value === undefined]);
+  const pooled = usePooled(isPooled ? txid : undefined, version);
   const replacement = session.replacements.get(txid);
   return (
     <>
@@ -62,7 +67,7 @@ export function TransactionPage({ txid, output }: { readonly txid: string; reado
       >
         {(value) => (
           <>
-            <Facts transaction={value} isMissing={transaction.error !== undefined} />
+            <Facts transaction={value} isMissing={transaction.error !== undefined} pooled={pooled} />
             {output !== undefined && output >= value.outputs.length && (
               <p class="note warn" role="status">
                 It has no output {output}: the last one is {value.outputs.length - 1}.
@@ -74,6 +79,7 @@ export function TransactionPage({ txid, output }: { readonly txid: string; reado
               </h2>
               <Sides transaction={value} most={ROWS} isWhole spends={spends.value} output={output} />
             </section>
+            {pooled.place !== undefined && pooled.place.others.length > 0 && <Others others={pooled.place.others} />}
             <Raw txid={txid} size={value.size} />
           </>
         )}
@@ -82,7 +88,28 @@ export function TransactionPage({ txid, output }: { readonly txid: string; reado
   );
 }
 
-function Facts({ transaction, isMissing }: { readonly transaction: Transaction; readonly isMissing: boolean }) {
+/** What is known of a transaction as long as it waits for a block. */
+interface Pooled {
+  readonly place: PoolPlace | undefined;
+  readonly since: number | undefined;
+}
+
+/** `txid`: undefined for a transaction that does not wait. */
+function usePooled(txid: string | undefined, version: string): Pooled {
+  const { scripts } = useSource();
+  const { placed } = useSession();
+  const place = useLoaded(`place in the pool ${txid}`, version, async () => (txid === undefined ? undefined : scripts?.placeInPool(txid)));
+  const since = useLoaded(`since ${txid}`, version, async () => (txid === undefined ? undefined : scripts?.enteredAt(txid)));
+  return { place: txid !== undefined && placed?.txid === txid ? placed.place : place.value, since: since.value };
+}
+
+interface FactsProps {
+  readonly transaction: Transaction;
+  readonly isMissing: boolean;
+  readonly pooled: Pooled;
+}
+
+function Facts({ transaction, isMissing, pooled: { place, since } }: FactsProps) {
   const { confirmation, fee, size, weight, version, locktime, inputs, outputs } = transaction;
   const { tip } = useSession();
   const rate = feeRate(transaction);
@@ -106,6 +133,16 @@ function Facts({ transaction, isMissing }: { readonly transaction: Transaction; 
           </span>
         )}
       </Fact>
+      {since !== undefined && (
+        <Fact term="In the pool since">
+          <Time seconds={since} exact />
+        </Fact>
+      )}
+      {place?.blocksBefore !== undefined && (
+        <Fact term="Expected">
+          <span data-field="expected">{expectedText(place.blocksBefore)}</span>
+        </Fact>
+      )}
       {confirmation !== undefined && (
         <Fact term="Block">
           <a href={blockLink(confirmation.hash)} data-field="block">
@@ -133,6 +170,11 @@ function Facts({ transaction, isMissing }: { readonly transaction: Transaction; 
               <span class="quiet" data-field="rate">
                 {rate} sat/vB
               </span>
+              {place !== undefined && place.others.length > 0 && (
+                <>
+                  , <span data-field="common-rate">{place.rate.toFixed(2)} sat/vB</span> together with others
+                </>
+              )}
             </>
           )}
         </Fact>
@@ -148,6 +190,46 @@ function Facts({ transaction, isMissing }: { readonly transaction: Transaction; 
         {locktime === 0 ? 'none' : locktime < LOCKTIME_IS_TIME ? `block ${grouped(locktime)}` : <Time seconds={locktime} exact />}
       </Fact>
     </dl>
+  );
+}
+
+const expectedText = (blocksBefore: number): string => (blocksBefore === 0 ? 'in the next block' : `in ${blocksBefore + 1} blocks`);
+
+/** Those that a miner takes with it, because one pays for the other. */
+function Others({ others }: { readonly others: PoolPlace['others'] }) {
+  return (
+    <section class="card" aria-labelledby="others">
+      <h2 id="others">Mined together with</h2>
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">Transaction</th>
+            <th scope="col" class="number">
+              Fee
+            </th>
+            <th scope="col" class="number">
+              sat/vB
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {others.slice(0, MOST_OTHERS).map(({ txid, fee, vsize }) => (
+            <tr key={txid} data-other={txid}>
+              <td>
+                <a href={transactionLink(txid)}>
+                  <ShortHash text={txid} />
+                </a>
+              </td>
+              <td class="number">
+                <Amount sats={fee} />
+              </td>
+              <td class="number">{rateText(fee, vsize)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {others.length > MOST_OTHERS && <p class="quiet small">and {grouped(others.length - MOST_OTHERS)} more</p>}
+    </section>
   );
 }
 

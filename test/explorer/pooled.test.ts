@@ -1,0 +1,78 @@
+// What the explorer says of transactions that wait for a block, and of what blocks pay.
+
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
+import { bcoin } from '../support/bcoin';
+import { ExplorerPages, type ApiBlock } from '../support/explorer-pages';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { signed } from '../support/signed';
+import type { HostTransaction } from '../../lib/node/host';
+
+const MATURE = 101;
+const COIN = 5_000_000_000;
+
+describe('a transaction that waits, on its page', function () {
+  this.timeout(60_000);
+  const closing: (() => Promise<unknown>)[] = [];
+  let served: RestNode;
+  let watched: WatchedPage;
+  let pages: ExplorerPages;
+  let parent: HostTransaction;
+  let child: HostTransaction;
+
+  before(async function () {
+    if (!hasBrowser()) this.skip(); // chromium is not installed
+    const browser = await openBrowser();
+    closing.push(() => browser.close());
+    served = await openRestNode({ settings: { 'rest-explorer': true, 'rest-addresses': true } });
+    closing.push(() => served.node.close());
+    await untilReady(served);
+    watched = await watchedPage(browser, served.baseUrl);
+    pages = new ExplorerPages(watched.page, served.port);
+    const owner = bcoin.KeyRing.generate();
+    const [first] = await mine(served.node, MATURE, undefined, owner.getAddress());
+    const coinbase = first?.txs[0] as HostTransaction; // every block has one
+    parent = signed(owner, [coinbase], [[owner.getAddress(), COIN - 1_000]], 2);
+    child = signed(owner, [parent], [[owner.getAddress(), COIN - 31_000]], 2);
+    await served.node.mempool.addTX(parent);
+  });
+  after(async () => {
+    for (const close of closing) await close();
+  });
+
+  it('is expected in the next block, and waits since it entered the pool', async () => {
+    const { page } = watched;
+    const txid = toDisplayHex(parent.hash());
+    await pages.expectTransaction(txid);
+    await page.waitForSelector('[data-field="expected"]:has-text("in the next block")');
+    await page.waitForSelector('dt:has-text("In the pool since")');
+    expect(await page.locator('#others').count()).to.equal(0);
+  });
+
+  it('is mined together with what pays for it, as soon as that is there', async () => {
+    const { page } = watched;
+    const [txid, by] = [toDisplayHex(parent.hash()), toDisplayHex(child.hash())];
+    await served.node.mempool.addTX(child);
+    await page.waitForSelector(`[data-other="${by}"]`);
+    const { effectiveFeePerVsize } = await pages.api<{ effectiveFeePerVsize: number }>(`/v1/cpfp/${txid}`);
+    expect(await pages.field('common-rate')).to.equal(`${effectiveFeePerVsize.toFixed(2)} sat/vB`);
+    await pages.expectTransaction(txid);
+    await pages.expectTransaction(by);
+    await page.waitForSelector(`[data-other="${txid}"]`);
+  });
+
+  it('is like any other once it is in a block, which says what its transactions pay', async () => {
+    const { page } = watched;
+    await mine(served.node, 1);
+    await page.waitForSelector('[data-field="state"]:has-text("1 confirmation")');
+    expect(await page.locator('#others, [data-field="expected"]').count()).to.equal(0);
+    const [tip] = await pages.api<ApiBlock[]>('/blocks');
+    await pages.expectBlock(tip?.id ?? '');
+    await page.waitForSelector('[data-field="reward"]');
+    expect([await pages.sats('fees'), await pages.sats('reward')]).to.deep.equal([31_000, COIN + 31_000]);
+    expect(watched.faults).to.deep.equal([]);
+  });
+});
