@@ -2,6 +2,7 @@
 // lets errors of answers, index and node pass.
 
 import { Observable } from 'rxjs';
+import { jsonText } from '../server/json-rpc/values';
 import type { Socket } from 'node:net';
 import type { Answers, ScriptAnswers } from '../answers/answers';
 import type { HeldText } from '../answers/blocks/texts';
@@ -85,8 +86,8 @@ export interface CallDefinition {
 
 export const jsonAnswer = (text: Buffer): Answer => ({ parts: [text] });
 
-/** For values without amounts: JSON.stringify does not write their eight decimals. */
-export const plainAnswer = (value: unknown): Answer => jsonAnswer(Buffer.from(JSON.stringify(value)));
+/** For values without amounts, whose eight decimals it does not write. */
+export const plainAnswer = (value: unknown): Answer => jsonAnswer(Buffer.from(jsonText(value)));
 
 const QUOTE = Buffer.from('"');
 

@@ -2,7 +2,7 @@
 // HTTP status, and 2.0 for calls that ask for it.
 
 import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
-import { idTextsIn } from '../server/json-rpc/id-texts';
+import { HALF_A_PAIR, idTextsIn } from '../server/json-rpc/id-texts';
 import { isObject, type Params } from '../server/json-rpc/values';
 import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
@@ -45,13 +45,16 @@ const MOST_CALLS = 100_000;
 /** How deep JSON may be nested (UniValue). */
 const MOST_DEPTH = 512;
 
+/** How half a surrogate pair comes into a text. */
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
 /** The call or calls of a body. A body that is no JSON is one bad call. */
 export function parseCalls(body: Buffer): Parsed {
   let text: string;
   let json: unknown;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    json = JSON.parse(text);
+    json = JSON.parse(text, ESCAPED_SURROGATE.test(text) ? withWholeCharacters : undefined);
   } catch {
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   }
@@ -63,6 +66,12 @@ export function parseCalls(body: Buffer): Parsed {
   if (depth > MOST_DEPTH) return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   const items = isBatch ? (json as readonly unknown[]) : [json];
   return { isBatch, calls: items.map((item, i) => parseCall(item, ids[i])) };
+}
+
+/** A reviver of JSON. Half a surrogate pair is no character, and UniValue reads no text with one. @throws SyntaxError */
+function withWholeCharacters(name: string, value: unknown): unknown {
+  if (HALF_A_PAIR.test(name) || (typeof value === 'string' && HALF_A_PAIR.test(value))) throw new SyntaxError('half a surrogate pair');
+  return value;
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;

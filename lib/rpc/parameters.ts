@@ -165,8 +165,9 @@ export function wholeNumber(value: unknown, least: number, most: number): number
 
 /** 32 bytes in wire order. `name`: what errors call it. @throws CallError -8 */
 export function parseHash(text: string, name: string): Buffer {
-  if (text.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${text.length}, for '${text}')`);
-  const hash = findDisplayHex(Buffer.from(text));
+  const digits = Buffer.from(text);
+  if (digits.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${digits.length}, for '${text}')`);
+  const hash = findDisplayHex(digits);
   if (hash === undefined) throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
   return hash;
 }
@@ -187,8 +188,10 @@ export function requireObject(value: unknown, types: MemberTypes): Readonly<Reco
   for (const [name, type] of Object.entries(types)) {
     const member = members[name] ?? null;
     const [expected = '', optional] = type.split('?');
-    if (member === null && optional !== undefined) continue;
-    if (!Object.hasOwn(members, name)) throw typeError(`Missing ${name}`);
+    if (member === null) {
+      if (optional === undefined) throw typeError(`Missing ${name}`);
+      continue;
+    }
     if (typeName(member) !== expected)
       throw typeError(`JSON value of type ${typeName(member)} for field ${name} is not of expected type ${expected}`);
   }

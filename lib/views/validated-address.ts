@@ -69,7 +69,8 @@ function base58Fault(text: string, prefixes: readonly AddressPrefixes[]): Fault 
 function bech32Fault(text: string, known: readonly string[]): Fault {
   const read = readBech32(text);
   if (read === undefined) {
-    const { message, places } = locateErrors(text);
+    // Bitcoin Core counts bytes.
+    const { message, places } = locateErrors(Buffer.from(text).toString('latin1'));
     return { message, places };
   }
   const [version] = read.symbols;

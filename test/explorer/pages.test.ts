@@ -21,10 +21,7 @@ describe('the explorer in a browser', function () {
   let pages: ExplorerPages;
 
   before(async function () {
-    if (!hasBrowser()) {
-      console.log('    skipped: chromium is not installed');
-      this.skip();
-    }
+    if (!hasBrowser()) this.skip(); // chromium is not installed
     browser = await openBrowser();
     closing.push(() => browser.close());
     served = await openChainANode({ 'rest-explorer': true, 'rest-addresses': true, 'rest-addresses-search': true });

@@ -22,7 +22,7 @@ describe('the page of an order, in Chromium', function () {
   let browser: Browser;
 
   before(async function () {
-    if (!hasBrowser()) this.skip();
+    if (!hasBrowser()) this.skip(); // chromium is not installed
     served = await openRestNode({ settings: { 'rest-payments': join(await newFolder(), 'shop'), 'api-key': KEY } });
     await untilReady(served);
     faucet = await Faucet.on(served.node, 4);

@@ -233,6 +233,11 @@ describe('calls', () => {
     const none = await caller.call<Record<string, unknown>>('gettxoutsetinfo', 'none');
     expect(none).to.deep.include({ height: served.node.chain.tip.height, bestblock: await caller.call('getbestblockhash') });
     expect(none['txouts']).to.be.a('number').above(100);
+    for (const block of [1, 'x', []])
+      expect(await caller.failure('gettxoutsetinfo', ['none', block])).to.deep.equal({
+        code: -8,
+        message: 'Querying specific block heights requires coinstatsindex'
+      });
     expect(await caller.failure('gettxoutsetinfo')).to.deep.equal({
       code: -1,
       message: 'the hash of all coins needs the txids of the index by script (--rest-addresses)'
@@ -278,9 +283,22 @@ describe('calls', () => {
     });
   });
 
+  it('look at all outpoints before they say that the chain cannot be asked', async () => {
+    const outpoint = { txid: UNKNOWN, vout: 0 };
+    const failure = (...outpoints: unknown[]): Promise<{ code: number; message: string }> =>
+      caller.failure('gettxspendingprevout', [outpoints, { mempool_only: false }]);
+    expect(await failure(outpoint)).to.deep.equal({
+      code: -1,
+      message: 'Mempool lacks a relevant spend, and txospenderindex is unavailable.'
+    });
+    expect(await failure(outpoint, { ...outpoint, vout: null })).to.deep.equal({ code: -3, message: 'Missing vout' });
+    expect(await failure(outpoint, { ...outpoint, vout: -1 })).to.include({ code: -8 });
+  });
+
   it('say what they were given, how they are called, and which of them are under way', async () => {
     expect(await caller.call('echo', 1, 'a', null)).to.deep.equal([1, 'a', null]);
     expect(await caller.call('help', 'getblockhash')).to.match(/^getblockhash height\n\n/);
+    expect(await caller.text('echo', 'a\u007f')).to.equal('["a\\u007f"]');
     expect(await caller.call('help', 'nothing')).to.equal('help: unknown command: nothing');
     const { active_commands: active } = await caller.call<{ active_commands: { method: string; duration: number }[] }>('getrpcinfo');
     expect(active.map(({ method }) => method)).to.deep.equal(['getrpcinfo']);

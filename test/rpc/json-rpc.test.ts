@@ -58,6 +58,9 @@ describe('calls of JSON-RPC', () => {
       ['1', -32700, 'Top-level object parse error'],
       ['"m"', -32700, 'Top-level object parse error'],
       ['null', -32700, 'Top-level object parse error'],
+      ['{"method":"m","id":"\\ud800"}', -32700, 'Parse error'],
+      ['{"method":"m","params":["\\uDC00a"]}', -32700, 'Parse error'],
+      ['{"method":"m","params":{"\\ud83d\\u0041":1}}', -32700, 'Parse error'],
       ['{}', -32600, 'Missing method'],
       ['{"method":null}', -32600, 'Missing method'],
       ['{"method":1}', -32600, 'Method must be a string'],
@@ -81,6 +84,8 @@ describe('calls of JSON-RPC', () => {
     expect(`${before}5${behind}`).to.equal('{"result":5,"error":null,"id":7}');
     const [before2, behind2] = resultFrame({ isVersion2: true, id: '"a"' });
     expect(`${before2}5${behind2}`).to.equal('{"jsonrpc":"2.0","result":5,"id":"a"}');
+    expect(only('{"method":"m","id":"\\ud83d\\ude00","params":["\\\\ud800"]}')).to.deep.include({ params: ['\\ud800'] });
+    expect(errorText({ code: -1, message: '\u0001\u007f\u0080' })).to.equal('{"code":-1,"message":"\\u0001\\u007f\u0080"}');
     const error = errorText({ code: -1, message: 'a "b"' });
     expect(errorReply({ isVersion2: false, id: undefined }, error)).to.equal('{"result":null,"error":{"code":-1,"message":"a \\"b\\""}}');
     expect(errorReply({ isVersion2: true, id: 'null' }, error)).to.equal(

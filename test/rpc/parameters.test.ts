@@ -57,6 +57,7 @@ describe('parameters', () => {
     for (const [value, words] of [
       [5, 'JSON value of type number is not of expected type object'],
       [{}, 'Missing a'],
+      [{ a: null }, 'Missing a'],
       [{ a: 1 }, 'JSON value of type number for field a is not of expected type string'],
       [{ a: 'x', c: 1 }, 'Unexpected key c']
     ] as const)
@@ -101,6 +102,7 @@ describe('parameters', () => {
     const hash = (value: string): Buffer => read([value]).hash(0, 'blockhash');
     expect(hash('0A'.repeat(31) + 'ff').toString('hex')).to.equal('ff' + '0a'.repeat(31));
     expect(failure(() => hash('abc'))).to.equal("-8: blockhash must be of length 64 (not 3, for 'abc')");
+    expect(failure(() => hash('\u00e9'))).to.equal("-8: blockhash must be of length 64 (not 2, for '\u00e9')");
     expect(failure(() => hash('x'.repeat(64)))).to.equal(`-8: blockhash must be hexadecimal string (not '${'x'.repeat(64)}')`);
   });
 

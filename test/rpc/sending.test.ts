@@ -147,10 +147,12 @@ describe('transactions that are sent', () => {
       const [trial] = await caller.call<Record<string, unknown>[]>('testmempoolaccept', transactions.map(hexOf));
       expect(trial).to.deep.include({ 'package-error': fault });
     }
-    expect(await caller.failure('testmempoolaccept', [[]])).to.deep.equal({
-      code: -8,
-      message: 'Array must contain between 1 and 25 transactions.'
-    });
+    for (const method of ['testmempoolaccept', 'submitpackage'])
+      for (const params of [[[]], [[], 'x'], [Array(26).fill('00'), 1]])
+        expect(await caller.failure(method, params), method).to.deep.equal({
+          code: -8,
+          message: 'Array must contain between 1 and 25 transactions.'
+        });
     expect(await caller.failure('testmempoolaccept', [['00']])).to.deep.equal({
       code: -22,
       message: 'TX decode failed: 00 Make sure the tx has at least one input.'

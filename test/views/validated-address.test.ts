@@ -26,6 +26,12 @@ describe('an address that is validated', () => {
     expect(validate('bcrt1qmgquap8nz ')).to.deep.equal(fault('Invalid character or mixed case', [15]));
   });
 
+  it('has its errors at bytes, of which a character may have several', () => {
+    expect(validate('bcrt1\u00e98d2fsg')).to.deep.equal(fault('Invalid character or mixed case', [5, 6]));
+    expect(validate('bcrt1Z5cpp\u00e9qh')).to.deep.equal(fault('Invalid character or mixed case', [5, 10, 11]));
+    expect(validate(`bcrt1p${'\u00e9'.repeat(43)}`)).to.deep.equal(fault('Bech32 string too long', [90, 91]));
+  });
+
   it('is looked at up to a hundred bytes', () => {
     expect(validate(base58Check(Buffer.alloc(96, 0xff)))).to.deep.equal(fault(WRONG_SUM));
     expect(validate(base58Check(Buffer.alloc(97, 0xff)))).to.deep.equal(fault(UNREADABLE));

@@ -145,10 +145,14 @@ export function decodeTransaction(hex: string): ScannedTransaction {
   return transaction;
 }
 
-/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -8, -22, and what `textOf` throws */
-export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
-  if (list.length < 1 || list.length > LIMITS.mostInPackage)
+/** Bitcoin Core looks at the number of transactions before it looks at anything else. @throws CallError -8 */
+export function requirePackageSize({ length }: readonly unknown[]): void {
+  if (length < 1 || length > LIMITS.mostInPackage)
     throw invalidParameter(`Array must contain between 1 and ${LIMITS.mostInPackage} transactions.`);
+}
+
+/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -22, and what `textOf` throws */
+export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
   return list.map((item) => {
     const hex = textOf(item);
     const transaction = decoded(hex);

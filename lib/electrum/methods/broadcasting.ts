@@ -6,6 +6,7 @@ import {
   decodeTransactions,
   DEFAULT_SENDING_LIMITS,
   requireNotBurnt,
+  requirePackageSize,
   type SentPackage,
   type TriedTransactions
 } from '../../answers/transactions/sending';
@@ -101,6 +102,7 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
         requireSending();
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
+          requirePackageSize(hexes);
           const sent = await sending.sendPackage(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS);
           return isVerbose ? packageJson(sent.message, sent.list, sent.replaced) : shortResult(sent);
         } catch (error) {

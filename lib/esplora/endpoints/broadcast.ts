@@ -7,6 +7,7 @@ import {
   decodeTransactions,
   DEFAULT_SENDING_LIMITS,
   requireNotBurnt,
+  requirePackageSize,
   seenFrom
 } from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -95,6 +96,7 @@ export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContex
         const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
         list.forEach(requireTransaction);
         return asCall('submitpackage', async () => {
+          requirePackageSize(list);
           const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
           const sent = await sending.sendPackage(decodeTransactions(list, String), limits);
           return {
@@ -124,6 +126,7 @@ export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContex
         const rate = readAmount('maxfeerate', request);
         list.forEach(requireTransaction);
         return asCall('testmempoolaccept', async () => {
+          requirePackageSize(list);
           const mostRate = feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate);
           const trials = await sending.test(decodeTransactions(list, String), mostRate);
           return jsonReply(trialsJson(trials.list, trials.fault));

@@ -5,6 +5,7 @@ import {
   decodeTransactions,
   DEFAULT_MOST_FEE_RATE,
   requireNotBurnt,
+  requirePackageSize,
   seenFrom
 } from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -51,8 +52,10 @@ export const sendingCalls = {
     result: () => TRIALS,
     isHeavy: (parameters) => parameters.list(0).length > 1,
     answer: async (parameters, { sending }) => {
+      const raws = parameters.list(0);
+      requirePackageSize(raws);
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
-      const { list, fault } = await sending.test(decodeTransactions(parameters.list(0), requireText), mostRate);
+      const { list, fault } = await sending.test(decodeTransactions(raws, requireText), mostRate);
       return jsonAnswer(trialsJson(list, fault));
     }
   },
@@ -62,9 +65,11 @@ export const sendingCalls = {
     result: () => PACKAGE,
     isHeavy: () => true,
     answer: async (parameters, { node, sending }) => {
+      const raws = parameters.list(0);
+      requirePackageSize(raws);
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const mostBurnt = parameters.amount(2, 0);
-      const transactions = decodeTransactions(parameters.list(0), requireText);
+      const transactions = decodeTransactions(raws, requireText);
       const { message, list, replaced } = await sending.sendPackage(transactions, { mostRate, mostBurnt });
       return {
         ...jsonAnswer(packageJson(message, list, replaced)),

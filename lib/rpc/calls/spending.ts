@@ -50,6 +50,7 @@ export const spendingCalls = {
       const slice = new Slice();
       const found: object[] = [];
       let bytes = 0;
+      let isLacking = false;
       for (const output of outputs) {
         if (slice.isOverAfterStep()) await nextTurn();
         const { shown, txid, vout } = outpointOf(output);
@@ -57,14 +58,14 @@ export const spendingCalls = {
         const raw = spender && options['return_spending_tx'] === true ? pool.transaction(spender.txid) : undefined;
         bytes += raw?.length ?? 0;
         if (bytes > MOST_BYTES) throw misc(`The spending transactions would take more than ${MOST_BYTES} bytes`);
-        if (spender === undefined && options['mempool_only'] === false)
-          throw misc('Mempool lacks a relevant spend, and txospenderindex is unavailable.');
+        isLacking ||= spender === undefined;
         found.push({
           ...shown,
           ...(spender && { spendingtxid: toDisplayHex(spender.txid) }),
           ...(raw && { spendingtx: raw.toString('hex') })
         });
       }
+      if (isLacking && options['mempool_only'] === false) throw misc('Mempool lacks a relevant spend, and txospenderindex is unavailable.');
       return plainAnswer(found);
     }
   }

@@ -1,5 +1,7 @@
 // The frames of replies in JSON-RPC: what stands around a result or an error.
 
+import { jsonText } from './values';
+
 /** How the reply to a call looks. */
 export interface ReplyForm {
   readonly isVersion2: boolean;
@@ -20,5 +22,4 @@ export function errorReply({ isVersion2, id }: ReplyForm, error: string): string
 }
 
 /** The error as JSON text, for `errorReply`. */
-export const errorText = ({ code, message }: { readonly code: number; readonly message: string }): string =>
-  JSON.stringify({ code, message });
+export const errorText = ({ code, message }: { readonly code: number; readonly message: string }): string => jsonText({ code, message });

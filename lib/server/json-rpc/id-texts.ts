@@ -25,7 +25,8 @@ const MOST_TEXTS_IN_ID = 1_000;
 /** `"\u0069\u0064"` */
 const LONGEST_ID = 14;
 
-const HALF_A_PAIR = /\p{Surrogate}/u;
+/** Half of a surrogate pair, which is no character. */
+export const HALF_A_PAIR = /\p{Surrogate}/u;
 
 /** Reads the ids of the calls in a text, which must be JSON. `isBatch`: the calls are the items of an array. */
 export function idTextsIn(text: string, isBatch: boolean): IdTexts {
@@ -104,7 +105,7 @@ function nextQuote(json: string, from: number): number {
 
 function stringText(json: string): string {
   const text = JSON.parse(json) as string;
-  // Half a surrogate pair is no character: it is left escaped.
+  // What is no character is left escaped.
   if (HALF_A_PAIR.test(text)) return JSON.stringify(text);
   const writer = new JsonWriter();
   writer.string(text);

@@ -11,3 +11,6 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
 export function isPositional(params: Params): params is readonly unknown[] {
   return Array.isArray(params);
 }
+
+/** A value as Bitcoin Core (UniValue) prints it: it escapes DEL, too. */
+export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');

@@ -25,7 +25,7 @@ describe('the page of an order, which a wallet of BDK’s pays', function () {
   let browser: Browser;
 
   before(async function () {
-    if (!hasBrowser()) this.skip();
+    if (!hasBrowser()) this.skip(); // chromium is not installed
     const httpPort = await freePort();
     const folder = await newFolder();
     served = await WalletNode.open(
