@@ -203,6 +203,8 @@ describe('methods of the Electrum protocol', () => {
       ['blockchain.block.header', [2 ** 53], '9007199254740992 should be a non-negative integer'],
       ['blockchain.block.header', [nested(100_000)], 'a value that is nested too deep should be a non-negative integer'],
       ['blockchain.scripthash.get_balance', [nested(100_000)], 'a value that is nested too deep is not a valid script hash'],
+      ['blockchain.block.header', [0, null], 'null should be a non-negative integer'],
+      ['blockchain.block.headers', [0, 1, null], 'null should be a non-negative integer'],
       ['blockchain.block.headers', [0, { a: 1 }], '{"a":1} should be a non-negative integer'],
       ['blockchain.transaction.get', [`${'00'.repeat(31)}0g`], `${'00'.repeat(31)}0g should be a transaction hash`],
       ['blockchain.transaction.get', ['00'.repeat(32), null], '"verbose" must be a boolean'],
@@ -226,5 +228,21 @@ describe('methods of the Electrum protocol', () => {
     expect(await cost('blockchain.scripthash.subscribe', [script])).to.equal(2 * history);
     expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
     expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
+  });
+
+  it('show no output as unspent that nobody can spend, in the pool as in the chain', async () => {
+    const data = Buffer.from('6a0178', 'hex');
+    const outputs = [
+      [wallet.script, COINBASE_SATS - FEE_SATS],
+      [data, 0]
+    ] as const;
+    const payment = signed(wallet.ring, [wallet.fresh()], outputs);
+    await result('blockchain.transaction.broadcast', [hexOf(payment)]);
+    const shown = async (): Promise<boolean[]> =>
+      Promise.all([0, 1].map(async (index) => (await result('blockchain.utxo.get_info', [txidOf(payment), index])) !== null));
+    expect(await shown()).to.deep.equal([true, false]);
+    await mine(served.node, 1);
+    await served.settle();
+    expect(await shown()).to.deep.equal([true, false]);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { LineClient } from '../support/line-client';
+import { LineClient, type Reply } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 
@@ -31,6 +31,33 @@ describe('a node with --rest-electrum', () => {
     expect(await client.value()).to.have.nested.property('params[0].height', 1);
     await served.node.close();
     expect(await client.line()).to.equal(undefined);
+  });
+
+  it('subscribes and unsubscribes in the order of the requests, of those in a batch, too', async () => {
+    const port = await freePort();
+    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port } });
+    const hash = '00'.repeat(32);
+    const kinds = { scripthash: [hash], scriptpubkey: ['51'], outpoint: [hash, 0, '51'] };
+    const names = ['subscribe', 'unsubscribe', 'unsubscribe', 'subscribe', 'subscribe', 'unsubscribe'];
+    for (const [kind, subscription] of Object.entries(kinds)) {
+      const requests = names.map((name, id) => ({
+        id,
+        method: `blockchain.${kind}.${name}`,
+        params: name === 'subscribe' ? subscription : subscription.slice(0, 2)
+      }));
+      for (const sent of [requests, [requests]]) {
+        const client = await connect(port);
+        await client.ask('server.version', ['wallet', '1.6']);
+        client.send(...sent);
+        const results = new Map<unknown, unknown>();
+        while (results.size < requests.length)
+          for (const { id, result } of [(await client.value()) as Reply | Reply[]].flat()) results.set(id, result);
+        client.socket.destroy();
+        const removed = [1, 2, 5].map((id) => results.get(id));
+        expect(removed, kind).to.deep.equal([true, false, true]);
+      }
+    }
+    await served.node.close();
   });
 
   it('does not start when the port is taken, and says so in a sentence', async () => {

@@ -102,6 +102,15 @@ describe('the Electrum protocol’s transport', () => {
     expect(lines, 'later lines are requests that cannot be read').to.have.length(2);
   });
 
+  it('answers a message without an id with an error if it cannot be read as a notification, as both servers', async () => {
+    const sent = ['{"method":"server.ping","params":5}', '{"method":5}', '{}', '[{"method":"server.ping","params":5}]'];
+    const { lines } = await exchange(`${sent.join('\n')}\n`);
+    const errors = lines.flatMap((line) => JSON.parse(line) as Reply | Reply[]).map(({ id, error }) => ({ id, code: error?.code }));
+    expect(errors).to.deep.equal([-32_602, -32_600, -32_600, -32_602].map((code) => ({ id: null, code })));
+    const { lines: none } = await exchange('{"method":"unknown"}\n{"method":"server.ping","params":[1]}\n{"result":1}\n');
+    expect(none, 'notifications that fail, and a reply to nothing').to.deep.equal([]);
+  });
+
   const [electrumX, fulcrum] = [exchanges('electrumx-1.20.0'), exchanges('fulcrum-2.1.1')];
   for (const [name, { sent }] of electrumX) {
     if (name === HTTP) continue;

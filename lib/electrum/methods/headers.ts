@@ -98,9 +98,8 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
       },
       parameters: ['height', 'cp_height'],
       required: 1,
-      answer: (values, client) => {
-        const height = readCount(values[0]);
-        const checkpoint = readCount(values[1] ?? 0);
+      answer: ([at, upTo = 0], client) => {
+        const [height, checkpoint] = [readCount(at), readCount(upTo)];
         return scripts.read(async ({ index }) => {
           if (height > index.tip.height && checkpoint === 0) throw badRequest(`height ${height} out of range`);
           const proof = checkpoint > 0 ? await prove(height, checkpoint, index, client) : undefined;
@@ -120,10 +119,8 @@ export function headerMethods({ headerTree: tree, scripts, cache }: MethodContex
       },
       parameters: ['start_height', 'count', 'cp_height'],
       required: 2,
-      answer: (values, client) => {
-        const start = readCount(values[0]);
-        const asked = Math.min(readCount(values[1]), MOST_HEADERS);
-        const checkpoint = readCount(values[2] ?? 0);
+      answer: ([from, most, upTo = 0], client) => {
+        const [start, asked, checkpoint] = [readCount(from), Math.min(readCount(most), MOST_HEADERS), readCount(upTo)];
         const form = client.protocol === PROTOCOLS.at(-1) ? 'headers' : 'hex';
         return scripts.read(({ index }) => {
           const count = Math.max(0, Math.min(asked, index.tip.height + 1 - start));

@@ -1,6 +1,7 @@
 // Single facts for which Fulcrum has methods of its own (docs/wallets.md): a wallet that knows them asks for less.
 
 import { NO_HASH, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
+import { isUnspendable } from '../../bitcoin/script';
 import { described, named, nullable, object } from '../../describe/schema';
 import { ASKED_HASH, BLOCK_HASH, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TXID } from '../../describe/values';
 import { badRequest, readCount, readFlag, readScriptHash, readTxid } from './arguments';
@@ -118,7 +119,8 @@ export function lookupMethods({ scripts, histories, node: { pool } }: MethodCont
         return scripts.read((snapshot) => {
           const coin = pool.isSpent(txid, index) ? undefined : snapshot.index.coin(txid, index);
           const found = coin ?? pool.coin(txid, index);
-          if (found === undefined) return 'null';
+          // In a block it would be no coin.
+          if (found === undefined || isUnspendable(found.script)) return 'null';
           return JSON.stringify({
             ...(coin !== undefined && { confirmed_height: coin.height }),
             scripthash: toDisplayHex(scriptHashOf(found.script)),

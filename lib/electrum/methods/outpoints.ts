@@ -58,6 +58,8 @@ export function outpointMethods({ scripts, outpoints }: MethodContext): Readonly
       },
       parameters: PARAMETERS.parameters.slice(0, 2),
       required: 2,
+      // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
+      isHeavy: true,
       answer: ([txid, index], { subscriptions }) => JSON.stringify(subscriptions.removeOutpoint(readOutpoint(txid, index)))
     }
   };

@@ -67,17 +67,13 @@ function refused(code: number, message: string): Message {
 function readRequest(json: unknown, id: string | undefined): Request | BadRequest | undefined {
   if (!isObject(json)) return bad('null', CODES.invalidRequest, 'request object must be a dictionary');
   const { method, params = [] } = json;
-  if (id === undefined) {
-    if (method === undefined) return bad('null', CODES.invalidRequest, 'request has no method');
-    // A malformed notification gets no error.
-    return typeof method === 'string' && isValues(params) ? { method, params, id: undefined } : undefined;
-  }
-  if (!isId(json['id'])) return bad('null', CODES.invalidRequest, 'invalid "id"');
-  if (method === undefined) {
-    return 'result' in json || 'error' in json ? undefined : bad(id, CODES.invalidRequest, 'request has no method');
-  }
-  if (typeof method !== 'string') return bad(id, CODES.invalidRequest, 'method must be a string');
-  if (!isValues(params)) return bad(id, CODES.invalidParameters, 'invalid request arguments');
+  if (id !== undefined && !isId(json['id'])) return bad('null', CODES.invalidRequest, 'invalid "id"');
+  // What cannot be read as a notification gets an error, too (JSON-RPC 2.0, `id` of an invalid request).
+  const told = id ?? 'null';
+  if (method === undefined)
+    return 'result' in json || 'error' in json ? undefined : bad(told, CODES.invalidRequest, 'request has no method');
+  if (typeof method !== 'string') return bad(told, CODES.invalidRequest, 'method must be a string');
+  if (!isValues(params)) return bad(told, CODES.invalidParameters, 'invalid request arguments');
   return { method, params, id };
 }
 
