@@ -74,6 +74,9 @@ const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/
 // What a folder of a module may import from that module: other folders, and files in the module's top folder.
 export const folders = {
   'lib/taproot/tapscript': ['curve', 'script-error', 'signature', 'signature-hash'],
+  'lib/payments/rules': ['error', 'messages', 'web-url'],
+  'lib/payments/transport': ['error', 'rules'],
+  'lib/payments/x509': ['error'],
   'lib/store/leveldb-files': ['store'],
   'lib/index/records': ['types'],
   'lib/index/scan': ['records'],

@@ -3,7 +3,7 @@
 
 import { ClientGoneError, type Client } from '../turns/client';
 import { minimumOf, sequenceHeaders } from './consistency/minimum';
-import { notHereYet } from './consistency/waiting-reads';
+import { NotHereYetError } from './consistency/waiting-reads';
 import { errorHeaders, HttpError, queueFull, unavailable, type HeaderList } from './errors';
 import { requireApiKey } from './http/auth';
 import { hasBody, NO_BODY } from './http/body';
@@ -59,7 +59,8 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
     const known = words.errorOf(refusalOf(error, gate, logger));
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = known.message === '' ? NO_BODY : Buffer.from(`${known.message}${words.lineEnd}`, 'latin1');
-    const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req, known.headers), ...tipHeaders(tip)];
+    const named = error instanceof NotHereYetError ? error.tip : tip;
+    const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req, known.headers), ...tipHeaders(named)];
     responses.send(res, known.status, headers, body);
   };
   return async (context, next) => {
@@ -77,7 +78,7 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
       if (reply.release !== undefined) responses.whenOver(res, reply.release);
       const { tip } = context;
       // In the middle of a reorganization the tip is lower than before.
-      if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw notHereYet(minimum, tip);
+      if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
       await responses.endOfTurn();
       const changed = reply.change === undefined ? NO_HEADERS : sequenceHeaders(reply.change);
       const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...changed];

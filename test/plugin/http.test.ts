@@ -84,6 +84,8 @@ describe('the interfaces on the node’s HTTP port', () => {
         expect(reply.status, path).to.equal(415);
         expect(reply.headers['accept-encoding'], path).to.equal('identity');
       }
+    const { body } = await post('/rest/getutxos.bin', CALL, { 'Content-Encoding': 'gzip' });
+    expect(body.toString()).to.equal('A body without Content-Encoding expected\r\n');
     expect((await post('/', CALL, { 'Content-Encoding': 'Identity' })).status).to.equal(200);
     const empty = await ask(served.port, { path: '/api/blocks/tip/height', headers: { 'Content-Encoding': 'gzip' } });
     expect(empty.status).to.equal(200);

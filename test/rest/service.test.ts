@@ -147,8 +147,9 @@ describe('the service on a real node', () => {
       { Authorization: 'Bearer a:key' },
       { Authorization: 'Basic ?' }
     ]) {
-      const { status, contentType, headers: replied } = await get('/rest/chaininfo.json', headers);
+      const { status, contentType, body, headers: replied } = await get('/rest/chaininfo.json', headers);
       expect({ status, contentType }).to.deep.equal({ status: 401, contentType: 'text/plain' });
+      expect(body.toString()).to.equal('The API key of the node is needed as password\r\n');
       expect(replied).to.include({ 'www-authenticate': 'Basic realm="rest"' });
     }
     for (const user of ['', 'x', 'anybody']) expect((await get('/rest/chaininfo.json', basic(`${user}:a:key`))).status, user).to.equal(200);

@@ -15,7 +15,7 @@ import { flipBit } from '../support/flipped-bit';
 import { madeChain, plannedBlock } from '../support/made-chains';
 import { ScriptModel } from '../support/script-model';
 import { expectFilled } from '../support/script-filling';
-import { testSeed } from '../support/scale';
+import { testScale, testSeed } from '../support/scale';
 import type { BatchOptions, Store, StoreWrite } from '../../lib/store/store';
 
 const SIZES: FillingSizes = { files: 4, checkpointBlocks: 12, checkpointBytes: 1 << 20, sortedBytes: 0, sortBytes: 2_000 };
@@ -34,7 +34,7 @@ class WatchedStore extends DiskStore {
 }
 
 describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, function () {
-  this.timeout(300_000);
+  this.timeout(300_000 * testScale());
   const [plans] = fc.sample(fc.array(plannedBlock, { minLength: BLOCKS, maxLength: BLOCKS, size: 'max' }), { seed, numRuns: 1 });
   const model = new ScriptModel(madeChain(plans ?? []));
   const { blocks } = model;
@@ -169,7 +169,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
       how: fc.constantFrom('flip', 'flip', 'cut', 'delete', 'append'),
       where: fc.nat()
     });
-    for (const { moment, file, how, where } of fc.sample(change, { seed, numRuns: 25 }))
+    for (const { moment, file, how, where } of fc.sample(change, { seed, numRuns: 25 * testScale() }))
       await withCopy(moments[moment % moments.length] as string, async (at) => {
         const files = join(at, 'files');
         const names = (await progressAt(at)) === undefined ? [] : readdirSync(files).filter((name) => statSync(join(files, name)).size > 0);

@@ -128,6 +128,7 @@ describe('answers of one block', () => {
         expect([status, headers['retry-after']]).to.deep.equal([503, '1']);
         expect(body.toString()).to.match(/^Service temporarily unavailable: block \d+ has not come yet, height \d+/);
       }
+      for (const { headers } of [rest, api]) expect(headers['x-rest-tip']).to.equal(tipText());
     });
 
     it('are given at once when the block is there, or another one in its place', async () => {

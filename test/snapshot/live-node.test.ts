@@ -22,7 +22,7 @@ interface SnapshotFacts {
 }
 
 describe('a snapshot of a node that connects blocks', function () {
-  this.timeout(240_000);
+  this.timeout(240_000 * testScale());
   let prefix: string;
   let served: RestNode;
   const snapshots: { readonly folder: string; readonly facts: SnapshotFacts }[] = [];

@@ -49,7 +49,7 @@ async function expectWhole(store: Store): Promise<number> {
 const quietly = { onProgress: () => undefined, signal: new AbortController().signal };
 
 describe('copying a store that is written to', function () {
-  this.timeout(120_000);
+  this.timeout(120_000 * testScale());
 
   it('always gives a store with whole batches, also while tables are merged and the store is opened again', async () => {
     const folder = await newFolder();

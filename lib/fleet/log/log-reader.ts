@@ -1,5 +1,6 @@
 // Reads the log.
 
+import { errorOf } from '../../follow/errors';
 import { messageOf } from '../../turns/error-text';
 import { MalformedMessageError, NewerMessageError } from '../messages/errors';
 import { decodeRecord } from '../messages/record-codec';
@@ -288,5 +289,5 @@ async function readError(error: unknown): Promise<Error> {
   const { jetstream } = await loadNats();
   if (error instanceof jetstream.JetStreamError || error instanceof jetstream.JetStreamApiError)
     return new LogSilentError(`the log cannot be read on: ${messageOf(error)}`, { cause: error });
-  return error instanceof Error ? error : new Error(String(error));
+  return errorOf(error);
 }

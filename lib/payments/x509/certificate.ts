@@ -21,6 +21,7 @@ import {
   type Extension,
   type Name
 } from '@peculiar/asn1-x509';
+import { messageOf } from '../error';
 import { UntrustedError } from './untrusted';
 
 const DER_SEQUENCE = 0x30;
@@ -83,8 +84,7 @@ export function readCertificate(der: Buffer): Certificate {
     if (!x509.raw.equals(der)) throw new Error('it is not encoded as DER demands');
     return describe(x509, AsnConvert.parse(der, DerCertificate));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UntrustedError('malformed-certificate', `A certificate cannot be read: ${why}.`, { cause: error });
+    throw new UntrustedError('malformed-certificate', `A certificate cannot be read: ${messageOf(error)}.`, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
 import { minimumOf, sequenceHeaders, type Minimum } from '../../server/consistency/minimum';
-import { notHereYet } from '../../server/consistency/waiting-reads';
+import { NotHereYetError } from '../../server/consistency/waiting-reads';
 import { errorHeaders, queueFull, HttpError, RETRY_AFTER, type HeaderList } from '../../server/errors';
 import { NO_BODY, readBody } from '../../server/http/body';
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
@@ -144,7 +144,8 @@ export class RpcServer {
       }
       tips = await this.#run(jobs, client, slice, outcomes);
       // In the middle of a reorganization the tip is lower than before.
-      for (const tip of tips) if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw notHereYet(minimum, tip);
+      for (const tip of tips)
+        if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
       releaseAll(outcomes);

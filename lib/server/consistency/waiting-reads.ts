@@ -59,7 +59,7 @@ export class WaitingReads {
     const first = shown.now;
     if (first === undefined || this.#has(minimum, first)) return;
     const client = this.#shareOf(request);
-    if (minimum.height - first.height > MOST_AHEAD || !this.#hasPlaceFor(client)) throw notHereYet(minimum, first);
+    if (minimum.height - first.height > MOST_AHEAD || !this.#hasPlaceFor(client)) throw new NotHereYetError(minimum, first);
     this.#count(client, 1);
     try {
       const end = await firstValueFrom(
@@ -74,7 +74,7 @@ export class WaitingReads {
         )
       );
       if (end === 'gone') throw new ClientGoneError('the client left before the state that it asked for was there');
-      if (end === 'late') throw notHereYet(minimum, shown.now ?? first);
+      if (end === 'late') throw new NotHereYetError(minimum, shown.now ?? first);
     } finally {
       this.#count(client, -1);
     }
@@ -108,8 +108,14 @@ export class WaitingReads {
   }
 }
 
-/** `tip`: what is shown instead. */
-export function notHereYet({ height, point }: Minimum, tip: HeaderRecord): HttpError {
-  const wanted = tip.height < height ? `block ${height} has not come yet` : `record ${point?.sequence ?? 0} of the log has not come yet`;
-  return new HttpError(503, `Service temporarily unavailable: ${wanted}, height ${tip.height}`, ['Retry-After', '1']);
+/** Another process may have come to the state. */
+export class NotHereYetError extends HttpError {
+  /** `tip`: what is shown instead. */
+  constructor(
+    { height, point }: Minimum,
+    readonly tip: HeaderRecord
+  ) {
+    const wanted = tip.height < height ? `block ${height} has not come yet` : `record ${point?.sequence ?? 0} of the log has not come yet`;
+    super(503, `Service temporarily unavailable: ${wanted}, height ${tip.height}`, ['Retry-After', '1']);
+  }
 }
