@@ -27,6 +27,9 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
+/** Whether the same request may be answered a moment later. */
+export const isPassing = (error: unknown): boolean => error instanceof BusyError || error instanceof UnreachableError;
+
 const TIMEOUT_MS = 30_000;
 
 /** Of proxies that count requests. */

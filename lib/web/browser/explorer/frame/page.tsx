@@ -1,7 +1,7 @@
 // What every page has: a title, and the signs of loading and of errors.
 
 import { useEffect } from 'preact/hooks';
-import { NotFoundError, RefusedError } from '../data/client';
+import { isPassing, NotFoundError } from '../data/client';
 import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../state/loaded';
 
@@ -35,11 +35,10 @@ export function Answer<T>({ of: { value, error }, what, children, missing }: Ans
 }
 
 function Fault({ error, what, missing }: { readonly error: Error; readonly what: string; readonly missing?: ComponentChildren }) {
-  const isFinal = error instanceof NotFoundError || error instanceof RefusedError;
   return (
     <div class="note bad" role="alert">
       {error instanceof NotFoundError && missing !== undefined ? missing : <p>{error.message || `There is no answer for ${what}.`}</p>}
-      {!isFinal && <p class="quiet">Trying again …</p>}
+      {isPassing(error) && <p class="quiet">Trying again …</p>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // Data that a component asks for, and asks for again when something has changed. What it had stays until the new answer is there.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { BusyError, KeyError, UnreachableError } from '../data/client';
+import { isPassing, KeyError } from '../data/client';
 import { useSession } from './session';
 import type { Source } from '../data/source';
 
@@ -66,7 +66,7 @@ export function useLoaded<T>(question: string, version: string | number, ask: ()
       } catch (error) {
         if (isOver) return;
         if (error instanceof KeyError) session.refuseKey(error.message);
-        if (error instanceof BusyError || error instanceof UnreachableError) timer = setTimeout(() => void load(), AGAIN_MS);
+        if (isPassing(error)) timer = setTimeout(() => void load(), AGAIN_MS);
         show({ error: error instanceof Error ? error : new Error(String(error)) });
       }
       isAsking = false;
