@@ -49,6 +49,10 @@ class Uncached {
     });
   }
 
+  route(path: string): Route {
+    return this.#routes.find((route) => route.path === path) ?? expect.fail(`a route ${path}`);
+  }
+
   async answer(question: string): Promise<string> {
     const [path = '', query = ''] = question.split('?');
     for (const { path: route, endpoint } of this.#routes) {
@@ -203,6 +207,17 @@ describe('replies of Esplora’s interface that are cached', () => {
     await walk.step({ do: 'mine' });
     await all.settle();
     expect(areCached(), 'after a block with the script').to.deep.equal(none);
+  });
+
+  it('rest on the rows of a script only if they are about that script alone', async () => {
+    const { all } = await open();
+    const { endpoint } = new Uncached(all).route('/scripthashes/txs/summary');
+    const isCacheable = async (hashes: readonly string[]): Promise<boolean> =>
+      (await endpoint(new EsploraRequest(new Map(), '', Buffer.from(JSON.stringify(hashes)), { destroyed: false }))).basis !== undefined;
+    const [one = '', other = ''] = HASHES;
+    expect(await isCacheable([one, one])).to.equal(true);
+    expect(await isCacheable([one, other])).to.equal(false);
+    expect(await isCacheable([])).to.equal(false);
   });
 
   it('come from memory until their block is disconnected, however deep it was', async () => {

@@ -66,15 +66,30 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(await own.ask()).to.deep.equal([]);
   });
 
-  it('tells only the last blocks if many come at once', async () => {
+  /** A client that wants blocks, after a reorganization to a branch with so many new ones. */
+  const clientAfterReorganization = async (count: number): Promise<PushClient> => {
     const { node } = served;
-    await mine(node, 9);
+    await mine(node, count - 1);
     const own = await client();
     await own.ask({ action: 'want', data: ['blocks'] });
-    const fork = await node.chain.getEntryByHeight(node.chain.height - 9);
-    const side = (await mine(node, 9, fork ?? undefined)).at(-1);
+    const fork = await node.chain.getEntryByHeight(node.chain.height - count + 1);
+    const side = (await mine(node, count - 1, fork ?? undefined)).at(-1);
     await mine(node, 1, side && (await entryOf(node, side)));
-    expect(heightsOf(await own.next('blocks'))).to.deep.equal(Array.from({ length: 8 }, (_, i) => node.chain.height - 7 + i));
+    return own;
+  };
+
+  it('tells each of eight blocks that come at once', async () => {
+    const own = await clientAfterReorganization(8);
+    const { height } = served.node.chain;
+    expect(heightsOf(await own.next('blocks')).at(-1)).to.equal(height - 8);
+    for (let next = height - 7; next <= height; next++) expect(await own.next('block')).to.include({ height: next });
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells only the last blocks if more come at once', async () => {
+    const own = await clientAfterReorganization(9);
+    const { height } = served.node.chain;
+    expect(heightsOf(await own.next('blocks'))).to.deep.equal(Array.from({ length: 8 }, (_, i) => height - 7 + i));
     expect(await own.ask()).to.deep.equal([]);
   });
 

@@ -56,7 +56,7 @@ const point: fc.Arbitrary<ChainPoint> = fc
   .record({ height: u32, hash, header: bytes(80, 80), chainwork: work, medianTime: u32, deployments, forkRules })
   .map(({ forkRules: rules, ...rest }) => ({ ...rest, deploymentInfo: { height: rest.height, hash: rest.hash, ...rules } }));
 
-const beat: fc.Arbitrary<Beat> = fc.record({
+export const anyBeat: fc.Arbitrary<Beat> = fc.record({
   type: fc.constant('beat'),
   tip: fc.record({ height: u32, hash }),
   synced: fc.boolean(),
@@ -123,7 +123,7 @@ const body: fc.Arbitrary<RecordBody> = fc.oneof(
     isUnbroadcast: fc.boolean()
   }),
   fc.record({ type: fc.constant('clear' as const), kept: fc.array(hash, { maxLength: 4 }), part: fc.nat(), hasMore: fc.boolean() }),
-  beat
+  anyBeat
 );
 
 export const anyRecord: fc.Arbitrary<LogRecord> = fc.record({

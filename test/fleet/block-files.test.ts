@@ -61,11 +61,14 @@ describe('the blocks that a reader keeps on its disk', () => {
     await writeFile(join(folder, '.DS_Store'), 'x');
     await mkdir(join(pathOf(2), '..'), { recursive: true });
     await writeFile(pathOf(2), '');
+    await mkdir(join(pathOf(3), '..'), { recursive: true });
+    await writeFile(pathOf(3), Buffer.alloc(12));
     await writeFile(join(pathOf(1), '..', 'notes'), 'x');
     const files = await open(100 * SIZE);
     expect(files.size.entries).to.equal(1);
     expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
-    expect(await files.get(hashOf(2))).to.equal(undefined);
+    for (const n of [2, 3]) expect(await files.get(hashOf(n))).to.equal(undefined);
+    expect(failures).to.deep.equal([]);
   });
 
   it('leave nothing that takes room when they cannot be written', async () => {

@@ -76,6 +76,13 @@ describe('a store of which only some tables are read when it is opened', () => {
     expect(log.lines).to.deep.equal([]);
   });
 
+  it('is read once it is open, if it was not yet at first', async () => {
+    const pass = firstPass();
+    await store.open();
+    await pass;
+    expect(log.lines).to.have.length(1);
+  });
+
   it('is read once if there are no further passes', async () => {
     await store.open();
     await firstPass();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
+import { spentBaseKey } from '../../lib/index/records/base-coin';
 import { headerKey, TIP_KEY } from '../../lib/index/records/chain';
 import { NotYetKnownError } from '../../lib/index/errors';
 import { NoNodeError, UnreadableBlockError } from '../../lib/node/errors';
@@ -170,6 +171,20 @@ describe('an index that starts from the coins of the node', () => {
     await reopened();
     await mine(host, 1);
     await expectRight(store, real);
+  });
+
+  it('has the coins of the base that a block spent only as long as the block can be undone', async () => {
+    const coinbases = await mineCoinbases(host, 101);
+    index = newIndex({ undoDepth: 3 });
+    await opened();
+    await untilBackfilled(store);
+    await spend(host, coinbases[0] ?? expect.fail('a coinbase'), COINBASE_SATS);
+    await mine(host, 1);
+    const key = spentBaseKey(host.chain.height);
+    await mine(host, 2);
+    expect(store.get(key)).to.not.equal(undefined);
+    await mine(host, 1);
+    expect(store.get(key)).to.equal(undefined);
   });
 
   it('undoes blocks of the base when they are backfilled', async () => {

@@ -127,7 +127,9 @@ describe('the layout of the index', () => {
         });
         expect(() => spanOf(store, { height: 7, index: lengths.length })).to.throw(DamagedIndexError);
         expect(() => spanOf(store, { height: 8, index: 0 })).to.throw(DamagedIndexError, 'expected lengths of transactions, got none');
-      })
+      }),
+      // From 253 transactions on their number takes three bytes, and from 257 on there is another group.
+      { examples: [252, 253, 256, 257].map((count) => [Array.from({ length: count }, () => 60)]) }
     );
   });
 

@@ -10,6 +10,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { undoCoins } from '../../lib/node/undo-record';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
+import { bcoin } from '../support/bcoin';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { indexerOn } from '../support/indexed-node';
 import { activeChain, reorganize } from '../support/regtest-chain';
@@ -88,6 +89,23 @@ describe('the hash over the coins that a block spends', function () {
     // One coin: version 1, height 7 of a coinbase, 5 satoshis, the script after its length + 6.
     const record = Buffer.concat([Buffer.from('01000000010f00000005fea6860100', 'hex'), script]);
     expect(await hashOfUndo(record)).to.deep.equal(hasher.take());
+  });
+
+  it('is not made by an index that started from coins: it does not have those that a block spends of them', async () => {
+    const { hash } = records.at(-1) ?? expect.fail('a record');
+    const height = index.latest.read((snapshot) => snapshot.heightOf(hash)) ?? expect.fail('a height');
+    const above = (await activeChain(node)).slice(height);
+    await host.chain.reset(height - 1);
+    const fromCoins = new MemoryStore();
+    const other = indexerOn(node, { store: fromCoins, spentHashes: true, bootstrap: 'coins' });
+    await other.open();
+    await untilLive(other);
+    for (const raw of above) await host.chain.add(bcoin.Block.fromRaw(raw));
+    await untilLive(other);
+    expect(other.latest.read((snapshot) => snapshot.heightOf(hash))).to.equal(height);
+    for await (const [key] of fromCoins.range(SPENT_HASHES)) expect.fail(key.toString('hex'));
+    await other.close();
+    await untilLive(index);
   });
 
   it('is kept when the block has left the chain, and is not made without the option', async () => {

@@ -9,7 +9,7 @@ import { firstKey, hashInRowKey } from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
-import { blockHash } from '../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
 import { ScriptModel } from '../support/script-model';
 import type { Store, StoreWrite } from '../../lib/store/store';
@@ -61,6 +61,29 @@ describe('the filter of scripts with loose rows', () => {
         DamagedIndexError
       );
     expect(await caught(LooseScripts.load(await storeWith([]), 0))).to.be.instanceOf(DamagedIndexError);
+  });
+
+  it('has the scripts of a block that came in the place of another one, also after a restart', async () => {
+    const next = (previous: Buffer, tag: number): Buffer =>
+      madeBlock(blockHash(previous), [madeCoinbase(tag, [{ value: 50, script: Buffer.of(0x51, tag) }])], tag);
+    const first = next(madeGenesis, 1);
+    const [second, other] = [next(first, 2), next(first, 3)];
+    const { blocks: before } = new ScriptModel([madeGenesis, first, second]);
+    const { blocks: after } = new ScriptModel([madeGenesis, first, other, next(other, 4)]);
+    const store = await storeWith([]);
+    const parts = { store, genesisHash: blockHash(madeGenesis), undoDepth: 1 };
+    const writer = new ScriptWriter(parts);
+    await writer.load();
+    await writer.connect(before);
+    expect(writer.loose?.storedBlocks).to.equal(3);
+    await writer.disconnect();
+    for (const block of after.slice(2)) {
+      await writer.connect([block]);
+      const restarted = new ScriptWriter(parts);
+      await restarted.load();
+      for await (const [key] of store.range({ gte: Buffer.from('s'), lt: Buffer.from('t') }))
+        expect(restarted.loose?.mayHave(hashInRowKey(key))).to.equal(true);
+    }
   });
 
   it('has the scripts of all rows with records of their own, whenever a writer stopped and however many blocks can be undone', async () => {

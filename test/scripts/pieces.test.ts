@@ -61,6 +61,16 @@ describe('a file of pieces', () => {
     expect(statSync(file.path).size).to.be.greaterThan(end);
   });
 
+  it('is forced to the disk once for what was written to it', () => {
+    const writer = new PieceWriter(file, 0);
+    expect(writer.force()).to.equal(false);
+    write([Buffer.from('some')], writer);
+    expect(writer.force()).to.equal(true);
+    expect(writer.force()).to.equal(false);
+    write([Buffer.from('more')], writer);
+    expect(writer.force()).to.equal(true);
+  });
+
   it('can only be read by its owner', () => {
     rmSync(file.path);
     write([Buffer.from('rows')]);

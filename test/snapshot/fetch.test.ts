@@ -151,6 +151,7 @@ describe('fetching a snapshot', function () {
     await mkdir(rest('snapshot-incoming/index'), { recursive: true });
     await writeFile(rest('snapshot-incoming', `${name}.part`), (await readFile(join(folder, name))).subarray(0, 1_000));
     expect(await fetchIt()).to.include({ status: 0, err: '' });
+    expect(server.requests.filter((request) => request.startsWith(name))).to.deep.equal([`${name} bytes=1000-`]);
     await expectFetched();
   });
 
@@ -194,6 +195,18 @@ describe('fetching a snapshot', function () {
     await leaveComplete();
     await writeFile(rest('snapshot-incoming/index/CURRENT'), 'MANIFEST-000000\n');
     await signAgain((text) => `${text}\n`);
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('fetches anew what another snapshot, which did not come whole, has replaced', async () => {
+    await leaveComplete();
+    const name = await largest();
+    const signed = ['manifest.json', 'manifest.sig'].map((file) => join(folder, file));
+    const before = await Promise.all(signed.map((path) => readFile(path)));
+    await signAgain((text) => text.replace(new RegExp(`("${name}",\\s*"size": \\d+,\\s*"sha256": ")[0-9a-f]{64}`), `$1${'00'.repeat(32)}`));
+    expectNothing(await fetchIt(), `${name} is not the file that the manifest names`);
+    for (const [i, path] of signed.entries()) await writeFile(path, before[i] ?? expect.fail('a file'));
     expect(await fetchIt()).to.include({ status: 0, err: '' });
     await expectFetched();
   });

@@ -1,11 +1,18 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
+import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { withFolderLock } from '../../lib/snapshot/folder-lock';
 import { readManifest } from '../../lib/snapshot/manifest';
+import { DiskStore } from '../../lib/store/disk-store';
+import { PAGE_LENGTH } from '../../lib/store/pages';
+import { chainAActiveBlocks } from '../support/chain-a';
 import { newFolder } from '../support/folders';
+import { blockHash } from '../support/made-blocks';
+import { ScriptModel } from '../support/script-model';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
 
 /** The files and folders that are written to the disk meanwhile. */
@@ -134,5 +141,29 @@ describe('making and verifying a snapshot', function () {
     expect((await snapshot('make', folder, ...onRegtest(prefix))).err).to.include('is damaged, or changes faster than it can be copied');
     expect(existsSync(folder)).to.equal(false);
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
+  });
+
+  it('has no index by script whose pages have txids of other blocks, as a reorganization during the copy may leave them', async () => {
+    const chain = chainAActiveBlocks()
+      .slice(0, 250)
+      .map(({ raw }) => raw);
+    const [genesis = expect.fail('a block')] = chain;
+    const store = new DiskStore(join(made.prefix, 'regtest/rest/scripts'));
+    await store.open();
+    const writer = new ScriptWriter({ store, genesisHash: blockHash(genesis), undoDepth: 100 });
+    await writer.load();
+    const { blocks } = new ScriptModel(chain);
+    await writer.connect(blocks.slice(0, 150));
+    // A later block records that these have reached the disk: they are not compared any more when the index is opened.
+    for (let next = 150; store.get(Buffer.from('M')) === undefined; next++) {
+      await setTimeout(10);
+      await writer.connect([blocks[next] ?? expect.fail('a block')]);
+    }
+    await store.pages.write(0, Buffer.alloc(PAGE_LENGTH, 1));
+    await store.close();
+    const folder = join(await newFolder(), 'one');
+    const { err } = await snapshot('make', folder, ...onRegtest(made.prefix));
+    expect(err).to.match(/scripts is damaged, or changes faster than it can be copied: the txids of block 0 are others\n$/);
+    expect(existsSync(folder)).to.equal(false);
   });
 });

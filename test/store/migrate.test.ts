@@ -53,6 +53,14 @@ describe('migrating a store', () => {
     expect(steps).to.deep.equal(['adds a', 'adds b']);
   });
 
+  it('runs no migration that leads beyond the version', async () => {
+    await migrate(store, [], { version: 1 });
+    const beyond: Migration = { ...appending(1, 'b'), to: 3 };
+    expect(await caught(migrate(store, [beyond], { version: 2 }))).to.be.instanceOf(LayoutVersionError);
+    await migrate(store, [beyond, appending(1, 'a')], { version: 2 });
+    expect(record()).to.equal('a');
+  });
+
   it('resumes where it was interrupted', async () => {
     await migrate(store, [], { version: 1 });
     const failing: Migration = { from: 2, to: 3, info: 'fails', migrate: () => Promise.reject(new Error('power cut')) };

@@ -86,6 +86,13 @@ for (const [where, make] of Object.entries(STORES))
       );
     });
 
+    it('are the new ones where some were written again, and the old ones beside them', async () => {
+      await store.pages.write(0, pagesFrom(0, 6));
+      expect(read(store.pages, [1, 2, 3, 4])).to.have.length(4);
+      await store.pages.write(2, pagesFrom(2, 2, 1));
+      expect(read(store.pages, [1, 2, 3, 4])).to.deep.equal([page(1), page(2, 1), page(3, 1), page(4)]);
+    });
+
     it('are read until it is too late, and then from there on', async () => {
       await store.pages.write(0, pagesFrom(0, 1_000));
       const numbers = [0, 3, 100, 101, 400, 999];

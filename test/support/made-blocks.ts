@@ -1,6 +1,7 @@
 // Small blocks with only the parts that an index reads: no proof of work, no signatures.
 
 import { hash256 } from '../../lib/bitcoin/hash';
+import { compactSizeOf } from '../../lib/bitcoin/reader';
 
 export interface MadeInput {
   readonly txid: Buffer;
@@ -27,10 +28,7 @@ const u64 = (value: number): Buffer => {
   return bytes;
 };
 
-const compactSize = (value: number): Buffer =>
-  value < 0xfd ? Buffer.from([value]) : Buffer.concat([Buffer.from([0xfd]), u32(value).subarray(0, 2)]);
-
-const varBytes = (bytes: Buffer): Buffer => Buffer.concat([compactSize(bytes.length), bytes]);
+const varBytes = (bytes: Buffer): Buffer => Buffer.concat([compactSizeOf(bytes.length), bytes]);
 
 /** A serialized transaction. Another locktime makes another txid. */
 export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly MadeOutput[], locktime: number): Buffer {
@@ -38,11 +36,11 @@ export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly 
   return Buffer.concat([
     u32(1),
     hasWitness ? Buffer.of(0, 1) : Buffer.alloc(0),
-    compactSize(inputs.length),
+    compactSizeOf(inputs.length),
     ...inputs.map(({ txid, index, unlock }) => Buffer.concat([txid, u32(index), varBytes(unlock ?? Buffer.alloc(0)), u32(0xffff_ffff)])),
-    compactSize(outputs.length),
+    compactSizeOf(outputs.length),
     ...outputs.map(({ value, script }) => Buffer.concat([u64(value), varBytes(script)])),
-    ...(hasWitness ? inputs.map(({ witness = [] }) => Buffer.concat([compactSize(witness.length), ...witness.map(varBytes)])) : []),
+    ...(hasWitness ? inputs.map(({ witness = [] }) => Buffer.concat([compactSizeOf(witness.length), ...witness.map(varBytes)])) : []),
     u32(locktime)
   ]);
 }
@@ -62,7 +60,7 @@ export function madeBlock(previousHash: Buffer, transactions: readonly Buffer[],
     u32(0x207fffff),
     u32(salt)
   ]);
-  return Buffer.concat([header, compactSize(transactions.length), ...transactions]);
+  return Buffer.concat([header, compactSizeOf(transactions.length), ...transactions]);
 }
 
 export const blockHash = (raw: Buffer): Buffer => hash256(raw.subarray(0, 80));

@@ -14,6 +14,9 @@ interface Whole {
   readonly bytes: Buffer;
 }
 
+/** Where the log has a block. */
+type LoggedBlock = Pick<Connect, 'hash' | 'blockSequence' | 'blockBytes' | 'undoBytes'>;
+
 export class BlockAssembly {
   readonly #whole = new LRUCache<string, Whole>({ maxSize: MOST_BYTES, sizeCalculation: ({ bytes }) => Math.max(1, bytes.length) });
   #coming: { readonly hash: Buffer; readonly sequence: number; readonly parts: Buffer[]; length: number } | undefined;
@@ -36,7 +39,7 @@ export class BlockAssembly {
   }
 
   /** The block of a record, which is not kept any longer; undefined: the log has not had all its parts. */
-  take({ hash, blockSequence, blockBytes, undoBytes }: Connect): StoredBlock | undefined {
+  take({ hash, blockSequence, blockBytes, undoBytes }: LoggedBlock): StoredBlock | undefined {
     const whole = this.#whole.get(keyOf(hash));
     this.#whole.delete(keyOf(hash));
     if (whole?.sequence !== blockSequence || whole.bytes.length !== blockBytes + undoBytes) return undefined;

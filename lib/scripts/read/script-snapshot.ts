@@ -1,21 +1,19 @@
 // Answers by script from one state of the store. A script with one record is read at once, within the allowance of the turn; everything else
 // off the event loop, which must not wait while LevelDB installs large tables.
 
-import { scriptHashOf } from '../../bitcoin/hash';
 import { decodeTip, TIP_KEY } from '../../index/records/chain';
-import { GROUP_SIZE } from '../../index/records/coin-record';
 import { DamagedIndexError } from '../../follow/errors';
-import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
+import { HistoryTooLongError, ScriptsUnavailableError } from '../errors';
 import { ScriptHasher } from '../records/script-hasher';
 import { TXID_LENGTH } from '../records/block-txids';
-import { heightIn, indexIn, packed, unpacked } from '../records/positions';
-import { ScriptCoins, type PlacedCoin } from '../script-coins';
+import { packed, unpacked } from '../records/positions';
+import { CoinSearch } from './coin-search';
 import { newestChanges } from './newest-changes';
+import { RowTxids, txidOf } from './row-txids';
 import { exact, RunningTotals } from './running-totals';
-import { rowsDownwards, UpwardWalk, type RowColumns } from './row-walk';
+import { rowsDownwards, UpwardWalk } from './row-walk';
 import { ShortHistory } from './short-history';
-import { UnspentOutputs, type OutputColumns } from './unspent-outputs';
-import type { Position, IndexSnapshot, IsWanted, TransactionCoin } from '../../index/types';
+import type { Position, IndexSnapshot } from '../../index/types';
 import type { Records } from '../../index/records/layout';
 import type { BlockPoint } from '../../node/types/chain';
 import type { StoreSnapshot } from '../../store/store';
@@ -29,22 +27,14 @@ import type {
   HistoryWalk,
   RowChange,
   RowTransaction,
-  RowTransactions,
   ScriptSnapshot,
   ScriptTotals,
   WalkedPage,
   WalkOptions
 } from '../types';
 
-/** Transactions whose coins are looked up together. */
-const COINS_AT_ONCE = 256;
-/** Transactions whose coins are looked up at the same time, each with a separate read. */
-const SCANS_AT_ONCE = 16;
-/** In a history with fewer rows, these are asked first which outputs are unspent. In a longer one the coins are counted first. */
-const SHORT_HISTORY = 512;
-/** Most rows that are read to find coins; most transactions that are looked up for that, each with a separate read. */
+/** Most rows that are read to count the coins of a script. */
 const MOST_ROWS_FOR_COINS = 1_000_000;
-const MOST_SCANS = 20_000;
 
 /** What a writer knows of its store. */
 export interface WrittenState {
@@ -62,6 +52,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly #changes: LastChanges;
   readonly #txids: TxidView;
   readonly #loose: LooseScripts;
+  readonly #rowTxids: RowTxids;
+  readonly #coinSearch: CoinSearch;
   readonly during: ScriptSnapshot['during'];
 
   /**
@@ -79,6 +71,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     this.#txids = txids;
     this.#loose = loose;
     this.#records = records;
+    this.#rowTxids = new RowTxids(index, txids);
+    this.#coinSearch = new CoinSearch(records, index, this.#rowTxids);
     this.during = during;
     this.#hasher = ScriptHasher.of(records);
   }
@@ -102,7 +96,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<RowTransaction[]> {
     const found: RowTransaction[] = [];
     const add = (positions: readonly number[], txids: Buffer): void => {
-      const last = this.#lastOnly(positions, txids);
+      const last = this.#rowTxids.lastOnly(positions, txids);
       for (const [i, position] of last.positions.entries())
         if (found.length < limit) found.push({ position: unpacked(position), txid: txidIn(last.txids, i) });
     };
@@ -122,11 +116,11 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       const short = beyond === undefined ? this.#shortHistory(hash) : undefined;
       for await (const { positions } of short === undefined
         ? rowsDownwards(this.#records, hash, { beyond, wanted: limit })
-        : [columnsDownwards(short)]) {
+        : [short.downwards()]) {
         for (let from = 0; found.length < limit && from < positions.length;) {
           const to = from + limit - found.length;
           const some = positions.slice(from, to);
-          add(some, await this.#txidsBelow(some));
+          add(some, await this.#rowTxids.below(some));
           from = to;
         }
         if (found.length >= limit) break;
@@ -144,7 +138,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     for (let below = beyond, wanted = limit; wanted > 0; wanted = limit - found.length) {
       const { positions, values } = await newestChanges(this.#records, hashes, { beyond: below, limit: wanted, goOn });
       const valueAt = new Map(positions.map((position, i) => [position, values[i] as number])); // one for each
-      const last = this.#lastOnly(positions, await this.#txidsBelow(positions));
+      const last = this.#rowTxids.lastOnly(positions, await this.#rowTxids.below(positions));
       for (const [i, position] of last.positions.entries())
         found.push({ position: unpacked(position), txid: txidIn(last.txids, i), value: valueAt.get(position) ?? 0 });
       const lowest = positions.at(-1);
@@ -178,13 +172,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}
   ): FoundCoins | Promise<FoundCoins> {
     const hash = this.#hasher.hash(script);
-    const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
     const short = this.#shortHistory(hash);
-    if (short === undefined) return this.#longCoins(script, hash, most, counted, goOn);
-    const outputs = new UnspentOutputs();
-    short.each(outputs.add);
-    const searched = (): FoundCoins | Promise<FoundCoins> => this.#shortCoins(script, short, most, goOn);
-    return this.#coinsAmong(outputs, script, most, searched);
+    if (short !== undefined) return this.#coinSearch.inShort(short, script, most, goOn);
+    const count = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
+    return this.#coinSearch.inLong(hash, script, most, count, goOn);
   }
 
   async *spenders(
@@ -239,7 +230,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       next: (most) => {
         const some = positions.slice(from, from + most);
         from += some.length;
-        const page = (txids: Buffer): WalkedPage => ({ ...this.#lastOnly(some, txids), isLast: some.length < most });
+        const page = (txids: Buffer): WalkedPage => ({ ...this.#rowTxids.lastOnly(some, txids), isLast: some.length < most });
         const txids = this.#txids.of(some);
         return txids instanceof Promise ? txids.then(page) : page(txids);
       },
@@ -253,7 +244,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       next: async (most) => {
         const positions: number[] = [];
         const count = await walk.take(most, (row) => positions.push(packed(row.height, row.index)));
-        return { ...this.#lastOnly(positions, await this.#txids.of(positions)), isLast: count < most };
+        return { ...this.#rowTxids.lastOnly(positions, await this.#txids.of(positions)), isLast: count < most };
       },
       close: () => walk.close()
     };
@@ -272,184 +263,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     }
     return exact(sums.totals());
   }
-
-  #shortCoins(script: Buffer, short: ShortHistory, most: number, goOn: () => void): FoundCoins | Promise<FoundCoins> {
-    const { unspent } = short.totals();
-    if (unspent === 0) return { coins: ScriptCoins.of([]), others: 0 };
-    const all = columnsDownwards(short);
-    const paying = all.positions.filter((_, i) => all.fundedCounts[i] !== 0);
-    const checked = (coins: PlacedCoin[]): FoundCoins => upwards(coins, unspent, most);
-    const completed = (coins: PlacedCoin[]): FoundCoins | Promise<FoundCoins> =>
-      coins.length >= unspent ? checked(coins) : this.#scannedCoins([all], script, unspent, goOn).then(checked);
-    const found = this.#firstCoinsAt(paying, script);
-    return found instanceof Promise ? found.then(completed) : completed(found);
-  }
-
-  async #longCoins(
-    script: Buffer,
-    hash: Buffer,
-    most: number,
-    counted: () => ScriptTotals | Promise<ScriptTotals>,
-    goOn: () => void
-  ): Promise<FoundCoins> {
-    const outputs = new UnspentOutputs();
-    const walk = new UpwardWalk(this.#records, hash);
-    const rowsOfShort = await walk.take(SHORT_HISTORY, outputs.add).finally(() => walk.close());
-    const searched = (): Promise<FoundCoins> => this.#searchedCoins(script, hash, most, counted, goOn);
-    return rowsOfShort < SHORT_HISTORY ? this.#coinsAmong(outputs, script, most, searched) : searched();
-  }
-
-  async #searchedCoins(
-    script: Buffer,
-    hash: Buffer,
-    most: number,
-    counted: () => ScriptTotals | Promise<ScriptTotals>,
-    goOn: () => void
-  ): Promise<FoundCoins> {
-    const { transactions, funded, spent } = await counted();
-    const unspent = funded.count - spent.count;
-    if (transactions >= SHORT_HISTORY && unspent > most) throw tooManyCoins(most);
-    const rows = (): Rows => rowsDownwards(this.#records, hash);
-    const found = await this.#firstCoins(rows(), script, unspent, goOn);
-    const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
-    return upwards(coins, unspent, most);
-  }
-
-  /** `searched`: finds the coins if the rows do not say enough of them. */
-  #coinsAmong(
-    outputs: UnspentOutputs,
-    script: Buffer,
-    most: number,
-    searched: () => FoundCoins | Promise<FoundCoins>
-  ): FoundCoins | Promise<FoundCoins> {
-    if (!outputs.isComplete) return searched();
-    const { unspentDoubtful } = outputs;
-    if (unspentDoubtful === 0) return this.#coinsOf(outputs, most);
-    const { doubtful } = outputs;
-    const positionAt = (place: number): number => outputs.positions[place] as number; // within the columns, as below
-    const indexAt = (place: number): number => outputs.indexes[place] as number;
-    if (doubtful.some((place) => indexAt(place) >= GROUP_SIZE)) return searched();
-    const positions = [...new Set(doubtful.map(positionAt))];
-    const known = (ofRows: readonly (readonly TransactionCoin[])[]): FoundCoins | Promise<FoundCoins> => {
-      const there = new Set(ofRows.flatMap((coins, i) => coins.map(({ index }) => (positions[i] as number) * GROUP_SIZE + index))); // one for each
-      const spent = doubtful.filter((place) => !there.has(positionAt(place) * GROUP_SIZE + indexAt(place)));
-      // Others have a txid that is in the chain twice.
-      if (doubtful.length - spent.length !== unspentDoubtful) return searched();
-      outputs.drop(spent);
-      return this.#coinsOf(outputs, most);
-    };
-    const looked = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
-    return looked instanceof Promise ? looked.then(known) : known(looked);
-  }
-
-  /** The coins that outputs are. */
-  #coinsOf({ positions, indexes, values }: OutputColumns, most: number): FoundCoins | Promise<FoundCoins> {
-    const coinsOf = (txids: Buffer): FoundCoins => {
-      const all = new ScriptCoins(positions, txids, indexes, values);
-      const last = this.#lastPlaces(positions, txids);
-      const coins = last === undefined ? all : all.at(last);
-      if (coins.count > most) throw tooManyCoins(most);
-      return { coins, others: all.count - coins.count };
-    };
-    const txids = this.#txids.of(positions);
-    return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
-  }
-
-  /** Without transactions whose txid is in the chain again later (before BIP30). */
-  #lastOnly(positions: readonly number[], txids: Buffer): RowTransactions {
-    const last = this.#lastPlaces(positions, txids);
-    if (last === undefined) return { positions, txids };
-    return { positions: last.map((i) => positions[i] as number), txids: Buffer.concat(last.map((i) => txidOf(txids, i))) }; // within
-  }
-
-  /** Places of transactions whose txid is not in the chain again later; undefined: that is true of all. */
-  #lastPlaces(positions: readonly number[], txids: Buffer): number[] | undefined {
-    // Only a coinbase can have the txid of another transaction.
-    if (!positions.some((position) => indexIn(position) === 0)) return undefined;
-    const left = positions.flatMap((position, i) => {
-      const isLast = indexIn(position) > 0 || this.index.position(txidOf(txids, i))?.block.height === heightIn(position);
-      return isLast ? [i] : [];
-    });
-    return left.length === positions.length ? undefined : left;
-  }
-
-  /** The txids of transactions at descending positions, in this order, concatenated. @throws DamagedIndexError */
-  #txidsBelow(positions: readonly number[]): Buffer | Promise<Buffer> {
-    if (positions.length === 1) return this.#txids.of(positions);
-    const ascending = this.#txids.of([...positions].reverse());
-    return ascending instanceof Promise ? ascending.then(reversedTxids) : reversedTxids(ascending);
-  }
-
-  /**
-   * `count` coins of the script or a few more, the newest first, found among the first 32 outputs of their transactions, which can be read
-   * together; undefined: there are not that many.
-   */
-  async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<PlacedCoin[] | undefined> {
-    const coins: PlacedCoin[] = [];
-    if (count === 0) return coins;
-    for await (const positions of funding(rows, COINS_AT_ONCE)) {
-      goOn();
-      for (const coin of await this.#firstCoinsAt(positions, script)) coins.push(coin);
-      if (coins.length >= count) return coins;
-    }
-    return undefined;
-  }
-
-  /** Those among the first 32 outputs of transactions at descending positions, in this order. */
-  #firstCoinsAt(positions: readonly number[], script: Buffer): PlacedCoin[] | Promise<PlacedCoin[]> {
-    const ofRows = this.index.firstCoinsAt(positions.map(unpacked), isOf(script));
-    return ofRows instanceof Promise ? ofRows.then((found) => this.#withTxids(positions, found)) : this.#withTxids(positions, ofRows);
-  }
-
-  /** `ofRows`: for each position, coins in their order. Gives them from the last to the first. */
-  #withTxids(positions: readonly number[], ofRows: readonly (readonly TransactionCoin[])[]): PlacedCoin[] | Promise<PlacedCoin[]> {
-    const paying = positions.filter((_, i) => ofRows[i]?.length !== 0);
-    const coinsOf = (txids: Buffer): PlacedCoin[] => {
-      const coins: PlacedCoin[] = [];
-      let row = 0;
-      for (const ofRow of ofRows) {
-        if (ofRow.length === 0) continue;
-        const [position, txid] = [paying[row] as number, txidOf(txids, row++)]; // one for each
-        for (let i = ofRow.length - 1; i >= 0; i--) coins.push(placed(ofRow[i] as TransactionCoin, position, txid)); // within the list
-      }
-      return coins;
-    };
-    const txids = this.#txidsBelow(paying);
-    return txids instanceof Promise ? txids.then(coinsOf) : coinsOf(txids);
-  }
-
-  /**
-   * The coins of the script, the newest first, `most` of them or a few more; reads each transaction separately. @throws
-   * HistoryTooLongError
-   */
-  async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<PlacedCoin[]> {
-    const coins: PlacedCoin[] = [];
-    const isOurs = isOf(script);
-    let scanned = 0;
-    for await (const positions of funding(rows, SCANS_AT_ONCE)) {
-      goOn();
-      if ((scanned += positions.length) > MOST_SCANS)
-        throw new HistoryTooLongError(`more than ${MOST_SCANS} transactions paid to the script`);
-      const txids = await this.#txidsBelow(positions);
-      const ofRows = await Promise.all(
-        positions.map(async (position, i) => {
-          const txid = txidOf(txids, i);
-          const all = await this.index.coinsOf(txid, unpacked(position));
-          // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
-          return all
-            .filter((coin) => coin.height === heightIn(position) && isOurs(coin.script, 0, coin.script.length))
-            .map((coin) => placed(coin, position, txid))
-            .reverse();
-        })
-      );
-      for (const coin of ofRows.flat()) coins.push(coin);
-      if (coins.length >= most) break;
-    }
-    return coins;
-  }
 }
-
-const txidOf = (txids: Buffer, index: number): Buffer => txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH);
 
 /** A copy: a view would keep all of the bytes in memory. */
 const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txidOf(txids, index));
@@ -457,59 +271,4 @@ const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txidOf(txid
 /** For callers that never stop the call. */
 const GO_ON = (): void => undefined;
 
-type Rows = AsyncIterable<RowColumns> | Iterable<RowColumns>;
-
-/** From the newest row down. */
-function columnsDownwards(short: ShortHistory): RowColumns {
-  const [positions, fundedCounts]: [number[], number[]] = [[], []];
-  short.each((row) => {
-    positions.push(packed(row.height, row.index));
-    fundedCounts.push(row.fundedCount);
-  });
-  return { positions: positions.reverse(), fundedCounts: fundedCounts.reverse() };
-}
-
 const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
-
-const tooManyCoins = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
-
-/** Positions of transactions that paid to the script, in the order of the rows, `size` at a time. */
-async function* funding(rows: Rows, size: number): AsyncGenerator<readonly number[], void> {
-  let some: number[] = [];
-  for await (const { positions, fundedCounts } of rows)
-    for (const [i, position] of positions.entries()) {
-      if (fundedCounts[i] === 0 || some.push(position) < size) continue;
-      yield some;
-      some = [];
-    }
-  if (some.length > 0) yield some;
-}
-
-/** Txids in the opposite order. */
-function reversedTxids(txids: Buffer): Buffer {
-  const found = Buffer.allocUnsafe(txids.length);
-  for (let from = 0; from < txids.length; from += TXID_LENGTH)
-    txids.copy(found, txids.length - from - TXID_LENGTH, from, from + TXID_LENGTH);
-  return found;
-}
-
-/** `position`, `txid`: of the coin's transaction. */
-const placed = ({ index, value }: TransactionCoin, position: number, txid: Buffer): PlacedCoin => ({ position, txid, index, value });
-
-/** `coins`: from the newest down, of `unspent` outputs. @throws TooManyCoinsError */
-function upwards(coins: PlacedCoin[], unspent: number, most: number): FoundCoins {
-  if (coins.length > most) throw tooManyCoins(most);
-  return { coins: ScriptCoins.of(coins.reverse()), others: unspent - coins.length };
-}
-
-/** For scripts with this hash: one of them is hashed, then bytes are compared. */
-function isOf(hash: Buffer): IsWanted {
-  let ours: Buffer | undefined;
-  return (bytes, start, end) => {
-    if (ours !== undefined) return end - start === ours.length && ours.compare(bytes, start, end) === 0;
-    const script = Buffer.from(bytes.subarray(start, end));
-    const isOurs = scriptHashOf(script).equals(hash);
-    if (isOurs) ours = script;
-    return isOurs;
-  };
-}

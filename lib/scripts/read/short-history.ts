@@ -3,7 +3,7 @@
 import { packed } from '../records/positions';
 import { firstKey, hasFurther, RowCursor, totalsOf } from '../records/row';
 import { RunningTotals } from './running-totals';
-import type { TakeRow } from './row-walk';
+import type { RowColumns, TakeRow } from './row-walk';
 import type { LooseScripts } from '../records/loose-scripts';
 import type { Position } from '../../index/types';
 import type { StoreSnapshot } from '../../store/store';
@@ -48,6 +48,16 @@ export class ShortHistory {
     const beyond = above === undefined ? -1 : packed(above.height, above.index);
     const row = new RowCursor(this.#key, this.#value);
     while (row.next()) if (packed(row.height, row.index) > beyond) take(row);
+  }
+
+  /** The rows from the newest down. @throws DamagedIndexError */
+  downwards(): RowColumns {
+    const [positions, fundedCounts]: [number[], number[]] = [[], []];
+    this.each((row) => {
+      positions.push(packed(row.height, row.index));
+      fundedCounts.push(row.fundedCount);
+    });
+    return { positions: positions.reverse(), fundedCounts: fundedCounts.reverse() };
   }
 }
 
