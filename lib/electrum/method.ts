@@ -106,6 +106,8 @@ export interface Method {
   readonly until?: Protocol;
   /** Whether the method takes the heavy lane of the work queue. */
   readonly isHeavy?: true;
+  /** Whether it only lets go of something: then it is answered in the heavy lane also while too many replies wait to be read. */
+  readonly frees?: true;
   /**
    * The result; a promise only if it takes more than one turn of the event loop. `values`: as the client sent them, in the order of names;
    * undefined if left out. @throws ElectrumError

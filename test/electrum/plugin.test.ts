@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { MOST_BYTES_IN_FLIGHT } from '../../lib/server/limits';
 import { LineClient, type Reply } from '../support/line-client';
 import { freePort, mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
+import { ServedNode } from '../support/served-node';
 
 /** A client, as soon as the port listens. */
 async function connect(port: number): Promise<LineClient> {
@@ -58,6 +60,29 @@ describe('a node with --rest-electrum', () => {
       }
     }
     await served.node.close();
+  });
+
+  it('lets clients unsubscribe while too many replies wait to be read, though not subscribe', async () => {
+    const port = await freePort();
+    const served = await ServedNode.open({ settings: { 'rest-electrum': port } });
+    const { responses } = served.serving;
+    const client = await connect(port);
+    const hash = '00'.repeat(32);
+    await client.ask('server.version', ['wallet', '1.6']);
+    const ask = async (name: string, params: readonly unknown[]): Promise<unknown> => {
+      const { result, error } = await client.ask(`blockchain.${name}`, params);
+      return error?.message ?? result;
+    };
+    await ask('scripthash.subscribe', [hash]);
+    await ask('outpoint.subscribe', [hash, 0, '51']);
+    responses.countOthers(MOST_BYTES_IN_FLIGHT);
+    expect(await ask('scripthash.subscribe', ['11'.repeat(32)])).to.equal('too many replies wait to be read');
+    expect(await ask('scripthash.unsubscribe', [hash])).to.equal(true);
+    expect(await ask('outpoint.unsubscribe', [hash, 0])).to.equal(true);
+    responses.countOthers(-MOST_BYTES_IN_FLIGHT);
+    expect(await ask('scripthash.subscribe', [hash])).to.equal(null);
+    client.socket.destroy();
+    await served.close();
   });
 
   it('does not start when the port is taken, and says so in a sentence', async () => {

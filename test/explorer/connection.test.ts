@@ -172,8 +172,16 @@ describe('an open page of the explorer', function () {
     await mine(node, 40, undefined, ring.getAddress());
     const { page } = await opened(served.port);
     const pages = new ExplorerPages(page, served.port);
+    const held: Route[] = [];
+    await page.route('**/txs/chain/*', (route) => void held.push(route));
     await pages.open(`/address/${addressOf(ring)}`, '.contact.live');
     await page.getByRole('button', { name: /^Load 15 more/ }).click();
+    await until(() => held.length === 1);
+    // Meanwhile a block comes that has none of them, and the newest ones are asked for again.
+    const again = page.waitForResponse(/\/txs$/);
+    await mine(node, 1);
+    await (await again).finished();
+    await held[0]?.continue();
     await until(async () => (await page.locator('article[data-txid]').count()) === 40);
     await mine(node, 3, undefined, ring.getAddress());
     await until(async () => (await page.locator('article[data-txid]').count()) === 43);

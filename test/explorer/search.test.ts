@@ -84,6 +84,14 @@ describe('a text that is searched for', () => {
       expect(withoutSecret(text)).to.equal(text);
   });
 
+  it('is perhaps the beginning of an address, but not if it could be a key with a mistake in it', () => {
+    for (const text of ['1BvB', '1BvBMSEYstWetqTFn5Au4m4GF', 'bc1qw50', 'rb1q'])
+      expect(readingOf(text), text).to.include({ beginning: text });
+    const key = '5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ';
+    for (const text of [key.slice(0, -1), key.slice(1), `${key}yT`, key.replace('U', '0')])
+      expect(readingOf(text), text).not.to.have.property('beginning');
+  });
+
   it('is nothing when it is a name that every object has', () => {
     for (const text of ['constructor', 'toString', '__proto__']) expect(hintsOf(text)).to.include('neither a height');
   });

@@ -156,6 +156,20 @@ describe('the work queue', () => {
       expect(new Set(began).size).to.equal(10);
     });
 
+    it('begins in the order in which it came, also when several slots become free in one turn', async () => {
+      const queue = new WorkQueue(3, 10);
+      const began: string[] = [];
+      const note = (name: string) => (): Promise<void> => Promise.resolve(void began.push(name));
+      const holders = [new Job(), new Job()] as const;
+      const held = holders.map((job) => run(queue, job, 'heavy'));
+      const waited = queue.run(here, note('waited'), 'heavy');
+      for (const job of holders) job.finish('done');
+      await Promise.all(held);
+      const later = [queue.runAtOnce(here, note('second'), 'heavy', 'patient'), queue.run(here, note('third'), 'heavy')];
+      await Promise.all([waited, ...later]);
+      expect(began).to.deep.equal(['waited', 'second', 'third']);
+    });
+
     it('leaves the last slot to small requests', async () => {
       const queue = new WorkQueue(3, 3);
       const jobs = [new Job(), new Job(), new Job()] as const;

@@ -60,6 +60,7 @@ export function outpointMethods({ scripts, outpoints }: MethodContext): Readonly
       required: 2,
       // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
       isHeavy: true,
+      frees: true,
       answer: ([txid, index], { subscriptions }) => JSON.stringify(subscriptions.removeOutpoint(readOutpoint(txid, index)))
     }
   };

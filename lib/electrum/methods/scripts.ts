@@ -136,6 +136,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
           required: 1,
           // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
           isHeavy: true,
+          frees: true,
           ...(kind === 'scripthash' && { since: '1.4.2' as const }),
           answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(read(values[0]).script))
         }

@@ -351,7 +351,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   /** @throws what the method throws, and ElectrumError when there is no memory for the reply */
   #answer({ method, values, replies }: Job, lane: Lane): Result | Promise<Result> {
     const { queue, outflow } = this.#parts;
-    if (lane === 'heavy' && outflow.isFull) throw busy();
+    if (lane === 'heavy' && outflow.isFull && method.frees !== true) throw busy();
     if (replies.bytes > MOST_BATCH_BYTES) throw new ElectrumError(CODES.badRequest, 'the replies to the batch are too long');
     const work = (): Result | Promise<Result> => {
       const result = method.answer(values, this);

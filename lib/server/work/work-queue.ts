@@ -33,6 +33,8 @@ export class WorkQueue {
   readonly #depth: number;
   readonly #busy: Record<Lane, number> = { small: 0, heavy: 0 };
   readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { small: [], heavy: [] };
+  /** Heavy work that has waited and begins in a turn of its own: what comes meanwhile must not begin before it. */
+  #beginning = 0;
   #closed = false;
   /** The lane whose turn it is when requests wait in both. */
   #next: Lane = 'small';
@@ -55,9 +57,9 @@ export class WorkQueue {
    */
   async run<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience = 'bounded'): Promise<R> {
     // Requests that came in the same read as this one may be answered by the next turn.
-    if (patience === 'bounded' && !this.#hasSlot(lane) && this.#isFull) await setImmediate();
+    if (patience === 'bounded' && !this.#mayBegin(lane) && this.#isFull) await setImmediate();
     if (this.#closed) throw unavailable('shutting down');
-    if (this.#hasSlot(lane)) this.#busy[lane]++;
+    if (this.#mayBegin(lane)) this.#busy[lane]++;
     else await this.#waitForSlot(client, lane, patience);
     try {
       return await work(client);
@@ -68,7 +70,7 @@ export class WorkQueue {
 
   /** As `run`, but work that needs no promise is done in this turn if a slot is free: then its result or error comes without a promise. */
   runAtOnce<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience): R | Promise<R> {
-    if (this.#closed || !this.#hasSlot(lane)) return this.run(client, work, lane, patience);
+    if (this.#closed || !this.#mayBegin(lane)) return this.run(client, work, lane, patience);
     this.#busy[lane]++;
     let result: R | Promise<R>;
     try {
@@ -102,6 +104,11 @@ export class WorkQueue {
     return small + heavy < this.#slots && (lane === 'small' || heavy < this.#heavySlots);
   }
 
+  /** Whether work that comes now need not wait. */
+  #mayBegin(lane: Lane): boolean {
+    return this.#hasSlot(lane) && (lane === 'small' || this.#beginning === 0);
+  }
+
   get #isFull(): boolean {
     const { small, heavy } = this.#waiters;
     return [small, heavy].reduce((sum, waiters) => sum + waiters.filter(isBounded).length, 0) >= this.#depth;
@@ -124,9 +131,18 @@ export class WorkQueue {
         this.waits[lane].count((performance.now() - since) / 1_000);
         resolve();
       };
-      // Heavy work that finds everything in memory ends in the turn in which it began: a queue of it would be done in one piece.
-      this.#waiters[lane].push({ client, patience, start: lane === 'heavy' ? () => void setImmediate().then(start) : start, refuse });
+      this.#waiters[lane].push({ client, patience, start: lane === 'heavy' ? () => void this.#beginNextTurn(start) : start, refuse });
     });
+  }
+
+  /** Heavy work that finds everything in memory ends in the turn in which it began: a queue of it would be done in one piece. */
+  async #beginNextTurn(start: () => void): Promise<void> {
+    this.#beginning++;
+    await setImmediate();
+    this.#beginning--;
+    start();
+    // What came meanwhile may have found a slot.
+    this.#startOne('heavy');
   }
 
   /** Frees the slot and hands it to the next waiting client that has not gone. */

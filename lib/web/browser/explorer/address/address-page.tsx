@@ -18,7 +18,7 @@ import { TransactionCard } from '../transaction/transaction-card';
 import { TransactionList } from '../transaction/transaction-list';
 import { isSameAddress } from './own';
 import { balancesOf, effectOf } from './balance';
-import { joined } from './history';
+import { continued, joined } from './history';
 import type { Coin, Output, Subject, SubjectStats, Transaction } from '../data/types';
 
 const BalanceChart = lazy(() => import('./balance-chart'));
@@ -153,8 +153,7 @@ function History({ subject, stats, scripts, version, view }: HistoryProps) {
     setState('loading');
     try {
       const page = await scripts.history(subject, last.txid);
-      // Meanwhile the list may have been forgotten.
-      setConfirmed((loaded) => (loaded.at(-1) === last ? [...loaded, ...page] : loaded));
+      setConfirmed((loaded) => continued(loaded, last, page));
       setState('ready');
     } catch {
       setState('failed');

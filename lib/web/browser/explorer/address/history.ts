@@ -7,7 +7,14 @@ import type { Transaction } from '../data/types';
  * that, the chain is the same. Otherwise it is forgotten, and loaded again when the reader asks.
  */
 export function joined(newest: readonly Transaction[], loaded: readonly Transaction[]): readonly Transaction[] {
-  const last = newest.at(-1);
-  const at = loaded.findIndex(({ txid, confirmation }) => txid === last?.txid && confirmation?.hash === last.confirmation?.hash);
+  const at = loaded.findIndex((each) => isSame(each, newest.at(-1)));
   return at < 0 ? newest : [...newest, ...loaded.slice(at + 1)];
 }
+
+/** The list with the page below one of its transactions, if it still ends with that: meanwhile it may have been forgotten. */
+export function continued(loaded: readonly Transaction[], last: Transaction, page: readonly Transaction[]): readonly Transaction[] {
+  return isSame(last, loaded.at(-1)) ? [...loaded, ...page] : loaded;
+}
+
+/** Whether both are one transaction in one block; each answer has objects of its own. */
+const isSame = (a: Transaction, b: Transaction | undefined): boolean => a.txid === b?.txid && a.confirmation?.hash === b.confirmation?.hash;

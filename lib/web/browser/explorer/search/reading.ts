@@ -13,8 +13,8 @@ const HASH_DIGITS = 64;
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const BECH32_DATA = /^[02-9ac-hj-np-z]+$/;
 
-/** Of an address; with fewer characters it says little. */
-const BEGINNING = /^(?=.*[A-Za-z])[\dA-Za-z]{4,61}$/;
+/** Of an address; with fewer characters it says little. With more it has the form of an address, or is perhaps a key with a mistake. */
+const BEGINNING = /^(?=.*[A-Za-z])[\dA-Za-z]{4,25}$/;
 
 /** The beginnings of witness addresses, and the networks that they are of. bcoin's regtest and simnet have their own. */
 const WITNESS_PREFIXES: Readonly<Record<string, string>> = {
