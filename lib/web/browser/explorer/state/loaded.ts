@@ -45,8 +45,8 @@ export function useLoaded<T>(question: string, version: string | number, ask: ()
     error: undefined
   });
   const [state, setState] = useState(kept);
-  const latest = useRef({ ask, version });
-  latest.current = { ask, version };
+  const latest = useRef({ question, ask, version });
+  latest.current = { question, ask, version };
   const refresh = useRef<() => void>(() => undefined);
   useEffect(() => {
     let isOver = false;
@@ -57,6 +57,8 @@ export function useLoaded<T>(question: string, version: string | number, ask: ()
     };
     const load = async (): Promise<void> => {
       clearTimeout(timer);
+      // Rendered, but its effects are yet to run: they begin anew.
+      if (latest.current.question !== question) return;
       isAsking = true;
       const asked = latest.current;
       try {
