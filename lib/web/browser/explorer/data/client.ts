@@ -18,12 +18,12 @@ export class KeyError extends Error {
 }
 
 /** The node cannot answer now. */
-export class BusyError extends Error {
+class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
 /** There is no answer: the node, or what is between, has gone. */
-export class UnreachableError extends Error {
+class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
