@@ -75,7 +75,7 @@ describe('the explorer in a browser', function () {
     await until(async () => (await ask(served.port, { path: '/api/address-prefix/rb1q' })).status === 200);
     const [address = ''] = await pages.api<string[]>('/address-prefix/rb1q');
     await page.goto('/explorer');
-    for (const length of [8, address.length - 2]) {
+    for (const length of [8, 25]) {
       await search(address.slice(0, length));
       await page.locator('.hints a', { hasText: address }).click();
       await page.waitForSelector('h1:has-text("Address")');
