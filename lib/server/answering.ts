@@ -110,11 +110,11 @@ const DONE: Promise<void> = Promise.resolve();
 
 const NO_HEADERS: HeaderList = [];
 
-/** To be called in the turn in which the reply was found to be right. */
+/** To be called in the turn in which the reply was found to be right. @throws HttpError 503 if no state is shown any more */
 function giveCached(context: HttpContext, cached: Reply, shown: ShownTip): void {
+  context.tip = cached.tip ?? shown.required;
   context.reply = cached;
   context.route = cached.route;
-  context.tip = cached.tip ?? shown.now;
 }
 
 /** What a route does with a request. */
@@ -168,11 +168,12 @@ export async function answer<C extends Client>(
 /**
  * Makes an answer and puts the tip of its state into the context. No two states share a tip object: if it was the same before and afterwards,
  * all that was read between is of that state. An answer that does not say its tip itself, and met two states, is made again; the last
- * one is taken for the older of them.
+ * one is taken for the older of them. Nothing is answered while no state is shown.
+ * @throws HttpError 503
  */
 async function atOneBlock(context: HttpContext, shown: ShownTip, mostTries: number, make: () => Promise<Reply>): Promise<Reply> {
   for (let tries = 1; ; tries++) {
-    const before = shown.now;
+    const before = shown.required;
     const isLast = tries === mostTries;
     context.tip = before;
     try {

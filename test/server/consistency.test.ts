@@ -278,6 +278,32 @@ describe('answers of one block', () => {
     expect([reply.status, released]).to.deep.equal([503, 1]);
   });
 
+  it('are refused, made or from memory, once no state is shown, as when a reader hears nothing of its fleet', async () => {
+    const tip = { height: 5, hash: Buffer.alloc(32) } as HeaderRecord; // nothing else of it is read
+    let readings = Infinity;
+    const shown = new ShownTip(() => {
+      if (readings-- <= 0) throw new IndexUnavailableError('no node has been heard of');
+      return tip;
+    });
+    const endpoint = (): Promise<Reply> =>
+      Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), basis: { byteLength: 0, isSame: () => true } });
+    const server = createServer();
+    const port = await serveRoutes(server, [{ prefix: '/rest/pool', endpoint, readsBody: false, isHeavy: () => false }], { shown });
+    const get = async (): Promise<[number, unknown]> => {
+      const { status, headers } = await ask(port, { path: '/rest/pool' });
+      return [status, headers['x-rest-tip']];
+    };
+    readings = 1;
+    const made = await get();
+    readings = Infinity;
+    const shownAgain = [await get(), await get()];
+    readings = 0;
+    const cached = await get();
+    server.close();
+    expect(shownAgain).to.deep.equal(Array.from({ length: 2 }, () => [200, `5 ${ZEROS}`]));
+    expect([made, cached].map(([status]) => status)).to.deep.equal([503, 503]);
+  });
+
   it('are not waited for while nothing is answered: the gate says why', async () => {
     const reads = new WaitingReads({ now: { log: 'log', sequence: 0 } }, NEVER, () => undefined);
     const shown = new ShownTip(() => {

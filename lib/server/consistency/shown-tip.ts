@@ -27,6 +27,14 @@ export class ShownTip {
     }
   }
 
+  /**
+   * For an answer that is made now. Even within one turn a state may end by the clock: a reader that hears nothing of its fleet answers nothing.
+   * @throws what reading throws: HttpError 503, IndexUnavailableError
+   */
+  get required(): HeaderRecord {
+    return this.#read();
+  }
+
   /** The header that names a block; made once for each. */
   headersOf(tip: HeaderRecord): HeaderList {
     if (tip !== this.#named) {
