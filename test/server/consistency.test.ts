@@ -7,6 +7,8 @@ import { NEVER, Subject } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { jsonReply } from '../../lib/rest/format';
+import { AnswerCache } from '../../lib/server/cache/answer-cache';
+import { ReplyCache } from '../../lib/server/cache/replies';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { WaitingReads } from '../../lib/server/consistency/waiting-reads';
 import { MOST_WAITING_READS, READ_PATIENCE_MS } from '../../lib/server/limits';
@@ -285,10 +287,15 @@ describe('answers of one block', () => {
       if (readings-- <= 0) throw new IndexUnavailableError('no node has been heard of');
       return tip;
     });
-    const endpoint = (): Promise<Reply> =>
-      Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), basis: { byteLength: 0, isSame: () => true } });
+    let asked = 0;
+    const endpoint = (): Promise<Reply> => {
+      asked++;
+      return Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), basis: { byteLength: 0, isSame: () => true } });
+    };
     const server = createServer();
-    const port = await serveRoutes(server, [{ prefix: '/rest/pool', endpoint, readsBody: false, isHeavy: () => false }], { shown });
+    const replies = new ReplyCache(new AnswerCache(1_048_576), { pruned: false }, { read: () => expect.fail('the reply has a basis') });
+    const changes = { shown, replies };
+    const port = await serveRoutes(server, [{ prefix: '/rest/pool', endpoint, readsBody: false, isHeavy: () => false }], changes);
     const get = async (): Promise<[number, unknown]> => {
       const { status, headers } = await ask(port, { path: '/rest/pool' });
       return [status, headers['x-rest-tip']];
@@ -296,12 +303,14 @@ describe('answers of one block', () => {
     readings = 1;
     const made = await get();
     readings = Infinity;
-    const shownAgain = [await get(), await get()];
+    const shownAgain = [await get(), await get(), await get()];
+    const askedBefore = asked;
     readings = 0;
     const cached = await get();
     server.close();
-    expect(shownAgain).to.deep.equal(Array.from({ length: 2 }, () => [200, `5 ${ZEROS}`]));
+    expect(shownAgain).to.deep.equal(Array.from({ length: 3 }, () => [200, `5 ${ZEROS}`]));
     expect([made, cached].map(([status]) => status)).to.deep.equal([503, 503]);
+    expect([askedBefore, asked]).to.deep.equal([3, 3]);
   });
 
   it('are not waited for while nothing is answered: the gate says why', async () => {

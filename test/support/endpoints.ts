@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { NEVER } from 'rxjs';
 import { answersOf, type Answers } from '../../lib/answers/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
+import { NO_HASH } from '../../lib/bitcoin/hash';
 import { restInterface } from '../../lib/rest/rest-interface';
 import { HttpApp } from '../../lib/server/app';
 import { EntityTags } from '../../lib/server/http/entity-tags';
@@ -20,7 +21,7 @@ import { PROFILES, type Profile } from '../../lib/views/profile';
 import { MemoryLog } from './memory-log';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IndexReader } from '../../lib/index/types';
+import type { HeaderRecord, IndexReader } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types/source';
 import type { Route } from '../../lib/rest/routes';
 import type { HttpServing } from '../../lib/server/serving';
@@ -52,6 +53,9 @@ export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRe
   return new RestRequest(path, body, { destroyed: false });
 }
 
+/** The tip of an empty chain. */
+const TIP = { height: 0, hash: NO_HASH } as HeaderRecord; // nothing else of it is read
+
 /** What serves a test's own endpoints: everybody is answered, and nothing is cached. `server`: for the replies. */
 export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<HttpServing> = {}): HttpServing {
   return {
@@ -66,9 +70,7 @@ export function servingOf(server: Pick<Server, 'listening'>, changes: Partial<Ht
     unfinished: new Unfinished(),
     proxies: NO_PROXIES,
     tags: new EntityTags('test'),
-    shown: new ShownTip(() => {
-      throw new Error('the endpoints of the test answer from no state');
-    }),
+    shown: new ShownTip(() => TIP),
     waitingReads: new WaitingReads({ now: { log: 'test', sequence: 0 } }, NEVER, () => undefined),
     ...changes
   };
