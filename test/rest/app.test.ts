@@ -68,7 +68,7 @@ describe('the application', () => {
     endpoint = () => Promise.resolve(jsonReply(Buffer.from('{}\n')));
     const { headers, body, status } = await ask(port, { path: '/rest/it' });
     expect(status).to.equal(200);
-    expect(headers).to.have.all.keys('content-type', 'content-length', 'date', 'connection');
+    expect(headers).to.have.all.keys('x-rest-tip', 'content-type', 'content-length', 'date', 'connection');
     expect(headers).to.include({ 'content-type': 'application/json', 'content-length': '3' });
     expect(body.toString()).to.equal('{}\n');
   });
