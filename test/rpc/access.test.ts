@@ -15,6 +15,12 @@ import { calledNodes, KEY } from './called-nodes';
 
 describe('who may call', () => {
   const open = calledNodes();
+  const call = (credentials: string): RawRequest => ({
+    method: 'POST',
+    path: '/',
+    headers: basic(credentials),
+    body: Buffer.from('{"method":"getblockcount"}')
+  });
 
   it('is everybody if the node requires no credentials', async () => {
     const { port } = await open();
@@ -111,12 +117,6 @@ describe('who may call', () => {
 
   it('is nobody at an address of which many wrong passwords wait', async () => {
     const { port } = await open(KEY);
-    const call = (credentials: string): RawRequest => ({
-      method: 'POST',
-      path: '/',
-      headers: basic(credentials),
-      body: Buffer.from('{"method":"getblockcount"}')
-    });
     const warnings: string[] = [];
     const warned = ({ name }: Error): unknown => warnings.push(name);
     process.on('warning', warned);
@@ -129,12 +129,6 @@ describe('who may call', () => {
 
   it('is who has sent the right password over a connection before, on that one until a wrong one comes', async () => {
     const { port } = await open(KEY);
-    const call = (credentials: string): RawRequest => ({
-      method: 'POST',
-      path: '/',
-      headers: basic(credentials),
-      body: Buffer.from('{"method":"getblockcount"}')
-    });
     const known = await openSocket(port);
     known.write(requestBytes(call('x:sesame'), false));
     const [first] = (await once(known, 'data')) as [Buffer];
