@@ -1,9 +1,9 @@
 // JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where an error also sets the
 // HTTP status, and 2.0 for calls that ask for it.
 
-import { invalidRequest, parseError, CallError, CODES } from '../answers/errors';
-import { HALF_A_PAIR, idTextsIn } from '../server/json-rpc/id-texts';
-import { isObject, type Params } from '../server/json-rpc/values';
+import { invalidParameter, invalidRequest, parseError, CallError, CODES } from '../answers/errors';
+import { callTextsIn, HALF_A_PAIR, type CallText } from '../server/json-rpc/call-texts';
+import { isObject, membersIn, type Params } from '../server/json-rpc/values';
 import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
 
@@ -36,7 +36,8 @@ const FAULTS = {
   version: invalidRequest('JSON-RPC version not supported'),
   noMethod: invalidRequest('Missing method'),
   methodNoText: invalidRequest('Method must be a string'),
-  params: invalidRequest('Params must be an array or object')
+  params: invalidRequest('Params must be an array or object'),
+  twice: invalidParameter('Invalid parameter, a name comes twice in an object')
 } as const;
 
 /** Calls in a batch: with many more, memory would run out before the reply is made. */
@@ -62,10 +63,10 @@ export function parseCalls(body: Buffer): Parsed {
   if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
   if (Array.isArray(json) && json.length > MOST_CALLS)
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: invalidRequest(`Batch of more than ${MOST_CALLS} calls`) }] };
-  const { ids, depth } = idTextsIn(text, isBatch);
+  const { calls, depth } = callTextsIn(text, isBatch);
   if (depth > MOST_DEPTH) return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   const items = isBatch ? (json as readonly unknown[]) : [json];
-  return { isBatch, calls: items.map((item, i) => parseCall(item, ids[i])) };
+  return { isBatch, calls: items.map((item, i) => parseCall(item, calls[i])) };
 }
 
 /** A reviver of JSON. Half a surrogate pair is no character, and UniValue reads no text with one. @throws SyntaxError */
@@ -90,7 +91,7 @@ export function listedMethod(call: Call | BadCall): string | BadCall {
 /** Calls of version 2.0 without an id get no reply. */
 export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
 
-function parseCall(json: unknown, id: string | undefined): Call | BadCall {
+function parseCall(json: unknown, { id, members }: Partial<CallText> = {}): Call | BadCall {
   if (!isObject(json)) return { form: UNKNOWN_FORM, error: FAULTS.noObject };
   const { jsonrpc = null, method = null, params = null } = json;
   const form = { isVersion2: jsonrpc === '2.0', id };
@@ -100,6 +101,8 @@ function parseCall(json: unknown, id: string | undefined): Call | BadCall {
   if (method === null) return { form, error: FAULTS.noMethod, method };
   if (typeof method !== 'string') return { form, error: FAULTS.methodNoText, method };
   if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params, method };
+  // JSON.parse would drop all but the last: an output, for example. Bitcoin Core refuses those, and takes the first of other members.
+  if (membersIn(json) !== members) return { form, error: FAULTS.twice, method };
   return { method, params: (params ?? []) as Params, form };
 }
 

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
-import { idTextsIn } from '../../server/json-rpc/id-texts';
+import { callTextsIn } from '../../server/json-rpc/call-texts';
 import { isObject, type Params } from '../../server/json-rpc/values';
 import { CODES, ElectrumError } from '../errors';
 import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
@@ -50,12 +50,12 @@ export function readMessage(value: Buffer): Message {
   } catch {
     return refused(CODES.parse, 'invalid JSON');
   }
-  if (!Array.isArray(json)) return { isBatch: false, requests: listOf(readRequest(json, idTextsIn(text, false).ids[0])) };
+  if (!Array.isArray(json)) return { isBatch: false, requests: listOf(readRequest(json, callTextsIn(text, false).calls[0]?.id)) };
   const items = json as readonly unknown[];
   if (items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
   if (items.length > MOST_IN_BATCH) return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
-  const { ids } = idTextsIn(text, true);
-  return { isBatch: true, requests: items.flatMap((item, i) => readRequest(item, ids[i]) ?? []) };
+  const { calls } = callTextsIn(text, true);
+  return { isBatch: true, requests: items.flatMap((item, i) => readRequest(item, calls[i]?.id) ?? []) };
 }
 
 const listOf = <T>(one: T | undefined): readonly T[] => (one === undefined ? [] : [one]);

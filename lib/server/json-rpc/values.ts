@@ -14,3 +14,11 @@ export function isPositional(params: Params): params is readonly unknown[] {
 
 /** A value as Bitcoin Core (UniValue) prints it: it escapes DEL, too. */
 export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+
+/** The number of members of all objects in a value, which is nested no deeper than the stack allows. */
+export function membersIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const item of Object.values(value)) members += membersIn(item);
+  return members;
+}

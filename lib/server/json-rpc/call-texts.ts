@@ -1,14 +1,18 @@
-// The ids of calls as texts. JavaScript's numbers cannot hold every id that a client may send, so ids are taken from the text of the calls,
-// and come back as Bitcoin Core (UniValue) prints them: numbers as they were written, strings with its escapes, no white space.
+// What JSON.parse does not say of the text of calls: the ids as they were written, and members that come twice. JavaScript's numbers cannot hold
+// every id that a client may send, so ids are taken from the text, and come back as Bitcoin Core (UniValue) prints them: numbers as they were
+// written, strings with its escapes, no white space.
 
 import { COLON, COMMA, JsonWriter, QUOTE } from '../../views/json-writer';
 
-export interface IdTexts {
-  /**
-   * The text of each call's id; undefined: it has none. Of duplicate members the last counts, as in JSON.parse. `null` for arrays and
-   * objects with very many texts.
-   */
-  readonly ids: readonly (string | undefined)[];
+export interface CallText {
+  /** undefined: it has none. Of duplicate members the last counts, as in JSON.parse. `null` for arrays and objects with very many texts. */
+  readonly id: string | undefined;
+  /** The members of all objects in the call. One that comes twice counts twice, while JSON.parse keeps only the last. */
+  readonly members: number;
+}
+
+export interface CallTexts {
+  readonly calls: readonly CallText[];
   /** How deep arrays and objects are nested in the text. */
   readonly depth: number;
 }
@@ -28,11 +32,12 @@ const LONGEST_ID = 14;
 /** Half of a surrogate pair, which is no character. */
 export const HALF_A_PAIR = /\p{Surrogate}/u;
 
-/** Reads the ids of the calls in a text, which must be JSON. `isBatch`: the calls are the items of an array. */
-export function idTextsIn(text: string, isBatch: boolean): IdTexts {
-  const ids: (string | undefined)[] = [undefined];
+/** Reads a text that must be JSON. `isBatch`: the calls are the items of an array. */
+export function callTextsIn(text: string, isBatch: boolean): CallTexts {
+  let call: { id: string | undefined; members: number } = { id: undefined, members: 0 };
+  const calls = [call];
   /** The level of the members of calls. */
-  const members = isBatch ? 2 : 1;
+  const callLevel = isBatch ? 2 : 1;
   let level = 0;
   let depth = 0;
   /** Where the latest string ends if it is `id`, and where the value of such a member begins; otherwise -1. */
@@ -43,11 +48,12 @@ export function idTextsIn(text: string, isBatch: boolean): IdTexts {
     if (code === QUOTE) {
       const start = at;
       at = stringEnd(text, start);
-      name = level === members && isId(text, start, at) ? at : -1;
+      name = level === callLevel && isId(text, start, at) ? at : -1;
       continue;
     }
     if (code === COLON) {
-      if (level === members && name >= 0) value = at + 1;
+      call.members++;
+      if (level === callLevel && name >= 0) value = at + 1;
       name = -1;
       continue;
     }
@@ -55,15 +61,15 @@ export function idTextsIn(text: string, isBatch: boolean): IdTexts {
     if (bracket === OPENING) {
       if (++level > depth) depth = level;
     } else if (code === COMMA || bracket === CLOSING) {
-      if (level === members && value >= 0) {
-        ids[ids.length - 1] = textOf(text.slice(value, at).trim());
+      if (level === callLevel && value >= 0) {
+        call.id = textOf(text.slice(value, at).trim());
         value = -1;
       }
       if (code !== COMMA) level--;
-      else if (level === members - 1) ids.push(undefined);
+      else if (level === callLevel - 1) calls.push((call = { id: undefined, members: 0 }));
     }
   }
-  return { ids, depth };
+  return { calls, depth };
 }
 
 /** Where the closing quote of the string is that begins at `start`. */

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { readMessage } from '../../lib/electrum/server/message';
 import { parseCalls } from '../../lib/rpc/json-rpc';
-import { idTextsIn } from '../../lib/server/json-rpc/id-texts';
+import { callTextsIn, type CallText } from '../../lib/server/json-rpc/call-texts';
+import { membersIn } from '../../lib/server/json-rpc/values';
 
 /** JSON as a client writes it, and as Bitcoin Core prints it. */
 interface Json {
@@ -87,13 +88,15 @@ const other = fc
 
 const idName = fc.constantFrom('"id"', '"i\\u0064"', '"\\u0069\\u0064"');
 
+const idsIn = (text: string, isBatch: boolean): readonly (string | undefined)[] => callTextsIn(text, isBatch).calls.map(({ id }) => id);
+
 describe('the id of a call', () => {
   it('does not come back if it is an array or object with thousands of texts', () => {
     const listOf = (texts: number): string => `[${Array(texts).fill('""').join(',')}]`;
     const objectOf = (texts: number): string => `{${Array.from({ length: texts / 2 }, (_, i) => `"${i}":""`).join(',')}}`;
     for (const idOf of [listOf, objectOf]) {
-      expect(idTextsIn(`{"id": ${idOf(900)} }`, false).ids).to.deep.equal([idOf(900)]);
-      expect(idTextsIn(`[{"id":${idOf(1_100)}},{"id":1}]`, true).ids).to.deep.equal(['null', '1']);
+      expect(idsIn(`{"id": ${idOf(900)} }`, false)).to.deep.equal([idOf(900)]);
+      expect(idsIn(`[{"id":${idOf(1_100)}},{"id":1}]`, true)).to.deep.equal(['null', '1']);
     }
   });
 
@@ -109,9 +112,9 @@ describe('the id of a call', () => {
       fc.property(fc.array(call, { minLength: 1 }), space, (calls, before) => {
         for (const { text } of calls) JSON.parse(text);
         const [first] = calls as [(typeof calls)[0]];
-        expect(idTextsIn(before + first.text, false).ids).to.deep.equal([first.id]);
+        expect(idsIn(before + first.text, false)).to.deep.equal([first.id]);
         const batch = `${before}[${calls.map(({ text }) => text).join(',')}]`;
-        expect(idTextsIn(batch, true).ids).to.deep.equal(calls.map(({ id }) => id));
+        expect(idsIn(batch, true)).to.deep.equal(calls.map(({ id }) => id));
       })
     );
   });
@@ -140,11 +143,11 @@ describe('the id of a call', () => {
 
   it('may itself be many megabytes long', () => {
     const long = `["${'00'.repeat(5_000_000)}",{"a":"${'\\n'.repeat(1_000_000)}"}]`;
-    expect(idTextsIn(`{"id":${long}}`, false).ids).to.deep.equal([long]);
+    expect(idsIn(`{"id":${long}}`, false)).to.deep.equal([long]);
   });
 
   it('with half a surrogate pair stays escaped', () => {
-    expect(idTextsIn('{"id":"a\\ud800"}', false).ids).to.deep.equal(['"a\\ud800"']);
+    expect(idsIn('{"id":"a\\ud800"}', false)).to.deep.equal(['"a\\ud800"']);
   });
 });
 
@@ -160,5 +163,30 @@ describe('JSON that is nested deeper than Bitcoin Core reads', () => {
     }
     expect(first(`[{"method":"m","params":${nested(510)}}]`)).to.have.property('method', 'm');
     expect(first(`[{"method":"m","params":${nested(511)}}]`)).to.have.nested.property('error.message', 'Parse error');
+  });
+});
+
+describe('the members of a call', () => {
+  it('are as many as JSON.parse finds, unless one comes twice', () => {
+    const twice = (name: Json): string => `{${name.written}:[{"a":1}],${name.written}:[{"a":1}]}`;
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), string, (values, name) => {
+        const text = JSON.stringify(values);
+        expect(callTextsIn(text, true).calls.map(({ members }) => members)).to.deep.equal(values.map(membersIn));
+        const [{ members }] = callTextsIn(twice(name), false).calls as [CallText];
+        expect({ members, found: membersIn(JSON.parse(twice(name))) }).to.deep.equal({ members: 4, found: 2 });
+      })
+    );
+  });
+
+  it('may not come twice: what JSON.parse drops may be an output', () => {
+    const bodyOf = (params: string): Buffer => Buffer.from(`{"id":1,"method":"createrawtransaction","params":${params}}`);
+    for (const params of ['[[],{"a":1,"a":2}]', '[[],[{"a":1}],{"b":[{"c":0,"\\u0063":0}]}]', '{"inputs":[],"outputs":{},"inputs":[]}']) {
+      const [call] = parseCalls(bodyOf(params)).calls;
+      expect(call, params).to.have.nested.property('error.code', -8);
+      expect(call, params).to.have.nested.property('form.id', '1');
+    }
+    const batch = Buffer.from('[{"id":1,"method":"m"},{"id":2,"method":"m","method":"n"},{"id":3,"method":"m","params":[{},{}]}]');
+    expect(parseCalls(batch).calls.map((call) => 'error' in call)).to.deep.equal([false, true, false]);
   });
 });
