@@ -57,12 +57,12 @@ describe('a transaction that waits, on its page', function () {
     const { page } = watched;
     const [txid, by] = [toDisplayHex(parent.hash()), toDisplayHex(child.hash())];
     await served.node.mempool.addTX(child);
-    await page.waitForSelector(`[data-other="${by}"]`);
+    await page.waitForSelector(`#others ~ table [data-txid="${by}"]`);
     const { effectiveFeePerVsize } = await pages.api<{ effectiveFeePerVsize: number }>(`/v1/cpfp/${txid}`);
     expect(await pages.field('common-rate')).to.equal(`${effectiveFeePerVsize.toFixed(2)} sat/vB`);
     await pages.expectTransaction(txid);
     await pages.expectTransaction(by);
-    await page.waitForSelector(`[data-other="${txid}"]`);
+    await page.waitForSelector(`#others ~ table [data-txid="${txid}"]`);
   });
 
   it('is like any other once it is in a block, which says what its transactions pay', async () => {
