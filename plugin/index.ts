@@ -13,6 +13,7 @@ import { Assembly } from './assemble';
 import { readOptions, type RestOptions } from './options/rest-options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
+import { endOwnProgram } from './refused-start';
 import { logLevelReader } from './log-level';
 import { closeOnSignals, readAgainOnHangUp } from './signals';
 import type { Observable, Subscription } from 'rxjs';
@@ -31,6 +32,15 @@ export const id = 'rest';
  * @throws OptionError, UnsupportedNodeError
  */
 export function init(node: HostNode): RestPlugin {
+  try {
+    return pluginFor(node);
+  } catch (error) {
+    endOwnProgram(error);
+    throw error;
+  }
+}
+
+function pluginFor(node: HostNode): RestPlugin {
   const options = readOptions(node.config);
   acceptAddressForms(node.rpc, node.network);
   const host: ServiceHost = {

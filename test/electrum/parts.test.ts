@@ -50,6 +50,9 @@ describe('the version of the protocol', () => {
       ['1.4', '1.4'],
       ['1.4.0', '1.4'],
       ['1.4.2', '1.4.2'],
+      [' 1.4', '1.4'],
+      ['1. 4 .2\n', '1.4.2'],
+      [[' 1.4 ', '1.4.2 '], '1.4.2'],
       [['1.4', '1.4.2'], '1.4.2'],
       [['0', '9999'], '1.6']
     ];
@@ -80,7 +83,8 @@ describe('the version of the protocol', () => {
       ['1.4', '1.5', '1.6'],
       ['1.6', '1.4'],
       ['1.7', '2'],
-      '1.4 '
+      '1 .',
+      '1 4'
     ])
       expect(() => negotiate(asked), JSON.stringify(asked)).to.throw(ElectrumError, 'unsupported protocol version');
   });

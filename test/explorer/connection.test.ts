@@ -14,7 +14,7 @@ import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Route } from 'playwright-core';
+import type { Browser, Route, WebSocket } from 'playwright-core';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** Coins that the owner may spend. */
@@ -103,6 +103,47 @@ describe('an open page of the explorer', function () {
       await ofTransaction.page.waitForSelector('[data-field="state"]:has-text("3 confirmations")');
       await Promise.all(all.map((page) => page.context().close()));
     });
+  });
+
+  describe('whose connection says nothing more', () => {
+    let proxy: DroppingProxy;
+    before(async () => {
+      proxy = await DroppingProxy.open(served.port);
+      closing.unshift(() => proxy.close());
+    });
+
+    it('connects again once a ping was not answered, but not because a browser has let it sleep', async () => {
+      const { page } = await opened(proxy.port);
+      const sockets: WebSocket[] = [];
+      page.on('websocket', (socket) => sockets.push(socket));
+      await page.clock.install();
+      await page.goto('/explorer');
+      await page.waitForSelector('.contact.live');
+      for (let minute = 0; minute < 3; minute++) {
+        const answered = sockets[0]?.waitForEvent('framereceived', ({ payload }) => payload.toString().includes('"pong"'));
+        await page.clock.fastForward('01:00');
+        await answered;
+      }
+      expect(sockets).to.have.length(1);
+      proxy.pull();
+      await page.clock.fastForward('01:00');
+      await page.clock.fastForward('01:00');
+      proxy.plug();
+      await until(() => sockets.length > 1);
+      await page.context().close();
+    });
+  });
+
+  it('is told of changes again once the node has answered after all', async () => {
+    const { page } = await opened(served.port);
+    await page.goto('/explorer');
+    await page.waitForSelector('.contact.live');
+    await page.route('**/status.json', (route) => route.abort());
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.waitForSelector('.contact.lost');
+    await page.unroute('**/status.json');
+    await page.waitForSelector('.contact.live');
+    await page.context().close();
   });
 
   describe('behind a proxy that lets no WebSocket through', () => {

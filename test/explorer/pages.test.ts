@@ -120,6 +120,29 @@ describe('the explorer in a browser', function () {
     await page.context().close();
   });
 
+  it('is as light or dark as the system, until the reader has chosen', async () => {
+    const { page } = await watchedPage(browser, served.baseUrl);
+    await page.goto('/explorer');
+    const theme = page.getByRole('button', { name: 'Change the theme' });
+    const seen: unknown[] = [];
+    for (const choice of ['as the system', 'light', 'dark']) {
+      await page.waitForSelector(`button[title="Theme: ${choice}"]`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        seen.push(
+          await page.evaluate('(({ colorScheme, backgroundColor }) => [colorScheme, backgroundColor])(getComputedStyle(document.body))')
+        );
+      }
+      await theme.click();
+    }
+    const [light, dark] = [
+      ['light', 'rgb(247, 245, 241)'],
+      ['dark', 'rgb(18, 16, 13)']
+    ];
+    expect(seen).to.deep.equal([light, dark, light, light, dark, dark]);
+    await page.context().close();
+  });
+
   it('says that a part of it could not be loaded, and loads it when asked', async () => {
     const { page } = await watchedPage(browser, served.baseUrl);
     await page.goto('/explorer');

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { bcoin } from '../support/bcoin';
-import { ExplorerPages, type ApiBlock } from '../support/explorer-pages';
-import { mine } from '../support/regtest-node';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { ExplorerPages, grouped, type ApiBlock } from '../support/explorer-pages';
+import { mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
@@ -20,6 +20,7 @@ describe('a transaction that waits, on its page', function () {
   let served: RestNode;
   let watched: WatchedPage;
   let pages: ExplorerPages;
+  let owner: HostKeyRing;
   let parent: HostTransaction;
   let child: HostTransaction;
 
@@ -32,7 +33,7 @@ describe('a transaction that waits, on its page', function () {
     await untilReady(served);
     watched = await watchedPage(browser, served.baseUrl);
     pages = new ExplorerPages(watched.page, served.port);
-    const owner = bcoin.KeyRing.generate();
+    owner = bcoin.KeyRing.generate();
     const [first] = await mine(served.node, MATURE, undefined, owner.getAddress());
     const coinbase = first?.txs[0] as HostTransaction; // every block has one
     parent = signed(owner, [coinbase], [[owner.getAddress(), COIN - 1_000]], 2);
@@ -56,12 +57,12 @@ describe('a transaction that waits, on its page', function () {
     const { page } = watched;
     const [txid, by] = [toDisplayHex(parent.hash()), toDisplayHex(child.hash())];
     await served.node.mempool.addTX(child);
-    await page.waitForSelector(`[data-other="${by}"]`);
+    await page.waitForSelector(`#others ~ table [data-txid="${by}"]`);
     const { effectiveFeePerVsize } = await pages.api<{ effectiveFeePerVsize: number }>(`/v1/cpfp/${txid}`);
     expect(await pages.field('common-rate')).to.equal(`${effectiveFeePerVsize.toFixed(2)} sat/vB`);
     await pages.expectTransaction(txid);
     await pages.expectTransaction(by);
-    await page.waitForSelector(`[data-other="${txid}"]`);
+    await page.waitForSelector(`#others ~ table [data-txid="${txid}"]`);
   });
 
   it('is like any other once it is in a block, which says what its transactions pay', async () => {
@@ -74,5 +75,53 @@ describe('a transaction that waits, on its page', function () {
     await page.waitForSelector('[data-field="reward"]');
     expect([await pages.sats('fees'), await pages.sats('reward')]).to.deep.equal([31_000, COIN + 31_000]);
     expect(watched.faults).to.deep.equal([]);
+  });
+
+  it('is expected as before after a reorganization that leaves it where it was', async () => {
+    const { page } = watched;
+    const { node } = served;
+    // A reorganization drops what spends young coinbases.
+    const next = signed(owner, [child], [[owner.getAddress(), COIN - 41_000]]);
+    await node.mempool.addTX(next);
+    await pages.open(`/tx/${toDisplayHex(next.hash())}`, '[data-field="expected"]');
+    const fork = node.chain.tip;
+    const untilShown = (): Promise<unknown> =>
+      page.waitForSelector(`p.unseen:has-text("Block ${grouped(node.chain.height)} is the newest one")`, { state: 'attached' });
+    await mineOnly(node, [], fork);
+    await untilShown();
+    await page.waitForSelector('[data-field="expected"]');
+    await mineOnly(node, [], await mineOnly(node, [], fork));
+    await untilShown();
+    expect(await page.locator('[data-field="expected"]').allInnerTexts()).to.deep.equal(['in the next block']);
+  });
+});
+
+describe('a transaction that was replaced, on its page', function () {
+  this.timeout(60_000);
+
+  it('names the one that has taken its place, also when the page is loaded again', async function () {
+    if (!hasBrowser()) this.skip(); // chromium is not installed
+    const browser = await openBrowser();
+    const served = await openRestNode({ settings: { 'rest-explorer': true, 'rest-addresses': true, 'rest-pool': 'modern' } });
+    try {
+      await untilReady(served);
+      const owner = bcoin.KeyRing.generate();
+      const [first] = await mine(served.node, MATURE, undefined, owner.getAddress());
+      const coinbase = first?.txs[0] as HostTransaction; // every block has one
+      const [replaced, by] = [1_000, 20_000].map((fee) => signed(owner, [coinbase], [[owner.getAddress(), COIN - fee]]));
+      if (!replaced || !by) throw new Error('expected two transactions');
+      const { page } = await watchedPage(browser, served.baseUrl);
+      await served.node.mempool.addTX(replaced);
+      await page.goto(`/explorer/tx/${toDisplayHex(replaced.hash())}`);
+      await page.waitForSelector('[data-field="expected"]');
+      await served.node.mempool.addTX(by);
+      const notice = `.note:has-text("taken its place") a[href$="${toDisplayHex(by.hash())}"]`;
+      await page.waitForSelector(notice);
+      await page.reload();
+      await page.waitForSelector(notice);
+    } finally {
+      await browser.close();
+      await served.node.close();
+    }
   });
 });

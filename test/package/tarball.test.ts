@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, copyFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { projectFolder } from '../support/project-folder';
@@ -53,10 +53,25 @@ describe('what npm packs', function () {
     ]);
   });
 
+  it('has every file that its documents lead to', () => {
+    for (const { name, files } of packed) {
+      for (const path of files.filter((file) => file.endsWith('.md'))) {
+        const targets = [...readPacked(name, path).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+        for (const target of targets.filter((each) => !/^https?:/.test(each))) {
+          const led = join(dirname(path), target);
+          expect(
+            files.some((file) => file === led || file.startsWith(join(led, '/'))),
+            `${name}: ${path} leads to ${target}`
+          ).to.equal(true);
+        }
+      }
+    }
+  });
+
   it('has nothing that only the project needs', () => {
     for (const { name, files } of packed) {
       for (const path of files) {
-        expect(path, name).to.match(/^((dist|docs|proto)\/|(CHANGELOG|README)\.md$|LICENSE$|package\.json$)/);
+        expect(path, name).to.match(/^((dist|docs|proto)\/|((bench|migrations)\/)?[A-Z]+\.md$|LICENSE$|package\.json$)/);
         if (!path.startsWith('dist/')) continue;
         expect(path, name).to.match(
           /^dist\/(lib|migrations|plugin)\/.*\.(js|d\.ts)$|^dist\/proto\/(fleet|payments)\.proto$|^dist\/web\/(manifest\.json|licenses\.txt|[\w-]+\.(js|css|svg)(\.br|\.gz)?)$/

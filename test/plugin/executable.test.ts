@@ -3,12 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import * as plugin from '../../plugin';
+import { OptionError } from '../../plugin/options/errors';
 import { bcoinTarget } from '../support/bcoin';
 import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
+import { caught } from '../support/caught';
 import { makeCertificate } from '../payments/made-certificates';
 import { newFolder } from '../support/folders';
 import { openSocket } from '../support/http';
-import { freePort } from '../support/regtest-node';
+import { createRegtestNode, freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
 /** In this project the package of this name is the project itself; another bcoin needs the folder. */
@@ -98,10 +101,10 @@ describe("bcoin's own executable", function () {
     await started.printed(/The level of the log is warning\./);
   });
 
-  it('stops at a wrong option with a sentence that names it', async () => {
+  it('stops at a wrong option with a sentence that names it, and nothing else', async () => {
     const stopped = await start('--memory', '--plugins', pluginName, '--rpcthreads', 'many');
-    expect(await stopped.ended()).to.not.equal(0);
-    expect(stopped.output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
+    expect(await stopped.ended()).to.equal(1);
+    expect(stopped.output).to.equal("--rpcthreads must be a whole number from 1 to 1000, not 'many'\n");
   });
 
   it('stops at certificates that have expired with a sentence that names the file', async () => {
@@ -117,7 +120,12 @@ describe("bcoin's own executable", function () {
 
   it('stops as an SPV node with a sentence that says why', async () => {
     const stopped = await start('--memory', '--spv', '--plugins', pluginName);
-    expect(await stopped.ended()).to.not.equal(0);
-    expect(stopped.output).to.include('rest needs a full node');
+    expect(await stopped.ended()).to.equal(1);
+    expect(stopped.output).to.equal('rest needs a full node: an SPV node (--spv) keeps no blocks to index\n');
+  });
+
+  it('is the only one to be ended: a program that constructs a node itself gets the error', async () => {
+    const error = await caught(createRegtestNode({ plugins: [plugin], settings: { rpcthreads: 'many' } }));
+    expect(error).to.be.instanceOf(OptionError);
   });
 });

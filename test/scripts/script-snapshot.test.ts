@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { hash256 } from '../../lib/bitcoin/hash';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { caught } from '../support/caught';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
 import { expectScriptAnswers } from '../support/script-answers';
 import { ScriptIndex } from '../support/script-index';
@@ -135,6 +136,32 @@ describe('a snapshot of the index by script', () => {
     await index.disconnect();
     await index.disconnect();
     await index.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chain.slice(0, 3))));
+    await index.close();
+  });
+
+  it('has the coins of a txid that is in the chain twice once, also if the main index started from coins', async () => {
+    const [script, other] = [Buffer.from('51', 'hex'), Buffer.from('52', 'hex')];
+    // More than a row lists, or can be read together with those of other transactions.
+    const outputs = Array.from({ length: 40 }, () => ({ value: 50, script }));
+    const coinbase = madeCoinbase(1, outputs);
+    const txid = hash256(coinbase);
+    const spending = madeTransaction(
+      outputs.map((_, index) => ({ txid, index })),
+      [{ value: 2_000, script: other }],
+      0
+    );
+    const chain = [madeGenesis];
+    for (const [i, transactions] of [[coinbase], [madeCoinbase(2, [{ value: 50, script: other }]), spending], [coinbase]].entries())
+      chain.push(madeBlock(blockHash(chain.at(-1) as Buffer), transactions, i + 1));
+    const index = await ScriptIndex.open(genesisHash);
+    const model = new ScriptModel(chain);
+    await index.connect(model.blocks);
+    await index.startFromCoins(outputs.map(({ value }, output) => ({ txid, index: output, height: 3, coinbase: true, value, script })));
+    await index.read(async (snapshot) => {
+      const { coins } = await snapshot.coins(sha256(script), 1_000);
+      expect([...coins]).to.deep.equal(model.coins(sha256(script)));
+      expect(coins.count).to.equal(outputs.length);
+    });
     await index.close();
   });
 

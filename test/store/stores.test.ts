@@ -350,16 +350,17 @@ describe('a store on disk', () => {
   });
 
   it('is closed only after current writes are done', async () => {
+    // Taking them over takes many turns.
     const store = new DiskStore(path());
     await store.open();
     const writing = store.batch(
-      Array.from({ length: 5_000 }, (_, i) => put(`k${i}`, '1')),
+      Array.from({ length: 50_000 }, (_, i) => put(`k${i}`, '1')),
       { durable: false }
     );
     await store.close();
     await writing;
     await store.open();
-    expect(await entries(store)).to.have.length(5_000);
+    expect(await entries(store)).to.have.length(50_000);
     await store.close();
   });
 

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SnapshotReader } from '../../lib/index/read/reader';
-import { putRecord, recordOf } from '../../lib/index/records/layout';
+import { putBase } from '../../lib/index/records/base';
+import { putBaseCoin } from '../../lib/index/records/base-coin';
+import { ALL_COINS } from '../../lib/index/records/coin-record';
+import { putRecord, recordOf, WriteBuffer } from '../../lib/index/records/layout';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { LooseScripts } from '../../lib/scripts/records/loose-scripts';
@@ -22,6 +25,7 @@ import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import type { Position } from '../../lib/index/types';
+import type { NodeCoin } from '../../lib/node/types/coins';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { Store, StoreWrite } from '../../lib/store/store';
@@ -77,6 +81,16 @@ export class ScriptIndex {
   async group(height: number, most?: number): Promise<void> {
     await groupRows(this.store, height, most);
     await this.writer.load();
+  }
+
+  /** As if the main index had started from the node's coins at its tip. */
+  async startFromCoins(coins: readonly NodeCoin[]): Promise<void> {
+    const { height, hash } = await this.#reader.read((index) => Promise.resolve(index.tip));
+    const writes: StoreWrite[] = [putBase({ height, hash, positionsFrom: 0, bytes: 0, ended: false })];
+    for await (const [key] of this.#mainStore.range(ALL_COINS)) writes.push({ type: 'del', key });
+    for (const coin of coins) writes.push(putBaseCoin(coin, new WriteBuffer()));
+    await this.#mainStore.batch(writes, { durable: false });
+    this.#reader.renew();
   }
 
   read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {

@@ -8,7 +8,8 @@ export const FIRST_PROTOCOL: Protocol = PROTOCOLS[0];
 
 const LAST_PROTOCOL: Protocol = PROTOCOLS[PROTOCOLS.length - 1] as Protocol; // there are some
 
-const VERSION = /^\d{1,4}(\.\d{1,4}){0,3}$/;
+/** With white space around its numbers, as ElectrumX and Fulcrum take it. */
+const VERSION = /^\s*\d{1,4}\s*(\.\s*\d{1,4}\s*){0,3}$/;
 const PARTS = 4;
 
 export interface Agreed {

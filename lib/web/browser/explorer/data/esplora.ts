@@ -17,7 +17,7 @@ import type {
   Place,
   Pool,
   PoolPlace,
-  PoolTransaction,
+  RecentTransaction,
   Spend,
   Subject,
   SubjectStats,
@@ -229,7 +229,7 @@ export class EsploraSource implements Source, ScriptSource {
     return this.#json(`/address-prefix/${beginning}`);
   }
 
-  async recent(): Promise<readonly PoolTransaction[]> {
+  async recent(): Promise<readonly RecentTransaction[]> {
     const list = await this.#json<{ txid: string; fee: number | string; vsize: number; value: number | string }[]>('/mempool/recent');
     return list.map(({ txid, fee, vsize, value }) => ({ txid, fee: satsOf(fee), vsize, value: satsOf(value) }));
   }

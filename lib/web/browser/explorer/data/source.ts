@@ -8,7 +8,7 @@ import type {
   Place,
   Pool,
   PoolPlace,
-  PoolTransaction,
+  RecentTransaction,
   Spend,
   Subject,
   SubjectStats,
@@ -59,5 +59,5 @@ export interface ScriptSource {
   /** Some addresses that begin so. @throws BusyError until the node has the list of them, RefusedError if it keeps none */
   addressesFrom(beginning: string): Promise<readonly string[]>;
   /** The transactions that entered the pool last. */
-  recent(): Promise<readonly PoolTransaction[]>;
+  recent(): Promise<readonly RecentTransaction[]>;
 }

@@ -119,6 +119,9 @@ export interface PoolTransaction {
   readonly txid: string;
   readonly fee: Sats;
   readonly vsize: number;
+}
+
+export interface RecentTransaction extends PoolTransaction {
   readonly value: Sats;
 }
 
@@ -127,7 +130,7 @@ export interface PoolPlace {
   /** sat/vB, of all with which a miner takes it. */
   readonly rate: number;
   /** The others of these. */
-  readonly others: readonly { readonly txid: string; readonly fee: Sats; readonly vsize: number }[];
+  readonly others: readonly PoolTransaction[];
   /** Blocks before the one that would have it; undefined: not known. */
   readonly blocksBefore: number | undefined;
 }

@@ -5,7 +5,7 @@ import { Hash } from '../../parts/hash';
 import { Time } from '../../parts/time';
 import { Answer, useTitle } from '../frame/page';
 import { PoolChart } from '../pool/pool-chart';
-import { PoolTransactions } from '../pool/pool-transactions';
+import { RecentTransactions } from '../pool/pool-transactions';
 import { blockLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
@@ -38,7 +38,7 @@ export function HomePage() {
             <section class="card" aria-labelledby="recent">
               <h2 id="recent">Newest transactions</h2>
               <Answer of={recent} what="transactions">
-                {(list) => <PoolTransactions list={list} />}
+                {(list) => <RecentTransactions list={list} />}
               </Answer>
             </section>
           )}

@@ -8,7 +8,7 @@ import { useLoaded } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
 import { sizeText } from '../state/sizes';
 import { PoolChart } from './pool-chart';
-import { PoolTransactions } from './pool-transactions';
+import { RecentTransactions } from './pool-transactions';
 
 export function PoolPage() {
   useTitle('Pool');
@@ -52,7 +52,7 @@ export function PoolPage() {
           <section class="card" aria-labelledby="recent">
             <h2 id="recent">Newest transactions</h2>
             <Answer of={recent} what="transactions">
-              {(list) => <PoolTransactions list={list} />}
+              {(list) => <RecentTransactions list={list} />}
             </Answer>
           </section>
         </>

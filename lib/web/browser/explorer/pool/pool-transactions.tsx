@@ -2,18 +2,31 @@ import { Amount } from '../../parts/amount';
 import { ShortHash } from '../../parts/hash';
 import { transactionLink } from '../state/links';
 import { rateText } from '../state/sizes';
-import type { PoolTransaction } from '../data/types';
+import type { Sats } from '../../parts/amounts';
+import type { PoolTransaction, RecentTransaction } from '../data/types';
 
 /** The transactions that entered the pool last. */
-export function PoolTransactions({ list }: { readonly list: readonly PoolTransaction[] }) {
+export function RecentTransactions({ list }: { readonly list: readonly RecentTransaction[] }) {
   if (list.length === 0) return <p class="quiet">None yet.</p>;
+  return <PoolTransactions list={list} term="Amount" amountOf={({ value }) => value} />;
+}
+
+interface PoolTransactionsProps<T extends PoolTransaction> {
+  readonly list: readonly T[];
+  /** What the amount is. */
+  readonly term: string;
+  readonly amountOf: (transaction: T) => Sats;
+}
+
+/** Transactions of the pool, each with an amount and its rate. */
+export function PoolTransactions<T extends PoolTransaction>({ list, term, amountOf }: PoolTransactionsProps<T>) {
   return (
     <table class="list">
       <thead>
         <tr>
           <th scope="col">Transaction</th>
           <th scope="col" class="number">
-            Amount
+            {term}
           </th>
           <th scope="col" class="number">
             sat/vB
@@ -21,19 +34,22 @@ export function PoolTransactions({ list }: { readonly list: readonly PoolTransac
         </tr>
       </thead>
       <tbody>
-        {list.map(({ txid, value, fee, vsize }) => (
-          <tr key={txid} data-txid={txid}>
-            <td>
-              <a href={transactionLink(txid)}>
-                <ShortHash text={txid} />
-              </a>
-            </td>
-            <td class="number">
-              <Amount sats={value} />
-            </td>
-            <td class="number">{rateText(fee, vsize)}</td>
-          </tr>
-        ))}
+        {list.map((transaction) => {
+          const { txid, fee, vsize } = transaction;
+          return (
+            <tr key={txid} data-txid={txid}>
+              <td>
+                <a href={transactionLink(txid)}>
+                  <ShortHash text={txid} />
+                </a>
+              </td>
+              <td class="number">
+                <Amount sats={amountOf(transaction)} />
+              </td>
+              <td class="number">{rateText(fee, vsize)}</td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );

@@ -105,7 +105,10 @@ export class Session {
         this.contact = 'asking';
         return WARM_UP_MS;
       }
-      if (this.contact === 'live') return STATUS_MS;
+      if (this.#live?.isConnected === true) {
+        this.contact = 'live';
+        return STATUS_MS;
+      }
       await this.#askForChanges();
       return status.api?.ready === false ? WARM_UP_MS : ASKING_MS;
     } catch (error) {

@@ -2,14 +2,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { Amount } from '../../parts/amount';
 import { grouped } from '../../parts/amounts';
 import { CopyButton } from '../../parts/copy-button';
-import { Hash, ShortHash } from '../../parts/hash';
+import { Hash } from '../../parts/hash';
 import { Time } from '../../parts/time';
 import { vsizeOf, type PoolPlace, type Transaction } from '../data/types';
 import { Answer, Fact, useTitle } from '../frame/page';
+import { PoolTransactions } from '../pool/pool-transactions';
 import { blockLink, searchLink, transactionLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
-import { feeRate, rateText, sizeText } from '../state/sizes';
+import { feeRate, sizeText } from '../state/sizes';
 import { LongText } from './long-text';
 import { Sides } from './sides';
 
@@ -200,34 +201,7 @@ function Others({ others }: { readonly others: PoolPlace['others'] }) {
   return (
     <section class="card" aria-labelledby="others">
       <h2 id="others">Mined together with</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Transaction</th>
-            <th scope="col" class="number">
-              Fee
-            </th>
-            <th scope="col" class="number">
-              sat/vB
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {others.slice(0, MOST_OTHERS).map(({ txid, fee, vsize }) => (
-            <tr key={txid} data-other={txid}>
-              <td>
-                <a href={transactionLink(txid)}>
-                  <ShortHash text={txid} />
-                </a>
-              </td>
-              <td class="number">
-                <Amount sats={fee} />
-              </td>
-              <td class="number">{rateText(fee, vsize)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PoolTransactions list={others.slice(0, MOST_OTHERS)} term="Fee" amountOf={({ fee }) => fee} />
       {others.length > MOST_OTHERS && <p class="quiet small">and {grouped(others.length - MOST_OTHERS)} more</p>}
     </section>
   );
