@@ -22,3 +22,14 @@ export function membersIn(value: unknown): number {
   for (const item of Object.values(value)) members += membersIn(item);
   return members;
 }
+
+/** Half of a surrogate pair, which is no character. */
+export const HALF_A_PAIR = /\p{Surrogate}/u;
+
+/** Whether a text or a name in a value, which is nested no deeper than the stack allows, has one. A reviver of JSON.parse is ten times as slow. */
+export function hasHalfAPair(value: unknown): boolean {
+  if (typeof value === 'string') return HALF_A_PAIR.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasHalfAPair);
+  return Object.keys(value).some(hasHalfAPair) || Object.values(value).some(hasHalfAPair);
+}
