@@ -2,8 +2,8 @@
 // HTTP status, and 2.0 for calls that ask for it.
 
 import { invalidParameter, invalidRequest, parseError, CallError, CODES } from '../answers/errors';
-import { callTextsIn, HALF_A_PAIR, type CallText } from '../server/json-rpc/call-texts';
-import { isObject, membersIn, type Params } from '../server/json-rpc/values';
+import { callTextsIn, type CallText } from '../server/json-rpc/call-texts';
+import { hasHalfAPair, isObject, membersIn, type Params } from '../server/json-rpc/values';
 import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
 
@@ -55,7 +55,7 @@ export function parseCalls(body: Buffer): Parsed {
   let json: unknown;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    json = JSON.parse(text, ESCAPED_SURROGATE.test(text) ? withWholeCharacters : undefined);
+    json = JSON.parse(text);
   } catch {
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   }
@@ -64,15 +64,11 @@ export function parseCalls(body: Buffer): Parsed {
   if (Array.isArray(json) && json.length > MOST_CALLS)
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: invalidRequest(`Batch of more than ${MOST_CALLS} calls`) }] };
   const { calls, depth } = callTextsIn(text, isBatch);
-  if (depth > MOST_DEPTH) return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
+  // UniValue reads no text with half a surrogate pair.
+  if (depth > MOST_DEPTH || (ESCAPED_SURROGATE.test(text) && hasHalfAPair(json)))
+    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   const items = isBatch ? (json as readonly unknown[]) : [json];
   return { isBatch, calls: items.map((item, i) => parseCall(item, calls[i])) };
-}
-
-/** A reviver of JSON. Half a surrogate pair is no character, and UniValue reads no text with one. @throws SyntaxError */
-function withWholeCharacters(name: string, value: unknown): unknown {
-  if (HALF_A_PAIR.test(name) || (typeof value === 'string' && HALF_A_PAIR.test(value))) throw new SyntaxError('half a surrogate pair');
-  return value;
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;

@@ -4,6 +4,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
+import { NO_CLIENT } from '../../lib/turns/client';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { unfailing } from '../support/unfailing';
@@ -218,5 +219,29 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(await add(one, 5)).to.include(refused);
     one.close();
     all.memory = memory;
+  });
+});
+
+describe('the subscription to an outpoint', () => {
+  it('is not ended by a request for it that fails while another one is answered', async () => {
+    const walk = await PoolWalk.start();
+    const all = await NotifyingNode.beside(walk.host);
+    const client = all.client(() => undefined);
+    const outpoint = { txid: Buffer.alloc(32, 1), index: 0 };
+    const ask = (worked: () => void): Promise<unknown> => client.addOutpoint(outpoint, NO_CLIENT, worked).catch((error: unknown) => error);
+    const fails = (): void => {
+      throw new Error('the chain is moving');
+    };
+    expect(await ask(fails)).to.be.instanceOf(Error);
+    expect(client.removeOutpoint(outpoint)).to.equal(false);
+    const answers = await Promise.all([ask(fails), ask(() => undefined), ask(fails)]);
+    expect(answers.map((answer) => answer instanceof Error)).to.deep.equal([true, false, true]);
+    expect(client.removeOutpoint(outpoint)).to.equal(true);
+    await Promise.all([ask(fails), ask(fails)]);
+    expect(client.removeOutpoint(outpoint)).to.equal(false);
+    expect(all.outpoints.size).to.equal(0);
+    client.close();
+    await all.close();
+    await walk.close();
   });
 });

@@ -85,6 +85,9 @@ const HOSTILE_PATHS: Readonly<Record<string, string>> = {
   'many outpoints': `${'0'.repeat(64)}-0/`.repeat(100)
 };
 
+/** In a body of JSON-RPC, which may be as long as Bitcoin Core's. */
+const MANY_VALUES = 4_000_000;
+
 const ACCOUNT = 'hostile:user';
 
 const KINDS_TOGETHER = 6;
@@ -168,8 +171,10 @@ describe('hostile values in every message are answered, and harm nothing', funct
       post(`{"id":1,"method":${hostile}}`),
       post(`{"id":1,"method":"getblockcount","params":${hostile}}`)
     ]);
+    // Texts with a character beyond 16 bits in escapes are looked through for halves of one.
+    const manyValues = post(`{"id":1,"method":"getblockcount","params":["\\ud83d\\ude00"${',0'.repeat(MANY_VALUES)}]}`);
     await judge(
-      [{ name: 'the frame of a call', requests: frames }, ...kinds.filter(({ name }) => name !== 'waitfornewblock')],
+      [{ name: 'the frame of a call', requests: [...frames, manyValues] }, ...kinds.filter(({ name }) => name !== 'waitfornewblock')],
       (requests) => overHttpTogether(facts, requests)
     );
   });

@@ -398,6 +398,29 @@ describe('webhooks', function () {
     }
   });
 
+  it('look again for what cannot be known if the chain moves on while they look', async () => {
+    const looks: ((error: Error) => void)[] = [];
+    const webhooks = new Webhooks({
+      merchant: () => ({ progress: () => new Promise((_, reject) => looks.push(reject)) }),
+      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
+      key: Buffer.alloc(32),
+      origins: [receiver.origin],
+      isReady: () => true,
+      logger: shop.log
+    });
+    const notifyUrl = `${receiver.origin}/paid`;
+    await webhooks.open();
+    webhooks.followed({ id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] });
+    for (let look = 1; look <= 3; look++) {
+      await until(() => looks.length === look);
+      webhooks.settled();
+      looks[look - 1]?.(new PaymentError('not-yet-known', 'it is not known'));
+    }
+    await until(() => looks.length === 4);
+    looks[3]?.(new PaymentError('not-yet-known', 'it is not known'));
+    await webhooks.close();
+  });
+
   it('leave nothing in the folder of an order whose record is gone', async () => {
     const { id } = await created();
     await untilTypes(id, 'open');

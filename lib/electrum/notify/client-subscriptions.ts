@@ -47,6 +47,15 @@ export interface SubscriptionLimits {
   readonly maxHistory: number;
 }
 
+/** Requests for one subscription that are being answered. */
+interface Answering {
+  count: number;
+  /** Whether there is no subscription if all of them fail. */
+  isNew: boolean;
+  /** The notification that is sent afterwards. */
+  send: (() => void) | undefined;
+}
+
 export class ClientSubscriptions implements Subscriptions, StatusListener, TipListener, OutpointListener {
   readonly #notifiers: Notifiers;
   readonly #client: NotifiedClient;
@@ -58,8 +67,8 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #methods = new Map<string, ScriptMethod>();
   /** By key. */
   readonly #outpoints = new Map<string, Outpoint>();
-  /** Scripts and outpoints whose subscription is being answered, each with the notification that is sent afterwards. */
-  readonly #answering = new Map<string, (() => void) | undefined>();
+  /** By script, and by the key of an outpoint. */
+  readonly #answering = new Map<string, Answering>();
   #hasTips = false;
   #isClosed = false;
 
@@ -104,21 +113,19 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   async #addLater(key: string, adding: Promise<string>, isNew: boolean): Promise<ScriptStatus> {
-    this.#answering.set(key, undefined);
+    const answering = this.#beginAnswer(key, isNew);
     try {
       return this.#added(key, await adding);
     } catch (error) {
-      if (isNew) this.#forget(key);
+      if (isLastOf(answering)) this.#forget(key);
       throw error;
     } finally {
-      this.#releaseLater(key);
+      this.#endAnswer(key, answering);
     }
   }
 
   #added(key: string, status: string): ScriptStatus {
-    // A change that came meanwhile is older than this status.
-    if (this.#answering.has(key)) this.#answering.set(key, undefined);
-    this.#client.withdraw(key);
+    this.#noteAnswered(key);
     // The client has gone or unsubscribed meanwhile.
     if (this.#isClosed || !this.#names.has(key)) this.#notifiers.statuses.delete(key, this);
     return bytesOf(status);
@@ -141,19 +148,17 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     const isNew = !this.#outpoints.has(key);
     if (isNew) this.#take();
     this.#outpoints.set(key, outpoint);
-    this.#answering.set(key, undefined);
+    const answering = this.#beginAnswer(key, isNew);
     try {
       const status = await this.#notifiers.outpoints.add(outpoint, this, client, worked);
-      // What came meanwhile is older than this status.
-      this.#answering.set(key, undefined);
-      this.#client.withdraw(key);
+      this.#noteAnswered(key);
       if (this.#isClosed || !this.#outpoints.has(key)) this.#notifiers.outpoints.delete(outpoint, this);
       return outpointText(status);
     } catch (error) {
-      if (isNew && this.#outpoints.delete(key)) this.#memory.giveBack();
+      if (isLastOf(answering) && this.#outpoints.delete(key)) this.#memory.giveBack();
       throw error;
     } finally {
-      this.#releaseLater(key);
+      this.#endAnswer(key, answering);
     }
   }
 
@@ -221,16 +226,33 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   /** Notifies now, or once a subscription to the same thing was answered. */
   #afterAnswer(key: string, send: () => void): void {
     if (this.#isClosed) return;
-    if (this.#answering.has(key)) this.#answering.set(key, send);
-    else send();
+    const answering = this.#answering.get(key);
+    if (answering === undefined) send();
+    else answering.send = send;
+  }
+
+  #beginAnswer(key: string, isNew: boolean): Answering {
+    const answering = this.#answering.get(key) ?? { count: 0, isNew, send: undefined };
+    answering.count++;
+    answering.isNew ||= isNew;
+    this.#answering.set(key, answering);
+    return answering;
+  }
+
+  #noteAnswered(key: string): void {
+    const answering = this.#answering.get(key);
+    // A change that came meanwhile is older than this answer.
+    if (answering !== undefined) Object.assign(answering, { isNew: false, send: undefined });
+    this.#client.withdraw(key);
   }
 
   /** The answer is sent in this turn, and a newer status must not be sent before it. */
-  #releaseLater(key: string): void {
+  #endAnswer(key: string, answering: Answering): void {
+    answering.count--;
     setImmediate(() => {
-      const send = this.#answering.get(key);
+      if (answering.count > 0 || this.#answering.get(key) !== answering) return;
       this.#answering.delete(key);
-      if (!this.#isClosed) send?.();
+      if (!this.#isClosed) answering.send?.();
     });
   }
 
@@ -240,3 +262,6 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#client.notify(this.#methods.get(script) ?? BY_HASH, JSON.stringify([name, text]), script);
   }
 }
+
+/** Whether the subscription ends with this request, which has failed: others may still be answered, or have been. */
+const isLastOf = ({ count, isNew }: Answering): boolean => count === 1 && isNew;

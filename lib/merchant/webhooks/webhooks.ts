@@ -92,6 +92,8 @@ export class Webhooks extends Loop implements OrderObserver {
   readonly #changed = new Set<string>();
   /** Open orders, and when they expire in Unix milliseconds. */
   readonly #expiring = new Map<string, number>();
+  /** The order that is being looked at. */
+  #lookedAt: string | undefined;
   /** A pruned node may never know. */
   readonly #unknown = new Map<string, UnknownOrder>();
   /** Orders with messages that wait. */
@@ -149,6 +151,8 @@ export class Webhooks extends Loop implements OrderObserver {
   /** Node and index are in sync, or the chain has moved on. */
   readonly settled = (): void => {
     for (const id of this.#unknown.keys()) this.#changed.add(id);
+    // It may be found unknown by what was before.
+    if (this.#lookedAt !== undefined) this.#changed.add(this.#lookedAt);
     this.wake();
   };
 
@@ -211,6 +215,7 @@ export class Webhooks extends Loop implements OrderObserver {
       this.#changed.delete(id);
       const before = this.#unknown.get(id);
       this.#unknown.delete(id);
+      this.#lookedAt = id;
       try {
         await this.#lookAt(id);
       } catch (error) {
@@ -227,6 +232,8 @@ export class Webhooks extends Loop implements OrderObserver {
           this.#changed.add(id);
           throw error;
         }
+      } finally {
+        this.#lookedAt = undefined;
       }
     }
   }

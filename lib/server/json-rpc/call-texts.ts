@@ -3,6 +3,7 @@
 // written, strings with its escapes, no white space.
 
 import { COLON, COMMA, JsonWriter, QUOTE } from '../../views/json-writer';
+import { HALF_A_PAIR } from './values';
 
 export interface CallText {
   /** undefined: it has none. Of duplicate members the last counts, as in JSON.parse. `null` for arrays and objects with very many texts. */
@@ -28,9 +29,6 @@ const MOST_TEXTS_IN_ID = 1_000;
 
 /** `"\u0069\u0064"` */
 const LONGEST_ID = 14;
-
-/** Half of a surrogate pair, which is no character. */
-export const HALF_A_PAIR = /\p{Surrogate}/u;
 
 /** Reads a text that must be JSON. `isBatch`: the calls are the items of an array. */
 export function callTextsIn(text: string, isBatch: boolean): CallTexts {
