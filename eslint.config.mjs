@@ -151,7 +151,7 @@ const modulePatterns = (module) => {
       const allowed = typeFiles.filter((file) => file.startsWith(`${other}/`)).map((file) => file.slice(other.length + 1));
       return {
         regex: pattern(other, allowed.length === 0 ? '(/|$)' : `(/(?!(${allowed.join('|')})$)|$)`),
-        message: `${module} may not import ${other}.`
+        message: `${module} may not import ${other}: what both need lies in a module above both (docs/architecture.md, Modules).`
       };
     })
   ];
@@ -170,7 +170,7 @@ const folderRule = ([folder, allowed]) => {
       ...modulePatterns(module),
       {
         regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`,
-        message: `${folder} may import only ${allowed.join(', ')} of its module.`
+        message: `${folder} may import ${allowed.length === 0 ? 'nothing else' : `only ${allowed.join(', ')}`} of its module.`
       }
     ]
   );

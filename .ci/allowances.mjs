@@ -22,14 +22,18 @@ const isIn = (path, place) => path === place || path.startsWith(`${place}/`);
 
 function unused(folder, places) {
   const imports = importsOf(folder);
-  return places.filter((place) => !imports.some((path) => isIn(path, place))).map((place) => `${folder} does not import ${place}`);
+  return places
+    .filter((place) => !imports.some((path) => isIn(path, place)))
+    .map((place) => `${folder} is allowed to import ${place}, and does not`);
 }
 
 // Interfaces share a list: one of them has to need each place.
 const shared = Object.keys(modules).filter((module) => belowInterfaces.every((place) => modules[module].includes(place)));
 const sharedImports = shared.flatMap(importsOf);
 const found = [
-  ...belowInterfaces.filter((place) => !sharedImports.some((path) => isIn(path, place))).map((place) => `no interface imports ${place}`),
+  ...belowInterfaces
+    .filter((place) => !sharedImports.some((path) => isIn(path, place)))
+    .map((place) => `interfaces are allowed to import ${place}, and none does`),
   ...Object.entries(modules).flatMap(([module, places]) =>
     unused(
       module,
@@ -46,5 +50,5 @@ const found = [
     );
   })
 ];
-for (const sentence of found) console.error(`eslint.config.mjs: ${sentence}`);
+for (const sentence of found) console.error(`eslint.config.mjs: ${sentence}.`);
 if (found.length > 0) process.exit(1);

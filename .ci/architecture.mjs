@@ -20,13 +20,15 @@ const folders = [...Object.keys(modules), 'plugin'].flatMap((module) =>
   ts.sys
     .getDirectories(resolve(ROOT, module))
     .filter((folder) => !rowsOf(module).includes(`\`${folder}/\``))
-    .map((folder) => `${module}/${folder}`)
+    .map((folder) => `the row of ${module} does not name its folder ${folder}/`)
 );
 const caches = ts.sys
   .readDirectory(resolve(ROOT, 'lib'), ['.ts'])
   .filter((file) => ts.sys.readFile(file)?.includes("from 'lru-cache'"))
   .map((file) => relative(ROOT, file))
-  .filter((file) => !text.includes(`\`${file}\``));
+  .filter((file) => !text.includes(`\`${file}\``))
+  .map((file) => `the table of caches has no row of ${file}`);
+const found = [...folders, ...caches];
 
-for (const name of [...folders, ...caches]) console.error(`docs/architecture.md: nothing about ${name}`);
-if (folders.length + caches.length > 0) process.exit(1);
+for (const sentence of found) console.error(`docs/architecture.md: ${sentence}.`);
+if (found.length > 0) process.exit(1);

@@ -1,4 +1,4 @@
-// Names the public members of classes that nothing but tests uses. knip does the same for exports (knip-without-tests.json).
+// Names the public members of classes that nothing but tests uses. knip does the same for exports (knip-without-tests.mjs).
 //
 // A member counts as used if its declaration, or that of the interface or class that it implements, is referred to outside of tests. Classes
 // need not say which interfaces they satisfy: what matters is whether they do. Classes that the package exports are for others to use.

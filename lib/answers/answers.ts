@@ -7,7 +7,7 @@ import { BlockFilters } from './blocks/filters';
 import { HeaderTree } from './blocks/header-tree';
 import { RawBlocks } from './blocks/raw-blocks';
 import { BlockSizes } from './blocks/sizes';
-import { SpentBytes } from './blocks/spent';
+import { SpentBytes } from './blocks/spent-bytes';
 import { SpentCounts } from './blocks/spent-counts';
 import { SpentOutputs } from './blocks/spent-outputs';
 import { BlockTexts } from './blocks/texts';
@@ -58,17 +58,27 @@ export interface Answers {
   readonly limits: Limits;
   readonly cache: AnswerCache;
   readonly warnings: Warnings;
+  /** Blocks, and transactions in them, as the node's bytes. */
   readonly blocks: RawBlocks;
-  readonly texts: BlockTexts;
-  readonly spent: SpentOutputs;
-  readonly spentCounts: SpentCounts;
-  readonly spentBytes: SpentBytes;
+  /** Blocks in each form of Bitcoin Core's interface: bytes, hex, JSON. */
   readonly blockForms: BlockForms;
   readonly blockFilters: BlockFilters;
+  /** The outputs that blocks spend. */
+  readonly spent: SpentOutputs;
+  /** The same, as bytes. */
+  readonly spentBytes: SpentBytes;
+  /** How many of them each transaction of a block spends. */
+  readonly spentCounts: SpentCounts;
+  /** Memory for long texts: blocks as JSON or hex, many headers as JSON. */
+  readonly texts: BlockTexts;
   readonly chainInfo: ChainInfoText;
+  /** Headers of the active chain from a block upwards. */
   readonly headers: Headers;
+  /** The contents of the pool as JSON. */
   readonly poolTexts: PoolTexts;
+  /** Gives transactions to the pool, or tests them. */
   readonly sending: Sending;
+  /** What all coins add up to. */
   readonly coinStats: CoinStats;
   /** Undefined when no index has txids. */
   readonly txidsOf: TxidsOf | undefined;
@@ -82,23 +92,37 @@ export interface ScriptAnswers extends Answers {
   readonly scriptsGate: ScriptsGate;
   /** The tip of both indexes, as these interfaces show it. */
   readonly scriptsShown: ShownTip;
+  /** The pool by script. */
   readonly pool: ScriptPool;
+  /** Each script's part of it, as it belongs to a snapshot. */
   readonly pooled: PooledScripts;
   /** What answers depend on, for keeping them. */
   readonly bases: Bases;
+  /** Fee estimates, and what the pool pays. */
   readonly fees: PoolFees;
+  /** What the chain pays to scripts and spends from them. */
   readonly totals: ChainTotals;
+  /** The coins of scripts in the chain. */
   readonly coins: ChainCoins;
   /** Histories from index and pool. */
   readonly histories: ScriptHistories;
+  /** Merkle trees of blocks over their txids. */
   readonly trees: BlockTrees;
+  /** The Merkle tree over the hashes of all headers. */
   readonly headerTree: HeaderTree;
+  /** Sizes and weights of blocks. */
   readonly sizes: BlockSizes;
+  /** Blocks with what they pay, as mempool shows them. */
   readonly extended: ExtendedBlocks;
+  /** The next blocks as the pool has them. */
   readonly projections: PoolProjections;
+  /** How much enters the pool. */
   readonly inflow: PoolInflow;
+  /** Transactions as Esplora shows them. */
   readonly transactions: Transactions;
+  /** Which transactions spend outputs. */
   readonly spends: Spends;
+  /** Which transactions create and spend an output. */
   readonly outpoints: OutpointStatuses;
 }
 

@@ -2,7 +2,7 @@
 
 import { Observable } from 'rxjs';
 import { onceLive } from './scripts/once-live';
-import { scriptHashOf } from '../bitcoin/hash';
+import { keyOf, scriptHashOf } from '../bitcoin/hash';
 import { TXID_LENGTH } from '../scripts/records/block-txids';
 import { heightIn } from '../scripts/records/positions';
 import { NO_CLIENT } from '../turns/client';
@@ -100,7 +100,7 @@ export class ScriptAccess {
    * status as soon as the index is at the node's tip, then each change once chain and pool have settled. It never completes.
    */
   subscribe$(script: Buffer): Observable<Buffer | undefined> {
-    const key = scriptHashOf(script).toString('latin1');
+    const key = keyOf(scriptHashOf(script));
     return new Observable((subscriber) => {
       const { statuses } = this.#parts;
       const emit = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));

@@ -1,7 +1,8 @@
 // Esplora's API over HTTP: its headers, errors and the reading of bodies. A request passes origins, cache, route, gate, key, body, queue and
 // the gate again, in this order.
 
-import { fromCache, inOrder, sending, type Words } from '../server/answering';
+import { fromCache, sending, type Words } from '../server/answering';
+import { compose, type HttpInterface, type Middleware } from '../server/app';
 import { HttpError, type HeaderList } from '../server/errors';
 import { NO_BODY, readBody } from '../server/http/body';
 import { originHeaders, PREFLIGHT, type Origins } from '../server/http/cors';
@@ -11,7 +12,6 @@ import { documentRoute } from '../server/document';
 import { esploraDocument } from './document';
 import { esploraRouter, esploraRoutes } from './routes';
 import type { IncomingMessage } from 'node:http';
-import type { HttpInterface, Middleware } from '../server/app';
 import type { HttpServing } from '../server/serving';
 import type { EsploraContext } from './endpoint';
 import type { EsploraReply } from './reply';
@@ -43,7 +43,7 @@ export function esploraInterface(
   const { auth } = serving.options;
   const document = documentRoute(path, serving, () => esploraDocument(routes, { path, version, auth }));
   const state = { gate: context.scriptsGate, shown: context.scriptsShown };
-  const middleware = inOrder(
+  const middleware = compose(
     preflight(serving, cors),
     sending({ serving, state, words: wordsFor(cors) }),
     ifGet(fromCache(serving, state.shown)),

@@ -57,15 +57,6 @@ export interface ChainIndexerOptions {
   readonly failurePauseMs?: number;
 }
 
-/** Why an index cannot be rebuilt from the node's blocks or coins, and what to do about it, without a full stop; undefined: it can. */
-export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
-  if (from === 'coins' || (await node.hasAllBlocks())) return undefined;
-  return (
-    'the node has thrown blocks away (--prune), without which the index cannot be built again: it was left as it is; ' +
-    'with --rest-bootstrap=coins it is built again from the coins that the node holds'
-  );
-}
-
 export class ChainIndexer implements ChainIndex {
   readonly reader: HoldableReader;
   readonly latest: HoldableReader;
@@ -160,59 +151,12 @@ export class ChainIndexer implements ChainIndex {
     });
   }
 
-  #show(): void {
-    this.#reader.renew();
-    const { tip } = this.#writer;
-    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
-  }
-
-  /** Shows a move of the chain, with those before it that are not shown, only when the node's source says so. */
-  async #holdBack(move?: () => Promise<void>): Promise<void> {
-    if (move === undefined && !this.#isHeldBack) return;
-    // The state before, of which there may be no snapshot yet.
-    if (!this.#isHeldBack) this.#reader.read(() => undefined);
-    this.#isHeldBack = true;
-    let mayShow: boolean | undefined = true;
-    try {
-      await move?.();
-      mayShow = await this.#options.node.mayShow?.();
-    } finally {
-      if (mayShow !== false) this.#endHolding();
-    }
-  }
-
-  #endHolding(): void {
-    if (!this.#isHeldBack) return;
-    this.#isHeldBack = false;
-    this.#show();
-  }
-
-  /** Later reads see the store as it is now. */
-  #renew(): void {
-    this.#latest.renew();
-    this.#reader.renew();
-  }
-
   get state(): IndexState {
     return this.#state.value;
   }
 
   get figures(): IndexFigures {
     return { ...this.#writer.figures, scrub: this.#scrubbed, undoable: this.#undoable };
-  }
-
-  /** Undo records are large: they are looked for once for each tip. */
-  get #undoable(): number | undefined {
-    const { tip } = this.#writer;
-    try {
-      if (tip !== undefined && this.#undoableFrom?.tip !== tip)
-        this.#undoableFrom = { tip, blocks: undoableBlocks(this.#options.store, tip) };
-      return tip && this.#undoableFrom?.blocks;
-    } catch (error) {
-      // The store is closed at the moment.
-      if (error instanceof StoreError) return undefined;
-      throw error;
-    }
   }
 
   addFollower(follower: IndexFollower): void {
@@ -242,30 +186,6 @@ export class ChainIndexer implements ChainIndex {
     } finally {
       isAwaited = false;
       opened.abort();
-    }
-  }
-
-  #notOpened(error: unknown, before?: Error): void {
-    if (this.#abort.signal.aborted) return;
-    const { message } = errorOf(error);
-    if (message !== before?.message) this.#options.logger.error(`The index was not opened: ${message}.`);
-    this.#say({ phase: 'failed', message });
-  }
-
-  /** Tries again until the index is open, or cannot be, or `close` is called. */
-  async #openLater(failure: Error): Promise<void> {
-    const { signal } = this.#abort;
-    let before = failure;
-    while (mayPass(before)) {
-      await setTimeout(this.#failurePauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        await this.#open();
-        return;
-      } catch (error) {
-        this.#notOpened(error, before);
-        before = errorOf(error);
-      }
     }
   }
 
@@ -313,6 +233,30 @@ export class ChainIndexer implements ChainIndex {
         },
         signal: this.#abort.signal
       });
+  }
+
+  #notOpened(error: unknown, before?: Error): void {
+    if (this.#abort.signal.aborted) return;
+    const { message } = errorOf(error);
+    if (message !== before?.message) this.#options.logger.error(`The index was not opened: ${message}.`);
+    this.#say({ phase: 'failed', message });
+  }
+
+  /** Tries again until the index is open, or cannot be, or `close` is called. */
+  async #openLater(failure: Error): Promise<void> {
+    const { signal } = this.#abort;
+    let before = failure;
+    while (mayPass(before)) {
+      await setTimeout(this.#failurePauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await this.#open();
+        return;
+      } catch (error) {
+        this.#notOpened(error, before);
+        before = errorOf(error);
+      }
+    }
   }
 
   /** A store that cannot even be closed must not keep the node from stopping. */
@@ -421,6 +365,53 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
+  /** Shows a move of the chain, with those before it that are not shown, only when the node's source says so. */
+  async #holdBack(move?: () => Promise<void>): Promise<void> {
+    if (move === undefined && !this.#isHeldBack) return;
+    // The state before, of which there may be no snapshot yet.
+    if (!this.#isHeldBack) this.#reader.read(() => undefined);
+    this.#isHeldBack = true;
+    let mayShow: boolean | undefined = true;
+    try {
+      await move?.();
+      mayShow = await this.#options.node.mayShow?.();
+    } finally {
+      if (mayShow !== false) this.#endHolding();
+    }
+  }
+
+  #endHolding(): void {
+    if (!this.#isHeldBack) return;
+    this.#isHeldBack = false;
+    this.#show();
+  }
+
+  #show(): void {
+    this.#reader.renew();
+    const { tip } = this.#writer;
+    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+  }
+
+  /** Later reads see the store as it is now. */
+  #renew(): void {
+    this.#latest.renew();
+    this.#reader.renew();
+  }
+
+  /** Undo records are large: they are looked for once for each tip. */
+  get #undoable(): number | undefined {
+    const { tip } = this.#writer;
+    try {
+      if (tip !== undefined && this.#undoableFrom?.tip !== tip)
+        this.#undoableFrom = { tip, blocks: undoableBlocks(this.#options.store, tip) };
+      return tip && this.#undoableFrom?.blocks;
+    } catch (error) {
+      // The store is closed at the moment.
+      if (error instanceof StoreError) return undefined;
+      throw error;
+    }
+  }
+
   readonly #say = (state: IndexState): void => {
     const { phase } = state;
     const tellsProgress = phase === 'loading' ? state.work !== undefined : phase !== 'live' && phase !== 'failed';
@@ -429,4 +420,13 @@ export class ChainIndexer implements ChainIndex {
     this.#log.note(state);
     this.#state.next(state);
   };
+}
+
+/** Why an index cannot be rebuilt from the node's blocks or coins, and what to do about it, without a full stop; undefined: it can. */
+export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
+  if (from === 'coins' || (await node.hasAllBlocks())) return undefined;
+  return (
+    'the node has thrown blocks away (--prune), without which the index cannot be built again: it was left as it is; ' +
+    'with --rest-bootstrap=coins it is built again from the coins that the node holds'
+  );
 }

@@ -4,7 +4,7 @@
 import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { accepts } from '../payments/transport/media-types';
-import { inOrder } from '../server/answering';
+import { compose, type HttpInterface, type Middleware } from '../server/app';
 import { HttpError, RETRY_AFTER, unavailable } from '../server/errors';
 import { isOfOtherSite, requireApiKey } from '../server/http/auth';
 import { readBody } from '../server/http/body';
@@ -16,7 +16,6 @@ import { answerCreate, answerGet, answerList, answerPay, answerProgress, noticeR
 import type { Context } from 'koa';
 import type { PlacedOperation } from '../describe/open-api';
 import type { HttpHost } from '../node/types/http-host';
-import type { HttpInterface, Middleware } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { ServerLogger } from '../server/logger';
 import type { WebFiles } from '../web/web-files';
@@ -84,7 +83,7 @@ export function merchantInterface(parts: MerchantInterfaceParts): HttpInterface 
     write(context, await answerPay(merchant, idOf(context), context.headers['content-type'], body));
   });
 
-  const routes = inOrder(router.routes() as unknown as Middleware, router.allowedMethods() as unknown as Middleware);
+  const routes = compose(router.routes() as unknown as Middleware, router.allowedMethods() as unknown as Middleware);
   const middleware: Middleware = async (context, next) => {
     try {
       if (isUnder(ASSETS, context.url) && isRead(context)) {

@@ -37,8 +37,8 @@ function sha256(text: string): Buffer {
 }
 
 /**
- * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that has no listener: on
- * Node.js 16 and later that ends the process. A client that leaves during a GET with a body is enough, and needs no key.
+ * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that has no listener, which ends
+ * the process. A client that leaves during a GET with a body is enough, and needs no key.
  */
 function outliveBrokenRequests(http: HostHttp): void {
   http.on('request', (request) => {

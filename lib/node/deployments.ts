@@ -1,6 +1,7 @@
 // The soft forks as the node's chain sees them, counted as Bitcoin Core counts them (BIP9).
 
 import { LRUCache } from 'lru-cache';
+import { keyOf } from '../bitcoin/hash';
 import { ChainMovedError } from './errors';
 import { fromHost, type HostChain, type HostDeployment, type HostEntry, type HostHash, type HostNetwork } from './host';
 import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from './types/soft-forks';
@@ -167,7 +168,7 @@ export class DeploymentReader {
     if (deployment.startTime === -1) return { status: 'active', since: 0 };
     const periodEnd = await this.#periodEnd(deployment, tip);
     if (periodEnd === undefined) return NOT_YET;
-    const key = `${id} ${fromHost(periodEnd.hash).toString('latin1')}`;
+    const key = `${id} ${keyOf(fromHost(periodEnd.hash))}`;
     const known = this.#periods.get(key);
     if (known !== undefined) return known;
     const state = await this.#walkBack(deployment, periodEnd);

@@ -1,5 +1,6 @@
 // Transactions of the pool that no peer is known to have: they were given to this node, and no peer has since asked for or sent them.
 
+import { keyOf } from '../bitcoin/hash';
 import type { HostEmitter, HostHash, HostMempool, HostPoolEntry, HostTransaction, ToHostHash } from './host';
 
 /** Types of messages between peers (net/packets.js). */
@@ -30,13 +31,13 @@ export class Unbroadcast {
     this.#onChange = onChange;
     mempool.on('add orphan', (transaction: HostTransaction) => {
       if (this.#orphans.size >= MOST_ORPHANS) this.#orphans.clear();
-      this.#orphans.add(keyOf(transaction));
+      this.#orphans.add(keyOf(transaction.hash()));
     });
     mempool.on('remove orphan', (transaction: HostTransaction) => {
-      this.#orphans.delete(keyOf(transaction));
+      this.#orphans.delete(keyOf(transaction.hash()));
     });
     mempool.on('add entry', (entry: HostPoolEntry) => {
-      if (!this.#orphans.delete(keyOf(entry.tx))) this.#entries.add(entry);
+      if (!this.#orphans.delete(keyOf(entry.tx.hash()))) this.#entries.add(entry);
     });
     mempool.on('remove entry', (entry: HostPoolEntry) => {
       this.#entries.delete(entry);
@@ -70,5 +71,3 @@ export class Unbroadcast {
     if (entry && this.#entries.delete(entry)) this.#onChange(entry);
   }
 }
-
-const keyOf = (transaction: HostTransaction): string => transaction.hash().toString('latin1');

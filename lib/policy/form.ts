@@ -1,6 +1,7 @@
 // What is checked of a transaction before its coins are looked for (CheckTransaction, IsStandardTx).
 
 import { MAX_BLOCK_WEIGHT, MAX_MONEY } from '../bitcoin/consensus';
+import { keyOfOutpoint } from '../bitcoin/hash';
 import { multisigOf, scriptTypeOf } from '../bitcoin/script-type';
 import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { dustIn } from './dust';
@@ -25,7 +26,7 @@ export function checkForm({ transaction, inputs, outputs }: Offered): void {
     total += value;
     if (total > MAX_MONEY) throw invalid('bad-txns-txouttotal-toolarge');
   }
-  const outpoints = new Set(inputs.map(({ txid, index }) => `${txid.toString('latin1')}${index}`));
+  const outpoints = new Set(inputs.map(({ txid, index }) => keyOfOutpoint(txid, index)));
   if (outpoints.size < inputs.length) throw invalid('bad-txns-inputs-duplicate');
   if (transaction.isCoinbase) {
     const length = inputs[0]?.script.length ?? 0;

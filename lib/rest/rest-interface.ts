@@ -1,13 +1,13 @@
 // Bitcoin Core's REST interface over HTTP: its methods, headers and errors. A request passes method, cache, route, gate, key, body, queue and
 // the gate again, in this order.
 
-import { fromCache, inOrder, sending, type Words } from '../server/answering';
+import { fromCache, sending, type Words } from '../server/answering';
+import { compose, type HttpContext, type HttpInterface, type Middleware } from '../server/app';
 import { methodNotAllowed, noSuchPath, unknownMethod, type HeaderList } from '../server/errors';
 import { under } from '../server/http/mount';
 import { documentRoute } from '../server/document';
 import { PREFIX, restDocument } from './document';
 import { restRouter, type Route } from './routes';
-import type { HttpContext, HttpInterface, Middleware } from '../server/app';
 import type { Reply } from '../server/http/reply';
 import type { HttpServing } from '../server/serving';
 import type { Profile } from '../views/profile';
@@ -28,9 +28,9 @@ function dateText(): string {
 export function restInterface(serving: HttpServing, routes: readonly Route[], profile: Profile, version: string): HttpInterface {
   const { auth } = serving.options;
   const document = documentRoute(PREFIX, serving, () => restDocument(routes, { profile, version, auth }));
-  const middleware = inOrder(
+  const middleware = compose(
     sending({ serving, state: serving, words: wordsOf(profile) }),
-    known(profile),
+    knownMethod(profile),
     fromCache(serving, serving.shown),
     restRouter(routes, serving, profile, document),
     notFound
@@ -55,7 +55,7 @@ function wordsOf({ replies: { cacheControl, queueFullStatus } }: Profile): Words
 }
 
 /** GET, POST and PUT are answered alike; Node leaves the body out for HEAD. @throws HttpError 405, 501 */
-function known({ replies: { unknownMethodStatus } }: Profile): Middleware {
+function knownMethod({ replies: { unknownMethodStatus } }: Profile): Middleware {
   return (context, next) => {
     switch (context.req.method) {
       case 'POST':

@@ -41,8 +41,8 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** What is asked for under the prefix: one operation for each form of the path. */
   readonly operations: readonly PlacedOperation[];
-  /** Whether the endpoint reads request bodies. */
-  readonly readsBody: boolean;
+  /** Whether the endpoint reads request bodies; absent: it does not. */
+  readonly readsBody?: true;
   /** Refuses malformed requests even while the gate is closed. @throws HttpError */
   readonly check?: (request: RestRequest) => unknown;
   /** Whether a request takes the heavy lane of the work queue; absent: none does. */
@@ -52,86 +52,77 @@ export interface Route {
 const always = (): boolean => true;
 
 /** All routes. A prefix that is the beginning of another prefix comes after it. */
-export function restRoutes(context: Answers): Route[] {
+export function restRoutes(answers: Answers): Route[] {
   return [
-    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), operations: transactionOperations(context), readsBody: false },
+    { prefix: '/rest/tx/', endpoint: transactionEndpoint(answers), operations: transactionOperations(answers) },
     {
       prefix: '/rest/block/notxdetails/',
-      endpoint: blockEndpoint(context, 'summary'),
-      operations: blockOperations(context, 'summary'),
-      readsBody: false,
+      endpoint: blockEndpoint(answers, 'summary'),
+      operations: blockOperations(answers, 'summary'),
       isHeavy: always
     },
     {
       prefix: '/rest/block/',
-      endpoint: blockEndpoint(context, 'json'),
-      operations: blockOperations(context, 'json'),
-      readsBody: false,
+      endpoint: blockEndpoint(answers, 'json'),
+      operations: blockOperations(answers, 'json'),
       isHeavy: always
     },
-    { prefix: '/rest/blockfilter/', endpoint: blockFilterEndpoint(context), operations: blockFilterOperations(context), readsBody: false },
+    { prefix: '/rest/blockfilter/', endpoint: blockFilterEndpoint(answers), operations: blockFilterOperations(answers) },
     {
       prefix: '/rest/blockfilterheaders/',
-      endpoint: blockFilterHeadersEndpoint(context),
-      operations: blockFilterHeadersOperations(context),
-      readsBody: false,
+      endpoint: blockFilterHeadersEndpoint(answers),
+      operations: blockFilterHeadersOperations(answers),
       isHeavy: asksForManyFilterHeaders
     },
     {
       prefix: '/rest/headers/',
-      endpoint: headersEndpoint(context),
-      operations: headersOperations(context),
-      readsBody: false,
-      isHeavy: (request) => asksForMany(request, context.profile)
+      endpoint: headersEndpoint(answers),
+      operations: headersOperations(answers),
+      isHeavy: (request) => asksForMany(request, answers.profile)
     },
-    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), operations: chainInfoOperations(context), readsBody: false },
-    ...poolRoutes(context),
+    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(answers), operations: chainInfoOperations(answers) },
+    ...poolRoutes(answers),
     {
       prefix: '/rest/blockpart/',
-      endpoint: blockPartEndpoint(context),
+      endpoint: blockPartEndpoint(answers),
       operations: blockPartOperations(),
-      readsBody: false,
       check: requirePart,
       isHeavy: asksForLargePart
     },
-    { prefix: '/rest/blockhashbyheight/', endpoint: blockHashEndpoint(context), operations: blockHashOperations(), readsBody: false },
+    { prefix: '/rest/blockhashbyheight/', endpoint: blockHashEndpoint(answers), operations: blockHashOperations() },
     {
       prefix: '/rest/deploymentinfo/',
-      endpoint: deploymentInfoEndpoint(context),
-      operations: deploymentInfoOfBlockOperations(),
-      readsBody: false
+      endpoint: deploymentInfoEndpoint(answers),
+      operations: deploymentInfoOfBlockOperations()
     },
-    { prefix: '/rest/deploymentinfo', endpoint: deploymentInfoEndpoint(context), operations: deploymentInfoOperations(), readsBody: false },
+    { prefix: '/rest/deploymentinfo', endpoint: deploymentInfoEndpoint(answers), operations: deploymentInfoOperations() },
     {
       prefix: '/rest/spenttxouts/',
-      endpoint: spentOutputsEndpoint(context),
+      endpoint: spentOutputsEndpoint(answers),
       operations: spentOutputsOperations(),
-      readsBody: false,
       isHeavy: always
     },
-    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), operations: coinsOperations(context), readsBody: true }
+    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(answers), operations: coinsOperations(answers), readsBody: true }
   ];
 }
 
-function poolRoutes(context: Answers): Route[] {
-  const [info, contents] = [mempoolInfoOperations(context), mempoolContentsOperations(context)];
-  if (context.profile.parsing.poolParameters)
+function poolRoutes(answers: Answers): Route[] {
+  const [info, contents] = [mempoolInfoOperations(answers), mempoolContentsOperations(answers)];
+  if (answers.profile.parsing.poolParameters)
     return [
       {
         prefix: '/rest/mempool/',
-        endpoint: mempoolEndpoint(context),
+        endpoint: mempoolEndpoint(answers),
         operations: [...info, ...contents],
-        readsBody: false,
         isHeavy: asksForContents
       }
     ];
   return [
-    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), operations: info, readsBody: false },
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(answers), operations: info },
     {
       prefix: '/rest/mempool/contents',
-      endpoint: mempoolContentsEndpoint(context),
+      endpoint: mempoolContentsEndpoint(answers),
       operations: contents,
-      readsBody: false,
       isHeavy: always
     }
   ];
@@ -152,7 +143,7 @@ function serve(route: Route, context: HttpContext, serving: HttpServing, profile
   route.check?.(requestWith(NO_BODY));
   const { unfinished, options } = serving;
   return answer(context, serving, serving, {
-    readBody: route.readsBody ? (request) => readBody(request, { ...options.limits, unfinished }) : undefined,
+    readBody: route.readsBody === true ? (request) => readBody(request, { ...options.limits, unfinished }) : undefined,
     requestWith,
     isHeavy: (request) => route.isHeavy?.(request) === true,
     endpoint: route.endpoint,

@@ -30,6 +30,7 @@ export const verbosity = (description: string, otherwise: number): PlainSchema =
 
 /** The values that a call was given, in the order of its parameters, with their types checked. */
 export class Parameters {
+  readonly #parameters: readonly Parameter[];
   readonly #values: readonly unknown[];
 
   /** `usage`: the line that is shown when the number of parameters is wrong. @throws CallError */
@@ -43,6 +44,7 @@ export class Parameters {
       return [[`Position ${i + 1} (${name})`, `JSON value of type ${typeName(value)} is not of expected type ${type}`]];
     });
     if (wrong.length > 0) throw typeError(`Wrong type passed:\n${JSON.stringify(Object.fromEntries(wrong), undefined, 4)}`);
+    this.#parameters = parameters;
     this.#values = values;
   }
 
@@ -96,8 +98,8 @@ export class Parameters {
     return wholeNumber(this.#values[position] ?? fallback, least, most);
   }
 
-  /** 32 bytes in wire order. `name`: what errors call the parameter. @throws CallError -8 */
-  hash(position: number, name: string): Buffer {
+  /** 32 bytes in wire order. `name`: what errors call the parameter, if not by its name. @throws CallError -8 */
+  hash(position: number, name = this.#parameters[position]?.name ?? ''): Buffer {
     return parseHash(this.text(position), name);
   }
 

@@ -12,7 +12,7 @@ import { refusalOf, type Refusal } from './refusal';
 import type { IncomingMessage } from 'node:http';
 import type { HeaderRecord } from '../index/types';
 import type { ShownTip } from './consistency/shown-tip';
-import type { HttpContext, Middleware, Next } from './app';
+import type { HttpContext, Middleware } from './app';
 import type { Reply } from './http/reply';
 import type { HttpServing } from './serving';
 import type { Gate } from './work/gate';
@@ -188,12 +188,4 @@ async function atOneBlock(context: HttpContext, shown: ShownTip, mostTries: numb
       if (isLast || !(error instanceof HttpError) || shown.now === before) throw error;
     }
   }
-}
-
-/** One middleware of several, each of which calls the one behind it. */
-export function inOrder(...list: readonly Middleware[]): Middleware {
-  return list.reduceRight<Middleware>(
-    (behind, first) => (context, next) => first(context, () => behind(context, next)),
-    (_context: HttpContext, next: Next) => next()
-  );
 }

@@ -24,6 +24,14 @@ export interface HttpContext extends Koa.Context {
 export type Next = () => Promise<unknown>;
 export type Middleware = (context: HttpContext, next: Next) => Promise<unknown>;
 
+/** One middleware of several, each of which calls the one behind it: koa-compose, without its checks for each request. */
+export function compose(...list: readonly Middleware[]): Middleware {
+  return list.reduceRight<Middleware>(
+    (behind, first) => (context, next) => first(context, () => behind(context, next)),
+    (_context, next) => next()
+  );
+}
+
 /** An interface over HTTP. */
 export interface HttpInterface {
   /** Whether a request is for this interface. */

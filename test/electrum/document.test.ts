@@ -109,10 +109,10 @@ describe('the description of the Electrum protocol', () => {
         }
       }
     expect(faults).to.deep.equal([]);
-    expect([...described.methods.keys()].filter((name) => !names.has(name))).to.have.members([
-      ...UNRECORDED,
-      ...Object.keys(unrecorded('', Buffer.alloc(0), ''))
-    ]);
+    // Sorted, so that a failure shows the methods that differ and not all of them.
+    expect([...described.methods.keys()].filter((name) => !names.has(name)).sort(), 'UNRECORDED and unrecorded()').to.deep.equal(
+      [...UNRECORDED, ...Object.keys(unrecorded('', Buffer.alloc(0), ''))].sort()
+    );
     expect(described.schemas.taken).to.be.above(3_000);
   });
 

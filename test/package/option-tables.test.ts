@@ -23,15 +23,18 @@ const rowOf = (row: OptionRow): string =>
 
 describe('the options in the documents', () => {
   it('are those of the table: most in README.md, the others in docs/operating.md', () => {
-    expect(rowsIn('README.md')).to.deep.equal(ROWS.filter(({ isRare }) => isRare !== true).map(rowOf));
-    expect(rowsIn('docs/operating.md')).to.deep.equal(ROWS.filter(({ isRare }) => isRare === true).map(rowOf));
+    expect(rowsIn('README.md'), 'README.md').to.deep.equal(ROWS.filter(({ isRare }) => isRare !== true).map(rowOf));
+    expect(rowsIn('docs/operating.md'), 'docs/operating.md').to.deep.equal(ROWS.filter(({ isRare }) => isRare === true).map(rowOf));
   });
 
   it('have the ranges of their numbers', () => {
     const lines = ['README.md', 'docs/operating.md'].flatMap((path) => readFileSync(join(projectFolder, path), 'utf8').split('\n'));
     for (const { name, kind } of ROWS)
       if (kind.type === 'number')
-        expect(lines.find((line) => line.startsWith(`| \`--${name}\``))).to.match(new RegExp(`\\b${kind.least} to ${kind.most}\\b`));
+        expect(
+          lines.find((line) => line.startsWith(`| \`--${name}\``)),
+          name
+        ).to.match(new RegExp(`\\b${kind.least} to ${kind.most}\\b`));
   });
 
   it('stand under the name of their group', () => {

@@ -34,7 +34,7 @@ describe('the application', () => {
       requireReady: () => undefined,
       status: () => 'loading index'
     };
-    const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true, isHeavy: () => false }];
+    const routes = [{ prefix: '/rest/it', endpoint: (request: RestRequest) => endpoint(request), readsBody: true as const }];
     server = createServer();
     const responses = new Responses(server, { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
     port = await serveRoutes(server, routes, { gate, queue: new WorkQueue(4, 16), responses, logger: log });
@@ -48,9 +48,7 @@ describe('the application', () => {
   it('answers only the rehearsal until it is over', async () => {
     const own = new WeakSet<Socket>();
     const other = createServer();
-    const routes = [
-      { prefix: '/rest/it', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
-    ];
+    const routes = [{ prefix: '/rest/it', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))) }];
     const gate = { isRehearsing: true, requireOpen: () => undefined, requireReady: () => undefined, status: () => 'warming up' };
     const otherPort = await serveRoutes(other, routes, { gate, own });
     try {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CallError } from '../../lib/answers/errors';
-import { decodeTransaction } from '../../lib/answers/transactions/sending';
+import { decodeTransaction } from '../../lib/answers/transactions/decoding';
 import { Parameters, requireObject, usageOf, type Parameter } from '../../lib/rpc/parameters';
 
 const PARAMETERS: readonly Parameter[] = [

@@ -274,7 +274,7 @@ describe('answers of one block', () => {
     const endpoint = (): Promise<Reply> => Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), tip: after, release: () => released++ });
     const server = createServer();
     const shown = new ShownTip(() => before ?? expect.fail('a tip'));
-    const port = await serveRoutes(server, [{ prefix: '/rest/held', endpoint, readsBody: false, isHeavy: () => false }], { shown });
+    const port = await serveRoutes(server, [{ prefix: '/rest/held', endpoint }], { shown });
     const reply = await ask(port, { path: '/rest/held', headers: { 'X-Rest-Min-Tip': '5' } });
     server.close();
     expect([reply.status, released]).to.deep.equal([503, 1]);
@@ -295,7 +295,7 @@ describe('answers of one block', () => {
     const server = createServer();
     const replies = new ReplyCache(new AnswerCache(1_048_576), { pruned: false }, { read: () => expect.fail('the reply has a basis') });
     const changes = { shown, replies };
-    const port = await serveRoutes(server, [{ prefix: '/rest/pool', endpoint, readsBody: false, isHeavy: () => false }], changes);
+    const port = await serveRoutes(server, [{ prefix: '/rest/pool', endpoint }], changes);
     const get = async (): Promise<[number, unknown]> => {
       const { status, headers } = await ask(port, { path: '/rest/pool' });
       return [status, headers['x-rest-tip']];

@@ -38,10 +38,10 @@ describe('replies that clients are slow to read', () => {
     server = createServer();
     responses = new Responses(server, { mostBytes: MOST, readRate: { bytesPerSecond: 1_000, windowMs: timeoutMs } });
     const routes = [
-      { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
-      { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
-      { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
-      { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
+      { prefix: '/rest/held', endpoint: held, isHeavy: () => true },
+      { prefix: '/rest/large', endpoint: large, isHeavy: () => true },
+      { prefix: '/rest/unforeseen', endpoint: large },
+      { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))) }
     ];
     port = await serveRoutes(server, routes, { responses });
   };

@@ -1,16 +1,16 @@
 // Transactions for the pool: sending one or a package, or only testing whether they would be taken. Refusals are errors of Bitcoin Core's
 // calls, in whatever interface they are shown.
 
-import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
-import { scanWholeTransaction, WEIGHT_PER_VBYTE, type ScannedTransaction } from '../../bitcoin/transaction';
+import { WEIGHT_PER_VBYTE, type ScannedTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { feeAt, LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault, ONE_FAILED, SUCCESS } from '../../policy/package';
 import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
-import { CODES, invalidParameter, CallError } from '../errors';
+import { CODES, CallError } from '../errors';
 import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
+import { requireNotBurnt, undecodable } from './decoding';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { LogPoint } from '../../node/types/fleet';
 import type { PackageMember, TrialResult } from '../../node/types/pool';
@@ -21,7 +21,6 @@ import type { Sent, Trial } from '../../views/sending';
 export const DEFAULT_MOST_FEE_RATE = 10_000_000;
 
 const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)';
-const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
 const NO_PACKAGE = 'package topology disallowed. not child-with-parents or parents depend on each other.';
 
 export interface SendingParts {
@@ -136,52 +135,6 @@ export class Sending {
     if (!entry.wtxid.equals(wtxid)) return { otherWtxid: entry.wtxid };
     return { fee, size, weight, effective: { fee, size, wtxids: [wtxid] } };
   }
-}
-
-/** The transaction in hex. @throws CallError -22 */
-export function decodeTransaction(hex: string): ScannedTransaction {
-  const transaction = decoded(hex);
-  if (transaction === undefined) throw undecodable();
-  return transaction;
-}
-
-/** Bitcoin Core looks at the number of transactions before it looks at anything else. @throws CallError -8 */
-export function requirePackageSize({ length }: readonly unknown[]): void {
-  if (length < 1 || length > LIMITS.mostInPackage)
-    throw invalidParameter(`Array must contain between 1 and ${LIMITS.mostInPackage} transactions.`);
-}
-
-/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -22, and what `textOf` throws */
-export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
-  return list.map((item) => {
-    const hex = textOf(item);
-    const transaction = decoded(hex);
-    if (transaction === undefined) throw undecodable(hex);
-    return transaction;
-  });
-}
-
-/** @throws CallError -25 when an unspendable output has more than `most` satoshis. */
-export function requireNotBurnt({ outputs }: ScannedTransaction, most: number): void {
-  if (outputs.some(({ value, script }) => value > most && (isUnspendable(script) || !hasValidOpcodes(script))))
-    throw new CallError(CODES.transaction, TOO_MUCH_BURNT);
-}
-
-function decoded(hex: string): ScannedTransaction | undefined {
-  if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
-  try {
-    const transaction = scanWholeTransaction(Buffer.from(hex, 'hex'));
-    // bcoin cannot read other amounts, or takes the bytes for those of another transaction.
-    return transaction.outputs.every(({ value }) => Number.isSafeInteger(value)) ? transaction : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** `hex`: the undecodable one, if several transactions were given. */
-function undecodable(hex?: string): CallError {
-  const which = hex === undefined ? '.' : `: ${hex}`;
-  return new CallError(CODES.deserialization, `TX decode failed${which} Make sure the tx has at least one input.`);
 }
 
 const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / WEIGHT_PER_VBYTE);

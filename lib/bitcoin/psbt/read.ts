@@ -223,21 +223,21 @@ const [INPUTS_V0, INPUTS_V2] = [inputFields(0), inputFields(2)];
 const [OUTPUTS_V0, OUTPUTS_V2] = [outputFields(0), outputFields(2)];
 
 /** Values that stand for nothing. */
-const EMPTY_SCRIPT = (value: Buffer): boolean => value.length === 0;
-const ZEROS = (value: Buffer): boolean => value.every((byte) => byte === 0);
+const isEmpty = (value: Buffer): boolean => value.length === 0;
+const isZero = (value: Buffer): boolean => value.every((byte) => byte === 0);
 const NOTHING_IN_INPUTS: Readonly<Record<number, ((value: Buffer) => boolean) | undefined>> = {
   [INPUT.output]: (value) => value.readBigInt64LE() === -1n,
-  [INPUT.redeemScript]: EMPTY_SCRIPT,
-  [INPUT.witnessScript]: EMPTY_SCRIPT,
-  [INPUT.finalScript]: EMPTY_SCRIPT,
-  [INPUT.finalWitness]: ZEROS,
-  [INPUT.tapKey]: ZEROS,
-  [INPUT.tapRoot]: ZEROS
+  [INPUT.redeemScript]: isEmpty,
+  [INPUT.witnessScript]: isEmpty,
+  [INPUT.finalScript]: isEmpty,
+  [INPUT.finalWitness]: isZero,
+  [INPUT.tapKey]: isZero,
+  [INPUT.tapRoot]: isZero
 };
 const NOTHING_IN_OUTPUTS: typeof NOTHING_IN_INPUTS = {
-  [OUTPUT.redeemScript]: EMPTY_SCRIPT,
-  [OUTPUT.witnessScript]: EMPTY_SCRIPT,
-  [OUTPUT.tapKey]: ZEROS
+  [OUTPUT.redeemScript]: isEmpty,
+  [OUTPUT.witnessScript]: isEmpty,
+  [OUTPUT.tapKey]: isZero
 };
 
 /** Reads base64 with nothing else in it. Yields after each field. `room`: of a call. @throws PsbtError */
@@ -259,9 +259,9 @@ function* readPsbt(reader: ByteReader, room: PsbtRoom): Generator<void, Psbt> {
   const unsigned = fieldOf(fields, GLOBAL.transaction);
   const transaction = unsigned && scanStrippedTransaction(unsigned);
   const inputs: PsbtInput[] = [];
-  const counts = (type: number, own: number | undefined): number =>
+  const countOf = (type: number, own: number | undefined): number =>
     own ?? new ByteReader(fieldOf(fields, type) ?? Buffer.of(0)).compactSize();
-  const inputCount = counts(GLOBAL.inputs, transaction?.inputCount);
+  const inputCount = countOf(GLOBAL.inputs, transaction?.inputCount);
   const ofTransaction = transaction?.inputs;
   while (reader.remaining > 0 && inputs.length < inputCount) {
     const own = yield* readMap(reader, room, version === 0 ? INPUTS_V0 : INPUTS_V2, 'input', 'an input', NOTHING_IN_INPUTS);
@@ -271,7 +271,7 @@ function* readPsbt(reader: ByteReader, room: PsbtRoom): Generator<void, Psbt> {
   if (inputs.length !== inputCount) throw broken('Inputs provided does not match the number of inputs in transaction.');
   const outputs: PsbtOutput[] = [];
   const outputsOf = transaction?.outputs;
-  const outputCount = counts(GLOBAL.outputs, outputsOf?.length);
+  const outputCount = countOf(GLOBAL.outputs, outputsOf?.length);
   while (reader.remaining > 0 && outputs.length < outputCount) {
     const own = yield* readMap(reader, room, version === 0 ? OUTPUTS_V0 : OUTPUTS_V2, 'output', 'an output', NOTHING_IN_OUTPUTS);
     outputs.push(outputIn(own, outputsOf?.[outputs.length]));

@@ -1,15 +1,8 @@
 // Transactions that clients broadcast, or only want to have tested.
 
 import { CallError } from '../../answers/errors';
-import {
-  decodeTransaction,
-  decodeTransactions,
-  DEFAULT_SENDING_LIMITS,
-  requireNotBurnt,
-  requirePackageSize,
-  type SentPackage,
-  type TriedTransactions
-} from '../../answers/transactions/sending';
+import { decodeTransaction, decodeTransactions, requireNotBurnt, requirePackageSize } from '../../answers/transactions/decoding';
+import { DEFAULT_SENDING_LIMITS, type SentPackage, type TriedTransactions } from '../../answers/transactions/sending';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, object } from '../../describe/schema';
 import { ASKED_HEX, FLAG, HASH, TEXT, TXID } from '../../describe/values';

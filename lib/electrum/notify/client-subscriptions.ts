@@ -1,6 +1,6 @@
 // The subscriptions of one client, and its notifications.
 
-import { keyOfOutpoint, toDisplayHex } from '../../bitcoin/hash';
+import { keyOf, keyOfOutpoint, toDisplayHex } from '../../bitcoin/hash';
 import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../server/bounds/subscription-memory';
 import { CODES, ElectrumError } from '../errors';
 import { outpointText } from '../outpoint-text';
@@ -97,7 +97,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     method: ScriptMethod = BY_HASH
   ): ScriptStatus | Promise<ScriptStatus> {
     const { maxHistory } = this.#limits;
-    const key = script.toString('latin1');
+    const key = keyOf(script);
     const isNew = !this.#names.has(key);
     if (isNew) this.#take();
     this.#names.set(key, UPPER_CASE.test(name) ? name : undefined);
@@ -132,14 +132,14 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   removeScript(script: Buffer): boolean {
-    const key = script.toString('latin1');
+    const key = keyOf(script);
     this.#notifiers.statuses.delete(key, this);
     this.#client.withdraw(key);
     return this.#forget(key);
   }
 
   statusOf(script: Buffer, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
-    const status = this.#notifiers.statuses.statusOf(script.toString('latin1'), this.#limits.maxHistory, worked);
+    const status = this.#notifiers.statuses.statusOf(keyOf(script), this.#limits.maxHistory, worked);
     return status instanceof Promise ? status.then(bytesOf) : bytesOf(status);
   }
 

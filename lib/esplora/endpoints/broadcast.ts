@@ -2,14 +2,8 @@
 
 import { CallError } from '../../answers/errors';
 import { amountOf, feeRateOf } from '../../answers/transactions/amounts';
-import {
-  decodeTransaction,
-  decodeTransactions,
-  DEFAULT_SENDING_LIMITS,
-  requireNotBurnt,
-  requirePackageSize,
-  seenFrom
-} from '../../answers/transactions/sending';
+import { decodeTransaction, decodeTransactions, requireNotBurnt, requirePackageSize } from '../../answers/transactions/decoding';
+import { DEFAULT_SENDING_LIMITS, seenFrom } from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { inQuery, json, refused, text, type Operation } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';

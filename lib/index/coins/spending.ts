@@ -2,7 +2,7 @@
 // spent in the order of the block.
 
 import { setImmediate } from 'node:timers/promises';
-import { toDisplayHex } from '../../bitcoin/hash';
+import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { IndexError } from '../../follow/errors';
 import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
 import { coinEnd, coinKey, MOST_GROUPS, slotAt } from '../records/coin-record';
@@ -71,7 +71,7 @@ async function groupsOf(inputs: Int32Array, wanted: readonly number[]): Promise<
     const at = i * OUTPOINT_WORDS * 4;
     const group = groupAt(inputs, i);
     const txid = bytes.subarray(at, at + 32);
-    if (group < MOST_GROUPS) groups.set(`${group} ${txid.toString('latin1')}`, { txid, group });
+    if (group < MOST_GROUPS) groups.set(`${group} ${keyOf(txid)}`, { txid, group });
   }
   return [...groups.values()];
 }

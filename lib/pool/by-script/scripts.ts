@@ -3,6 +3,7 @@
 // whatever other transactions have.
 
 import { hash } from 'node:crypto';
+import { keyOf } from '../../bitcoin/hash';
 import { OP_RETURN } from '../../bitcoin/script';
 import type { PooledTransaction } from './pooled-transaction';
 
@@ -41,8 +42,8 @@ class Touch {
   }
 }
 
-/** The script's SHA-256 as a latin1 string. */
-const keyOf = (script: Buffer): string => hash('sha256', script, 'binary');
+/** `keyOf` the script's hash, made in one step. */
+const keyOfScript = (script: Buffer): string => hash('sha256', script, 'binary');
 
 /** The touches of a transaction, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: no client asks for them. */
 function touches(transaction: PooledTransaction): Map<string, Touch> {
@@ -52,7 +53,7 @@ function touches(transaction: PooledTransaction): Map<string, Touch> {
   const touch = (script: Buffer): Touch | undefined => {
     if (script[0] === OP_RETURN) return undefined;
     if (lastScript?.equals(script) === true) return last;
-    const key = keyOf(script);
+    const key = keyOfScript(script);
     let known = found.get(key);
     if (known === undefined) found.set(key, (known = new Touch(transaction)));
     [lastScript, last] = [script, known];
@@ -165,13 +166,13 @@ export class PoolScripts {
     this.#scripts.clear();
   }
 
-  /** In the order of entering. */
+  /** In the order of entering. `script`: its SHA-256, as below. */
   history(script: Buffer): readonly PooledTransaction[] {
-    return this.#scripts.get(script.toString('latin1'))?.transactions ?? [];
+    return this.#scripts.get(keyOf(script))?.transactions ?? [];
   }
 
   totals(script: Buffer): PooledTotals {
-    return this.#scripts.get(script.toString('latin1'))?.totals ?? { transactions: 0, funded: NOTHING, spent: NOTHING };
+    return this.#scripts.get(keyOf(script))?.totals ?? { transactions: 0, funded: NOTHING, spent: NOTHING };
   }
 
   #share(key: string, first: Touch): SharedScript {

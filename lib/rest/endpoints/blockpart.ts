@@ -22,8 +22,8 @@ interface WantedPart {
   readonly size: bigint;
 }
 
-export function blockPartEndpoint(context: Answers): Endpoint {
-  const { blocks } = context;
+export function blockPartEndpoint(answers: Answers): Endpoint {
+  const { blocks } = answers;
 
   /**
    * Undefined when the node does not have the bytes. The whole block is read if its length is not known, before a refusal, and for
@@ -33,7 +33,7 @@ export function blockPartEndpoint(context: Answers): Endpoint {
     const { offset, size } = wanted;
     const { format } = splitSuffix(request.pathOnly);
     const isActive = block.tip !== undefined;
-    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
+    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, answers) : undefined;
     if (length !== undefined && isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
       return blocks.part(block, Number(offset), Number(size), length);
     const raw = await blocks.block(block, request, isActive);
@@ -47,9 +47,9 @@ export function blockPartEndpoint(context: Answers): Endpoint {
     const wanted = requirePart(request);
     const { parameter, format } = splitSuffix(request.pathOnly);
     const hash = parseHash(parameter);
-    const block = findActiveBlock(hash, context) ?? (await otherBlock(hash, parameter, context));
-    const part = await orUnreadable(read(block, parameter, wanted, request), parameter, context);
-    if (part === undefined) return refuseBlock(block, parameter, context);
+    const block = findActiveBlock(hash, answers) ?? (await otherBlock(hash, parameter, answers));
+    const part = await orUnreadable(read(block, parameter, wanted, request), parameter, answers);
+    if (part === undefined) return refuseBlock(block, parameter, answers);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const { contentType, body } = await replyIn(format, { binary: () => part, json: () => part }, ALL_FORMATS, request);
     return { contentType, body, isImmutable: block.tip !== undefined };

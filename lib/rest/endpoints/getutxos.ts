@@ -17,14 +17,14 @@ import type { Endpoint } from '../endpoint';
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
 
-export function coinsEndpoint(context: Answers): Endpoint {
+export function coinsEndpoint(answers: Answers): Endpoint {
   const {
     node,
     reader,
     limits,
     profile: { parsing }
-  } = context;
-  const style = styleOf(context);
+  } = answers;
+  const style = styleOf(answers);
 
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);

@@ -13,10 +13,10 @@ import type { PoolForm } from '../../answers/pool/texts';
 import type { Endpoint, RestRequest } from '../endpoint';
 import type { PlacedOperation } from '../../describe/open-api';
 
-export function mempoolInfoEndpoint(context: Answers): Endpoint {
+export function mempoolInfoEndpoint(answers: Answers): Endpoint {
   return ({ path }) => {
     requireJson(path);
-    return Promise.resolve(jsonReply(context.poolTexts.info()));
+    return Promise.resolve(jsonReply(answers.poolTexts.info()));
   };
 }
 
@@ -28,12 +28,12 @@ export function mempoolContentsEndpoint({ poolTexts }: Answers): Endpoint {
 }
 
 /** Info and contents under one prefix, with the parameters of the contents. */
-export function mempoolEndpoint(context: Answers): Endpoint {
+export function mempoolEndpoint(answers: Answers): Endpoint {
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     if (parameter !== 'info' && parameter !== 'contents') throw badPoolPath();
     if (format !== 'json') throw formatNotFound('json');
-    return parameter === 'info' ? jsonReply(context.poolTexts.info()) : jsonReply(await context.poolTexts.text(formOf(request)));
+    return parameter === 'info' ? jsonReply(answers.poolTexts.info()) : jsonReply(await answers.poolTexts.text(formOf(request)));
   };
 }
 

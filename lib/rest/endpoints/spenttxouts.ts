@@ -14,19 +14,19 @@ import type { Answers } from '../../answers/answers';
 import type { Endpoint } from '../endpoint';
 import type { PlacedOperation } from '../../describe/open-api';
 
-export function spentOutputsEndpoint(context: Answers): Endpoint {
-  const { node, texts, spentBytes } = context;
+export function spentOutputsEndpoint(answers: Answers): Endpoint {
+  const { node, texts, spentBytes } = answers;
   // Bitcoin Core 0.17 does not have this endpoint, so its JSON is the modern edition's in every profile.
   const style = { prefixes: node.network.addressPrefixes, fields: PROFILES.modern.fields };
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
     if (parameter.includes('/')) throw badUri('/rest/spenttxouts/<hash>.<ext>');
     const hash = parseHash(parameter);
-    const block = findActiveBlock(hash, context) ?? (await otherBlock(hash, parameter, context));
+    const block = findActiveBlock(hash, answers) ?? (await otherBlock(hash, parameter, answers));
     const isActive = block.tip !== undefined;
     const bytes = await spentBytes.of({ ...block, isActive }, request);
     if (bytes === undefined) {
-      await requireSettled(block, context);
+      await requireSettled(block, answers);
       throw undoNotAvailable(parameter);
     }
     if (format === undefined) throw formatNotFound(ALL_FORMATS);

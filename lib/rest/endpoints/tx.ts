@@ -15,10 +15,10 @@ import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint } from '../endpoint';
 import type { PlacedOperation } from '../../describe/open-api';
 
-export function transactionEndpoint(context: Answers): Endpoint {
-  const { node, reader, witness, blocks } = context;
-  const { genesisCoinbase } = context.profile.replies;
-  const { prefixes, fields } = styleOf(context);
+export function transactionEndpoint(answers: Answers): Endpoint {
+  const { node, reader, witness, blocks } = answers;
+  const { genesisCoinbase } = answers.profile.replies;
+  const { prefixes, fields } = styleOf(answers);
 
   /** Looks in the index. @throws NotYetKnownError when the index cannot tell yet and the pool does not have the transaction. */
   const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {

@@ -43,7 +43,7 @@ export const blockCalls = {
     result: (fields) => anyOf(HEX, blockSummarySchema(fields), blockWithFeesSchema(fields), blockSchema(fields)),
     isHeavy: () => true,
     answer: async (parameters, context, client) => {
-      const hash = parameters.hash(0, 'blockhash');
+      const hash = parameters.hash(0);
       const verbosity = parameters.verbosity(1, 1);
       const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
       if (block === undefined) throw blockNotFound();
@@ -72,7 +72,7 @@ export const blockCalls = {
     parameters: [BLOCK, { name: 'filtertype', type: 'string', isOptional: true, schema: { const: 'basic' } }],
     result: () => object({ filter: HEX, header: HASH }),
     answer: async (parameters, context, client) => {
-      const hash = parameters.hash(0, 'blockhash');
+      const hash = parameters.hash(0);
       const type = parameters.optionalText(1) ?? 'basic';
       if (type !== 'basic') throw notFound('Unknown filtertype');
       if (!context.filters) throw misc('Index is not enabled for filtertype basic');

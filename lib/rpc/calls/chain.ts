@@ -72,7 +72,7 @@ export const chainCalls = {
     ],
     result: deploymentInfoSchema,
     answer: async (parameters, { node, reader }) => {
-      const hash = parameters.optionalText(0) === undefined ? reader.read(({ tip }) => tip.hash) : parameters.hash(0, 'blockhash');
+      const hash = parameters.has(0) ? parameters.hash(0) : reader.read(({ tip }) => tip.hash);
       const info = await node.deploymentInfo(hash);
       if (info === undefined) throw node.resetting ? chainMoving() : blockNotFound();
       return lineAnswer(deploymentInfoJson(info));

@@ -32,7 +32,7 @@ export const coinCalls = {
     ],
     result: (fields) => described('null for an output that is spent or unknown.', nullable(coinSchema(fields))),
     answer: (parameters, context) => {
-      const txid = parameters.hash(0, 'txid');
+      const txid = parameters.hash(0);
       const index = parameters.integer(1, 0, 0, 0xffff_ffff);
       const found = find(txid, index, parameters.flag(2, true), context);
       return found === undefined ? plainAnswer(null) : jsonAnswer(coinJson(found, context));

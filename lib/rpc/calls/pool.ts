@@ -46,7 +46,7 @@ export const poolCalls = {
     parameters: [{ name: 'txid', type: 'string', schema: ASKED_HASH }],
     result: entrySchema,
     answer: async (parameters, { poolTexts }) => {
-      const entry = await poolTexts.entry(parameters.hash(0, 'txid'));
+      const entry = await poolTexts.entry(parameters.hash(0));
       if (entry === undefined) throw notInPool();
       return jsonAnswer(entry);
     }
@@ -71,7 +71,7 @@ function relativesCall(summary: string, direction: 'parents' | 'children'): Call
     isHeavy: (parameters) => parameters.flag(1, false),
     answer: async (parameters, { poolTexts }) => {
       const isVerbose = parameters.flag(1, false);
-      const relatives = await poolTexts.relatives(parameters.hash(0, 'txid'), direction);
+      const relatives = await poolTexts.relatives(parameters.hash(0), direction);
       if (relatives === undefined) throw notInPool();
       return isVerbose ? entriesAnswer(relatives) : plainAnswer(relatives.map(({ txid }) => toDisplayHex(txid)));
     }

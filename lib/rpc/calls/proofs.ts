@@ -95,7 +95,7 @@ async function blockOf(txids: readonly Buffer[], parameters: Parameters, context
     if (block === undefined) throw notFound('Transaction not yet in block');
     return block;
   }
-  const hash = parameters.hash(1, 'blockhash');
+  const hash = parameters.hash(1);
   const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
   if (block === undefined) throw blockNotFound();
   return block;

@@ -5,7 +5,7 @@ import { styleOf } from '../../answers/answers';
 import { CallError, CODES, invalidParameter, misc } from '../../answers/errors';
 import { findTransaction, requireOrdinary } from '../../answers/transactions/raw-transaction';
 import { networkPrefixes } from '../../bitcoin/address';
-import { toDisplayHex } from '../../bitcoin/hash';
+import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { PsbtError } from '../../bitcoin/psbt/errors';
 import { combined, joined, SameInputError } from '../../bitcoin/psbt/merge';
 import { fieldOf, INPUT, setField, type Psbt } from '../../bitcoin/psbt/psbt';
@@ -152,7 +152,7 @@ async function addTransactions(psbt: Psbt, context: CallContext, client: RpcClie
   const known = new Map<string, { readonly raw: Buffer; readonly outputs: number } | undefined>();
   let bytes = 0;
   for (const { fields, txid, index } of lacking) {
-    const key = txid.toString('latin1');
+    const key = keyOf(txid);
     if (!known.has(key)) {
       if (known.size === MOST_LOOKUPS) throw misc(`More than ${MOST_LOOKUPS} transactions would be looked up`);
       const raw = await rawOf(txid, context, client);

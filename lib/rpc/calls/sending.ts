@@ -1,13 +1,7 @@
 // Transactions for the pool: sending one or a package, or only testing whether they would be taken.
 
-import {
-  decodeTransaction,
-  decodeTransactions,
-  DEFAULT_MOST_FEE_RATE,
-  requireNotBurnt,
-  requirePackageSize,
-  seenFrom
-} from '../../answers/transactions/sending';
+import { decodeTransaction, decodeTransactions, requireNotBurnt, requirePackageSize } from '../../answers/transactions/decoding';
+import { DEFAULT_MOST_FEE_RATE, seenFrom } from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { described, listOf } from '../../describe/schema';
 import { ASKED_HEX, TXID } from '../../describe/values';

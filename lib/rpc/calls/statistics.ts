@@ -60,7 +60,7 @@ export const statisticsCalls = {
         )
       ),
     answer: async (parameters, { reader, node }, client) => {
-      const hash = parameters.has(1) ? parameters.hash(1, 'blockhash') : undefined;
+      const hash = parameters.has(1) ? parameters.hash(1) : undefined;
       if (hash !== undefined && reader.read((snapshot) => snapshot.heightOf(hash)) === undefined)
         throw (await node.entry(hash)) === undefined ? blockNotFound() : invalidParameter('Block is not in main chain');
       return reader.read(async (snapshot) => {

@@ -36,7 +36,7 @@ export const waitingCalls = {
     waits: true,
     answer: (parameters, context, client) => {
       const timeoutMs = timeoutIn(parameters, 0);
-      const current = parameters.has(1) ? parameters.hash(1, 'current_tip') : tipOf(context).hash;
+      const current = parameters.has(1) ? parameters.hash(1) : tipOf(context).hash;
       return untilTip(({ hash }) => !hash.equals(current), timeoutMs, context, client);
     }
   },
@@ -46,7 +46,7 @@ export const waitingCalls = {
     result: () => TIP,
     waits: true,
     answer: (parameters, context, client) => {
-      const wanted = parameters.hash(0, 'blockhash');
+      const wanted = parameters.hash(0);
       return untilTip(({ hash }) => hash.equals(wanted), timeoutIn(parameters, 1), context, client);
     }
   },
