@@ -162,7 +162,9 @@ describe('methods of Fulcrum and of drafts', () => {
       result('blockchain.transaction.testmempoolaccept', transactions.map(hexOf));
     const named = (transaction: HostTransaction): object => ({ txid: txidOf(transaction), wtxid: txidOf(transaction) });
     expect(await test(parent)).to.deep.equal([{ ...named(parent), allowed: true }]);
-    expect(await test(poor)).to.deep.equal([{ ...named(poor), allowed: false, reason: 'bad-txns-in-belowout' }]);
+    expect(await test(poor)).to.deep.equal([
+      { ...named(poor), allowed: false, reason: 'bad-txns-in-belowout, value in (50.00) < value out (50.00000001)' }
+    ]);
     expect(await test(parent, parent)).to.deep.equal([
       { ...named(parent), reason: 'package-contains-duplicates' },
       { ...named(parent), reason: 'package-contains-duplicates' }

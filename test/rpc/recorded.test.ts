@@ -61,8 +61,7 @@ const DIFFERENCES: readonly Difference[] = [
   { method: 'estimatesmartfee', theirs: /fee_rate_estimator/, why: 'a parameter of Bitcoin Core alone' },
   { method: 'help', theirs: /Blockchain|getblockcount/, why: 'other texts' },
   { method: 'scantxoutset', call: /combo|pkh?\(|tr\(|multi\(/, why: 'descriptors of keys are not understood' },
-  { method: 'utxoupdatepsbt', call: /wpkh\(|combo\(/, why: 'descriptors of keys are not understood' },
-  { method: 'testmempoolaccept', theirs: /belowout, value in/, why: "bcoin's pool has no details" }
+  { method: 'utxoupdatepsbt', call: /wpkh\(|combo\(/, why: 'descriptors of keys are not understood' }
 ];
 
 /** Requests that are answered in another form. */

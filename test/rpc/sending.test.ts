@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { OP_1, OP_CHECKMULTISIG } from '../../lib/bitcoin/script';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { mine } from '../support/regtest-node';
@@ -14,6 +15,7 @@ interface Trial {
   readonly vsize?: number;
   readonly fees?: { readonly base: number };
   readonly 'reject-reason'?: string;
+  readonly 'reject-details'?: string;
 }
 
 /** A locking script with so many bytes of data that nobody can spend. */
@@ -84,8 +86,14 @@ describe('transactions that are sent', () => {
     });
     expect(await failure(wallet.paying([wallet.fresh()], COINBASE_SATS + 1))).to.deep.equal({
       code: -26,
-      message: 'bad-txns-in-belowout'
+      message: 'bad-txns-in-belowout, value in (50.00) < value out (50.00000001)'
     });
+    const [{ txs: [tooNew] } = { txs: [] }] = await mine(served.node, 1, undefined, wallet.ring.getAddress());
+    const early = wallet.paying([tooNew as HostTransaction], COINBASE_SATS - FEE_SATS);
+    const premature = 'bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 1';
+    expect(await failure(early)).to.deep.equal({ code: -26, message: premature });
+    const [trial] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(early)]);
+    expect(trial).to.deep.include({ 'reject-reason': premature.split(',')[0], 'reject-details': premature });
     expect(await failure(wallet.paying([wallet.fresh()], 100), 0)).to.deep.equal({ code: -26, message: 'dust' });
     const broken = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS).toRaw();
     // A byte of the signature.
@@ -110,6 +118,15 @@ describe('transactions that are sent', () => {
     expect((await failure(free[1] as HostTransaction)).message).to.match(/^min relay fee not met, 0 < \d+$/);
     const [refused] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(free[1] as HostTransaction)]);
     expect(refused).to.deep.include({ allowed: false, 'reject-reason': 'min relay fee not met' });
+    // One of three keys: counts for twenty signature operations, with which the transaction of some 300 bytes counts for 400.
+    const key = wallet.ring.getPublicKey();
+    const multisig = Buffer.concat([
+      Buffer.of(OP_1),
+      ...[key, key, key].map((k) => Buffer.concat([Buffer.of(k.length), k])),
+      Buffer.of(OP_1 + 2, OP_CHECKMULTISIG)
+    ]);
+    const manySigops = wallet.paying([wallet.fresh()], COINBASE_SATS - 350, multisig);
+    expect(await failure(manySigops)).to.deep.equal({ code: -26, message: 'min relay fee not met, 350 < 400' });
   });
 
   it('burn nothing unless the call allows it', async () => {
@@ -195,6 +212,9 @@ describe('transactions that are sent', () => {
       hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS + 1))
     ]);
     expect(refused).to.have.property('package_msg', 'transaction failed');
-    expect(Object.values(refused['tx-results'] as object)[0]).to.have.property('error', 'bad-txns-in-belowout');
+    expect(Object.values(refused['tx-results'] as object)[0]).to.have.property(
+      'error',
+      'bad-txns-in-belowout, value in (50.00) < value out (50.00000001)'
+    );
   });
 });

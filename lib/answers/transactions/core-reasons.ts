@@ -15,11 +15,11 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   'non-mandatory-script-verify-flag': 'mempool-script-verify-flag-failed'
 };
 
-/** Whether a reason of bcoin means too low a fee; Bitcoin Core has one reason for this, and adds figures to it. */
-export const isTooLittleFee = (reason: string): boolean => coreReason(reason) === 'min relay fee not met';
+/** Reasons to which Bitcoin Core adds figures of the coins that are spent. */
+const DETAILED: ReadonlySet<string> = new Set(['min relay fee not met', 'bad-txns-in-belowout', 'bad-txns-premature-spend-of-coinbase']);
 
-/** The outputs are worth more than the inputs. */
-export const BELOW_OUTPUTS = 'bad-txns-in-belowout';
+/** Whether Bitcoin Core adds figures of the coins that are spent to its words for a reason of bcoin. */
+export const hasDetails = (reason: string): boolean => DETAILED.has(coreReason(reason));
 
 export const MISSING_INPUTS = 'bad-txns-inputs-missingorspent';
 

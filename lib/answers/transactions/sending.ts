@@ -6,14 +6,16 @@ import { NotYetKnownError } from '../../index/errors';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
 import { feeAt, LIMITS } from '../../policy/limits';
 import { isChildWithParents, packageFault, ONE_FAILED, SUCCESS } from '../../policy/package';
-import { RATE_TOO_HIGH } from '../../policy/refusal';
+import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
+import { checkFee, checkValues } from '../../policy/spending';
+import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, CallError } from '../errors';
-import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './core-reasons';
+import { coreReason, FEE_TOO_HIGH, hasDetails, IN_CHAIN, IN_POOL, MISSING_INPUTS } from './core-reasons';
 import { requireNotBurnt, undecodable } from './decoding';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { LogPoint } from '../../node/types/fleet';
-import type { PackageMember, TrialResult } from '../../node/types/pool';
+import type { PackageMember, PoolSource, TrialResult } from '../../node/types/pool';
 import type { NodeSource } from '../../node/types/source';
 import type { Sent, Trial } from '../../views/sending';
 
@@ -121,10 +123,9 @@ export class Sending {
     if (result.type === 'taken') return { ...result, weight: transaction.weight };
     const { words } = result;
     if (words !== undefined) return { type: 'refused', reason: words.reason, details: words.message };
-    const fee = isTooLittleFee(result.reason) ? await feeOf(transaction, this.#parts) : undefined;
-    const minRate = this.#parts.node.pool.info().minRelayFeeRate;
-    const [reason, details] = wordsOf(result.reason, fee, virtualSize(transaction), minRate);
-    return { type: 'refused', reason, details: `${reason}${details}` };
+    const spent = hasDetails(result.reason) ? await spentBy(transaction, this.#parts) : undefined;
+    const { reason, message } = wordsOf(result.reason, transaction, spent, this.#parts);
+    return { type: 'refused', reason, details: message };
   }
 
   #sent({ txid, wtxid }: ScannedTransaction, error: string | undefined): Sent {
@@ -139,28 +140,46 @@ export class Sending {
 
 const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / WEIGHT_PER_VBYTE);
 
+/** What a transaction spends. */
+interface Spent {
+  /** One for each input. */
+  readonly coins: readonly SpentCoin[];
+  readonly fee: number;
+  /** Of the next block. */
+  readonly height: number;
+}
+
 /**
  * Undefined when a spent output is neither in the index nor in the pool, and for a weight that no standard pool takes: the pool itself then holds to
  * the limit of the fee rate.
  * A transaction may spend thousands of outputs; one with few is looked at in one go, so that a child does not overtake its parent.
  */
-async function feeOf(
+async function spentBy(
   { weight, inputs, outputs }: ScannedTransaction,
   { reader, node: { pool } }: SendingParts
-): Promise<number | undefined> {
+): Promise<Spent | undefined> {
   if (weight > LIMITS.mostWeight) return undefined;
   return reader.read(async (snapshot) => {
     const slice = new Slice();
+    const coins: SpentCoin[] = [];
     let fee = 0;
     for (const { txid, index } of inputs) {
-      const coin = snapshot.coin(txid, index) ?? pool.coin(txid, index);
+      const coin = spentCoin(txid, index, snapshot, pool);
       if (coin === undefined) return undefined;
+      coins.push(coin);
       fee += coin.value;
       if (slice.isOverAfterStep()) await nextTurn();
     }
     for (const { value } of outputs) fee -= value;
-    return fee;
+    return { coins, fee, height: snapshot.tip.height + 1 };
   });
+}
+
+function spentCoin(txid: Buffer, index: number, snapshot: IndexSnapshot, pool: PoolSource): SpentCoin | undefined {
+  const coin = snapshot.coin(txid, index);
+  if (coin !== undefined) return { ...coin, isCoinbase: coin.coinbase };
+  const pooled = pool.coin(txid, index);
+  return pooled && { ...pooled, height: undefined, isCoinbase: false };
 }
 
 /** Adds the transaction to the pool, or announces it again. `mostRate`: 0 for no limit. @throws CallError -22, -25, -26, -27 */
@@ -169,26 +188,27 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
   const { txid, raw } = transaction;
   if (await reader.read((snapshot) => hasCoins(transaction, snapshot))) throw inUtxoSet();
   const isNew = node.pool.entry(txid) === undefined;
-  const fee = isNew ? await feeOf(transaction, parts) : undefined;
-  if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, virtualSize(transaction))) throw await tooDear(transaction, fee, parts);
+  const spent = isNew ? await spentBy(transaction, parts) : undefined;
+  if (spent !== undefined && mostRate > 0 && spent.fee > feeAt(mostRate, virtualSize(transaction)))
+    throw await tooDear(transaction, spent, parts);
   try {
     // The node may know the outputs that are spent: a reader of a fleet may be behind it, as the index is for a moment.
-    await node.broadcast(raw, fee === undefined ? mostRate : 0);
+    await node.broadcast(raw, spent === undefined ? mostRate : 0);
   } catch (error) {
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
     if (!(error instanceof TransactionRefusedError)) throw error;
-    throw refusal({ reason: error.message, words: error.words }, fee, virtualSize(transaction), parts);
+    throw refusal({ reason: error.message, words: error.words }, transaction, spent, parts);
   }
 }
 
 /** The error for a transaction whose fee is too high. Any other reason for refusal takes precedence over that. */
-async function tooDear(transaction: ScannedTransaction, fee: number, parts: SendingParts): Promise<CallError> {
+async function tooDear(transaction: ScannedTransaction, spent: Spent, parts: SendingParts): Promise<CallError> {
   const {
     results: [result]
   } = await parts.node.tryTransactions([transaction.raw]);
   if (result?.type !== 'refused' || result.reason === FEE_TOO_HIGH) return tooMuchFee();
-  return refusal(result, fee, virtualSize(transaction), parts);
+  return refusal(result, transaction, spent, parts);
 }
 
 /** Whether one of its outputs is a coin of the chain. */
@@ -224,21 +244,31 @@ interface Refusal {
   readonly words?: RefusalWords | undefined;
 }
 
-/** `fee`: undefined when it is not known. */
-function refusal({ reason, words }: Refusal, fee: number | undefined, size: number, { node }: SendingParts): CallError {
+/** `spent`: undefined when it is not known. */
+function refusal({ reason, words }: Refusal, transaction: ScannedTransaction, spent: Spent | undefined, parts: SendingParts): CallError {
   // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
   if (reason === FEE_TOO_HIGH || reason === RATE_TOO_HIGH) return tooMuchFee();
-  if (words !== undefined) return new CallError(CODES.rejected, words.message);
-  const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
-  return new CallError(CODES.rejected, `${text}${details}`);
+  return new CallError(CODES.rejected, (words ?? wordsOf(reason, transaction, spent, parts)).message);
 }
 
-/** The reason in Bitcoin Core's words, and its details. bcoin checks the fee rate before it checks that the fee is not negative. */
-function wordsOf(reason: string, fee: number | undefined, size: number, minRate: number): readonly [reason: string, details: string] {
-  if (!isTooLittleFee(reason) || fee === undefined) return [coreReason(reason), ''];
-  return fee < 0 ? [BELOW_OUTPUTS, ''] : [coreReason(reason), `, ${fee} < ${feeAt(minRate, size)}`];
+/**
+ * A reason of bcoin in Bitcoin Core's words. The details, which bcoin does not give, come from the checks of today's pool; these also know
+ * that outputs worth more than the inputs are no matter of the fee rate, which bcoin checks first.
+ */
+function wordsOf(reason: string, transaction: ScannedTransaction, spent: Spent | undefined, { node }: SendingParts): RefusalWords {
+  const words = coreReason(reason);
+  if (spent === undefined || !hasDetails(reason)) return { reason: words, message: words };
+  const candidate = new Candidate(new Offered(transaction), spent.coins);
+  try {
+    checkValues(candidate, spent.height);
+    checkFee(candidate.fee, candidate.size, { floor: 0, relay: node.pool.info().minRelayFeeRate });
+  } catch (error) {
+    if (error instanceof PolicyRefusal) return error;
+    throw error;
+  }
+  return { reason: words, message: words };
 }
 
 /** Sends the transactions one after the other; gives the error of each, or undefined. */
