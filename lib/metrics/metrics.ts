@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
-import { replyUnderWay } from '../server/http/connections';
+import { cutOff, replyUnderWay } from '../server/http/connections';
 import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../turns/error-text';
 import { BlockTimes } from './block-times';
@@ -109,7 +109,7 @@ export class Metrics {
     const due = replyUnderWay(socket);
     // One read can hold thousands of requests, and nobody who watches asks before the reply to an earlier one has come.
     if (due !== undefined && due !== response) {
-      socket.destroy();
+      cutOff(socket);
       return;
     }
     if (this.#connections.delete(socket)) this.#connections.add(socket);
