@@ -151,14 +151,21 @@ export function requirePackageSize({ length }: readonly unknown[]): void {
     throw invalidParameter(`Array must contain between 1 and ${LIMITS.mostInPackage} transactions.`);
 }
 
-/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -22, and what `textOf` throws */
-export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
-  return list.map((item) => {
+/**
+ * The transactions in a list of hex texts, decoded in slices: a large one takes milliseconds. `textOf` checks that an item is a text.
+ * @throws CallError -22, and what `textOf` throws
+ */
+export async function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): Promise<ScannedTransaction[]> {
+  const slice = new Slice();
+  const transactions: ScannedTransaction[] = [];
+  for (const item of list) {
+    if (slice.isOver()) await nextTurn();
     const hex = textOf(item);
     const transaction = decoded(hex);
     if (transaction === undefined) throw undecodable(hex);
-    return transaction;
-  });
+    transactions.push(transaction);
+  }
+  return transactions;
 }
 
 /** @throws CallError -25 when an unspendable output has more than `most` satoshis. */
