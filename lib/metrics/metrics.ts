@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
+import { cutOff, replyUnderWay } from '../server/http/connections';
 import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../turns/error-text';
 import { BlockTimes } from './block-times';
@@ -13,7 +14,7 @@ import { fleetFamilies } from './fleet-families';
 import { ALIVE, readinessOf } from './health';
 import { registryOf } from './registry';
 import { requestFamilies } from './request-families';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Observed } from './observed';
 
@@ -32,6 +33,8 @@ export class Metrics {
   readonly #parts: MetricsParts;
   readonly #blockTimes: BlockTimes;
   readonly #server: Server;
+  /** Those with the latest requests last. */
+  readonly #connections = new Set<Socket>();
   #registry: Registry | undefined;
   #following: Subscription | undefined;
   /** The text that is being written: all who ask meanwhile get it. */
@@ -48,7 +51,7 @@ export class Metrics {
     };
     this.#blockTimes = new BlockTimes({ node, index, scripts });
     this.#server = createServer({ maxHeaderSize: MOST_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, this.#answer);
-    this.#server.maxConnections = MOST_CONNECTIONS;
+    this.#server.on('connection', this.#accept);
   }
 
   /** @throws an error of the system when the port cannot be bound */
@@ -88,7 +91,28 @@ export class Metrics {
     await once(this.#server, 'close');
   }
 
+  /** The connection whose last request is longest ago makes room: whoever watches is not kept out by clients that are silent or do not read. */
+  readonly #accept = (socket: Socket): void => {
+    const [idlest] = this.#connections;
+    if (this.#connections.size === MOST_CONNECTIONS && idlest !== undefined) {
+      this.#connections.delete(idlest);
+      idlest.destroy();
+    }
+    this.#connections.add(socket);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+    });
+  };
+
   readonly #answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    const due = replyUnderWay(socket);
+    // One read can hold thousands of requests, and nobody who watches asks before the reply to an earlier one has come.
+    if (due !== undefined && due !== response) {
+      cutOff(socket);
+      return;
+    }
+    if (this.#connections.delete(socket)) this.#connections.add(socket);
     this.#reply(request, response).catch((error: unknown) => {
       this.#parts.logger.error(`metrics: ${detailsOf(error)}`);
       send(response, 500, messageOf(error));

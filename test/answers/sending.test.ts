@@ -1,14 +1,37 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { decodeTransactions } from '../../lib/answers/transactions/decoding';
 import { DEFAULT_MOST_FEE_RATE, Sending } from '../../lib/answers/transactions/sending';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { COINBASE_SATS } from '../support/coinbases';
+import { madeTransaction, type MadeOutput } from '../support/made-blocks';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
+
+describe('large transactions in one request', () => {
+  it('are decoded in several turns of the event loop', async () => {
+    const raw = madeTransaction(
+      [{ txid: Buffer.alloc(32, 1), index: 0 }],
+      Array<MadeOutput>(8_000).fill({ value: 0, script: Buffer.from('51', 'hex') }),
+      0
+    ).toString('hex');
+    let turns = 0;
+    let isDecoded = false;
+    const count = (): void => {
+      turns++;
+      if (!isDecoded) setImmediate(count);
+    };
+    setImmediate(count);
+    const transactions = await decodeTransactions(Array<string>(25).fill(raw), String);
+    isDecoded = true;
+    expect(transactions).to.have.length(25);
+    expect(turns).to.be.above(3);
+  });
+});
 
 describe('transactions that are sent while the index is behind the node', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();

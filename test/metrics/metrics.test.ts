@@ -9,7 +9,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { compiledProgram } from '../support/compiled';
 import { openElectrumNode } from '../support/electrum-node';
-import { ask, askInOneWrite, basicAuth, type RawReply } from '../support/http';
+import { ask, askInOneWrite, basicAuth, openSocket, type RawReply } from '../support/http';
 import { needsProgram } from '../support/installed';
 import { LineClient } from '../support/line-client';
 import { PushClient } from '../support/push-client';
@@ -19,6 +19,7 @@ import { testScale } from '../support/scale';
 import { gatedBy, ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import { scrape } from './scrape';
+import type { TestFullNode } from '../support/bcoin';
 
 const REQUESTS = 'bcoin_rest_request_duration_seconds_count';
 const AUTHORIZATION = { Authorization: basicAuth('x:key') };
@@ -290,6 +291,28 @@ describe('clients that are cut off', () => {
 });
 
 describe('--rest-metrics', () => {
+  describe('where strangers can reach it', () => {
+    let node: TestFullNode;
+    let port: number;
+    before(async () => {
+      port = await freePort();
+      node = await openRegtestNode({ plugins: [plugin], settings: { 'rest-metrics': port } });
+    });
+    after(() => node.close());
+
+    it('answers who watches, however many connections are silent', async () => {
+      const silent = await Promise.all(Array.from({ length: 60 }, () => openSocket(port)));
+      expect((await ask(port, { path: '/healthz' })).status).to.equal(200);
+      for (const socket of silent) socket.destroy();
+    });
+
+    it('makes no reply while the client has yet to get an earlier one', async () => {
+      const asked = Array.from({ length: 1_000 }, () => ({ path: '/metrics' }));
+      expect(await askInOneWrite(port, asked)).to.have.length.below(2);
+      expect((await ask(port, { path: '/metrics' })).status).to.equal(200);
+    });
+  });
+
   it('stops the node with a sentence when the port is in use', async () => {
     const port = await freePort();
     const first = await openRegtestNode({ plugins: [plugin], settings: { 'rest-metrics': port } });

@@ -162,6 +162,28 @@ describe('connections', () => {
     expect(most).to.be.below(mostWaiting);
   });
 
+  it('are cut off, and read no further, while too many of their requests and those of others wait; few requests may always wait', async () => {
+    const clients = new Set<Socket>();
+    let came = 0;
+    await serve(30_000, ({ socket, url }, response) => {
+      came++;
+      if (clients.has(socket)) connections.requestWaits(socket, response);
+      clients.add(socket);
+      if (url === '/few') response.end('few');
+    });
+    const { port } = server.address() as AddressInfo;
+    const bytes = Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
+    const hasty = await Promise.all(Array.from({ length: 8 }, () => openSocket(port)));
+    const ended = Promise.race(hasty.map(untilClosed));
+    for (const socket of hasty) socket.write(bytes);
+    await ended;
+    expect(came).to.be.below(10_000);
+    const few = await openSocket(port);
+    few.write(requestBytes({ path: '/few' }, false).toString().repeat(5) + requestBytes({ path: '/few' }, true).toString());
+    expect((await untilClosed(few)).toString().match(/few/g)).to.have.length(6);
+    for (const socket of hasty) socket.destroy();
+  });
+
   it('do not include those that wait for a reply', async () => {
     const timeouts: (number | undefined)[] = [];
     await serve(30_000, ({ socket }, response) => {

@@ -183,6 +183,44 @@ describe('the mount', () => {
     expect((await ask(port(), { path: '/rest' })).status).to.equal(200);
   });
 
+  describe('with a thousand requests in one write', () => {
+    const MANY = 1_000;
+    const first = requestBytes({ path: '/rest/first' }, false);
+    const written = (prefix: string): Buffer =>
+      Buffer.concat([first, Buffer.from(`GET ${prefix}/x HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(MANY))]);
+
+    for (const [prefix, whose] of Object.entries({ '/rest': 'ours', '': 'theirs' })) {
+      it(`begins ${whose} some at a time, and not one client's before those of all others`, async () => {
+        const begun: (string | undefined)[] = [];
+        let [inTurn, most] = [0, 0];
+        const begins = ({ url }: IncomingMessage, response: ServerResponse): void => {
+          begun.push(url);
+          if (inTurn++ === 0)
+            setImmediate(() => {
+              most = Math.max(most, inTurn);
+              inTurn = 0;
+            });
+          if (url === '/rest/first') patient.write(requestBytes({ path: `${prefix}/patient` }, true));
+          response.end();
+        };
+        mount((request, response) => {
+          begins(request, response);
+          return Promise.resolve();
+        });
+        server.on('request', begins);
+        await listen();
+        const [patient, hasty] = [await openSocket(port()), await openSocket(port())];
+        const answered = untilClosed(patient);
+        hasty.resume().write(written(prefix));
+        await answered;
+        await until(() => begun.length === MANY + 2);
+        hasty.destroy();
+        expect(begun.indexOf(`${prefix}/patient`)).to.be.below(MANY / 2);
+        expect(most).to.be.below(MANY / 2);
+      });
+    }
+  });
+
   it('reports every request, also those of other listeners and those that change the protocol', async () => {
     const told: Socket[] = [];
     new Mount({

@@ -3,6 +3,7 @@
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { LIMITS } from '../../policy/limits';
+import { nextTurn, Slice } from '../../turns/slices';
 import { CallError, CODES, invalidParameter } from '../errors';
 
 const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
@@ -14,14 +15,21 @@ export function decodeTransaction(hex: string): ScannedTransaction {
   return transaction;
 }
 
-/** The transactions in a list of hex texts; `textOf` checks that an item is a text. @throws CallError -22, and what `textOf` throws */
-export function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): ScannedTransaction[] {
-  return list.map((item) => {
+/**
+ * The transactions in a list of hex texts, decoded in slices: a large one takes milliseconds. `textOf` checks that an item is a text.
+ * @throws CallError -22, and what `textOf` throws
+ */
+export async function decodeTransactions<T>(list: readonly T[], textOf: (item: T) => string): Promise<ScannedTransaction[]> {
+  const slice = new Slice();
+  const transactions: ScannedTransaction[] = [];
+  for (const item of list) {
+    if (slice.isOver()) await nextTurn();
     const hex = textOf(item);
     const transaction = decoded(hex);
     if (transaction === undefined) throw undecodable(hex);
-    return transaction;
-  });
+    transactions.push(transaction);
+  }
+  return transactions;
 }
 
 /** Bitcoin Core looks at the number of transactions before it looks at anything else. @throws CallError -8 */

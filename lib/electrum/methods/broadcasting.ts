@@ -64,7 +64,7 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
           throw badRequest(`between 1 and ${LIMITS.mostInPackage} transactions can be tested`);
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
-          return testedText(await sending.test(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS.mostRate));
+          return testedText(await sending.test(await decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS.mostRate));
         } catch (error) {
           throw error instanceof CallError ? ofDaemon(error) : error;
         }
@@ -96,7 +96,7 @@ export function broadcastingMethods({ sending, broadcast }: MethodContext): Read
         client.charge(hexes.length * BROADCAST_POINTS);
         try {
           requirePackageSize(hexes);
-          const sent = await sending.sendPackage(decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS);
+          const sent = await sending.sendPackage(await decodeTransactions(hexes, String), DEFAULT_SENDING_LIMITS);
           return isVerbose ? packageJson(sent.message, sent.list, sent.replaced) : shortResult(sent);
         } catch (error) {
           if (!(error instanceof CallError)) throw error;

@@ -92,7 +92,7 @@ export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContex
         return asCall('submitpackage', async () => {
           requirePackageSize(list);
           const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
-          const sent = await sending.sendPackage(decodeTransactions(list, String), limits);
+          const sent = await sending.sendPackage(await decodeTransactions(list, String), limits);
           return {
             ...jsonReply(packageJson(sent.message, sent.list, sent.replaced)),
             change: seenFrom(
@@ -122,7 +122,7 @@ export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContex
         return asCall('testmempoolaccept', async () => {
           requirePackageSize(list);
           const mostRate = feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate);
-          const trials = await sending.test(decodeTransactions(list, String), mostRate);
+          const trials = await sending.test(await decodeTransactions(list, String), mostRate);
           return jsonReply(trialsJson(trials.list, trials.fault));
         });
       },

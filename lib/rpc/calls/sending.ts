@@ -49,7 +49,7 @@ export const sendingCalls = {
       const raws = parameters.list(0);
       requirePackageSize(raws);
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
-      const { list, fault } = await sending.test(decodeTransactions(raws, requireText), mostRate);
+      const { list, fault } = await sending.test(await decodeTransactions(raws, requireText), mostRate);
       return jsonAnswer(trialsJson(list, fault));
     }
   },
@@ -63,7 +63,7 @@ export const sendingCalls = {
       requirePackageSize(raws);
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const mostBurnt = parameters.amount(2, 0);
-      const transactions = decodeTransactions(raws, requireText);
+      const transactions = await decodeTransactions(raws, requireText);
       const { message, list, replaced } = await sending.sendPackage(transactions, { mostRate, mostBurnt });
       return {
         ...jsonAnswer(packageJson(message, list, replaced)),

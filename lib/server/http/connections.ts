@@ -29,6 +29,12 @@ const MOST_CONNECTIONS = 10_000;
 /** Requests on one connection that wait for replies to earlier ones. Beyond it the connection is not read until half of them are left. */
 const MOST_PIPELINED = 128;
 
+/** The same of all connections: each request takes some 2 KiB, and one read from a connection can hold two thousand. */
+const MOST_PIPELINED_OF_ALL = 8_192;
+
+/** As many as every connection may have, however many there are. */
+const FEW_PIPELINED = 8;
+
 /** Connections of all protocols for each one of HTTP. */
 const ALL_SHARE = 1.5;
 
@@ -66,6 +72,7 @@ export class Connections {
   #requests = 0;
   /** The replies that wait for earlier ones. */
   readonly #pipelined = new WeakMap<Socket, Set<ServerResponse>>();
+  #pipelinedOfAll = 0;
   readonly #idlest = new Idlest<Socket>(
     () => this.#clients.keys(),
     (client) => (isRequestWhole(client) ? undefined : this.#clients.get(client))
@@ -139,18 +146,36 @@ export class Connections {
    * client leaves, Node makes an error with a stack for each request of the connection, in one piece.
    */
   requestWaits(socket: Socket, response: ServerResponse): void {
-    const waiting = this.#pipelined.get(socket) ?? new Set<ServerResponse>();
+    const waiting = this.#pipelinedOn(socket);
     if (waiting.has(response)) return;
-    this.#pipelined.set(socket, waiting.add(response));
+    if (waiting.size >= FEW_PIPELINED && this.#pipelinedOfAll >= MOST_PIPELINED_OF_ALL) {
+      cutOff(socket);
+      return;
+    }
+    waiting.add(response);
+    this.#pipelinedOfAll++;
     // Node reads on when it is paused while its parser is at work.
     if (waiting.size === MOST_PIPELINED)
       setImmediate(() => {
         if (waiting.size >= MOST_PIPELINED) socket.pause();
       });
     response.once('close', () => {
-      waiting.delete(response);
+      if (waiting.delete(response)) this.#pipelinedOfAll--;
       if (waiting.size === MOST_PIPELINED / 2) socket.resume();
     });
+  }
+
+  #pipelinedOn(socket: Socket): Set<ServerResponse> {
+    const known = this.#pipelined.get(socket);
+    if (known !== undefined) return known;
+    const waiting = new Set<ServerResponse>();
+    this.#pipelined.set(socket, waiting);
+    // A reply that waits behind others is never told that the connection closed.
+    socket.once('close', () => {
+      this.#pipelinedOfAll -= waiting.size;
+      waiting.clear();
+    });
+    return waiting;
   }
 
   /** To be called when a connection goes on in another protocol, whose sessions end it. */
@@ -222,6 +247,19 @@ export class Connections {
     socket.destroy(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? undefined : error);
   };
 }
+
+/**
+ * Ends a connection and the reading of what came from it. Node reads on after the end, and has no public way to stop in the middle of a read:
+ * its parser stops at an upgrade, as which this answers the next request.
+ */
+export function cutOff(socket: Socket): void {
+  const { parser } = socket as { parser?: { onIncoming?: unknown } | null };
+  if (parser != null) parser.onIncoming = () => UPGRADE;
+  socket.destroy();
+}
+
+/** What Node's own listener gives to its parser at an upgrade (parserOnIncoming, _http_server.js). */
+const UPGRADE = 2;
 
 /** Undefined: not looked up yet. */
 let affordable: number | undefined;

@@ -123,11 +123,12 @@ export class Mount {
     connections.requestCame(socket);
     const due = replyUnderWay(socket);
     if (due !== undefined && due !== response) connections.requestWaits(socket, response);
-    if (!this.#takes(request)) this.#passOn(request, response);
-    else
-      onArrival(() => {
-        this.#serve(request, response);
-      });
+    const isTaken = this.#takes(request);
+    onArrival(socket, () => {
+      if (socket.destroyed) return;
+      if (isTaken) this.#serve(request, response);
+      else this.#passOn(request, response);
+    });
   };
 
   /** Whether the request is taken. If so, its target becomes a path. */
