@@ -129,6 +129,8 @@ export class PoolWalk {
   /** Everything that was sent, by txid in hex. */
   readonly #known = new Map<string, ScannedTransaction>();
   #sent = 0;
+  /** The height of the block that holds the coins to spend: no step goes back further. */
+  #funded = 0;
 
   private constructor(
     readonly host: TestFullNode,
@@ -158,7 +160,7 @@ export class PoolWalk {
     const outputs = Array.from({ length: FUNDED_OUTPUTS }, (_, i) => [scriptOf(kinds[i % kinds.length] as number), each] as const);
     const walk = new PoolWalk(host, node);
     await walk.#give(signed(ring, [block.txs[0] as HostTransaction], outputs));
-    // Deeper than any step reaches.
+    walk.#funded = host.chain.height;
     await mine(host, 10);
     await walk.pool.open();
     return walk;
@@ -264,7 +266,8 @@ export class PoolWalk {
 
   async goBack(how: 'fork' | 'reset' | 'invalidate', back: number): Promise<void> {
     const { chain } = this.host;
-    const height = chain.height - back;
+    const height = Math.max(chain.height - back, this.#funded);
+    if (height === chain.height) return;
     if (how === 'reset') await chain.reset(height);
     if (how === 'invalidate') await chain.invalidate((await this.#entryAt(height + 1)).hash);
     if (how !== 'fork') return;
