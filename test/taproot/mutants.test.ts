@@ -17,7 +17,7 @@ import type { SpentOutput } from '../../lib/bitcoin/transaction';
 
 const MUTANTS = 2_000 * testScale();
 const SPENDS = 100 * testScale();
-const TIMEOUT_MS = 30_000 * testScale();
+const TIMEOUT_MS = 120_000 * testScale();
 
 const WORDS: ReadonlySet<string> = new Set([VALID, ...Object.values(SCRIPT_ERRORS)]);
 
