@@ -25,7 +25,7 @@ const RECEIVED = 30_000_000;
 const POOLED = 10_000_000;
 const FAUCET_FEE = 10_000;
 const RELAY_FEE = 0.00001;
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 const CODES = { badRequest: 1, unknownMethod: -32_601, invalidParameters: -32_602 };
 

@@ -71,7 +71,7 @@ class LineBridge {
 const RECEIVED = 30_000_000;
 const SENT = 10_000_000;
 const SENT_BACK = 1_000_000;
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const WAYS = ['TCP', 'TLS', 'WebSocket'] as const;
 
 /** What a client is told of a script. */

@@ -95,7 +95,7 @@ describe('a session of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 1);
     expect(await other.ask('server.ping')).to.deep.include({ result: null });
     expect(served.answers.limits.timeoutMs).to.equal(1_000);
-  }).timeout(20_000);
+  });
 
   it('is cut off when it does not read its notifications', async () => {
     const lazy = await connect();

@@ -101,7 +101,7 @@ describe('the scripts of chain A over Esplora’s interface', () => {
       console.log('      skipped: no shared folder with the derived answers');
       this.skip();
     }
-    this.timeout(20_000 * testScale());
+    this.timeout(60_000 * testScale());
     const records = recordedJson(join(folder, 'fixtures/wallet/A-derived.jsonl.gz'), ofScript);
     const scripts = [...new Set(records.map(({ path }) => scriptIn(path)))];
     expect(scripts).to.have.length.above(1_000);

@@ -118,5 +118,5 @@ describe('Esplora’s interface over a Unix socket', () => {
     const clients: Socket[] = [connect(path), connect(path)];
     clients[1]?.write('GET /blocks/tip/he');
     await Promise.all(clients.map((client) => once(client.resume(), 'close')));
-  }).timeout(20_000);
+  });
 });

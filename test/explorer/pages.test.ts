@@ -12,8 +12,7 @@ import type { RestNode } from '../support/rest-node';
 import type { Browser } from 'playwright-core';
 
 // What takes longer is in test/clients/programs/explorer.test.ts.
-describe('the explorer in a browser', function () {
-  this.timeout(30_000);
+describe('the explorer in a browser', () => {
   const closing: (() => Promise<unknown>)[] = [];
   let browser: Browser;
   let served: RestNode;

@@ -178,7 +178,7 @@ describe('readers while the index moves', () => {
   const seed = testSeed();
 
   it(`find the coins and transactions of their own state at every moment, however little is cached: TEST_SEED=${seed}`, async function () {
-    this.timeout(20_000 * testScale());
+    this.timeout(60_000 * testScale());
     let [looks, looksIntoCache] = [0, 0];
     await fc.assert(
       fc.asyncProperty(walk, async ({ plans, fork, others, steps, cacheBytes }) => {

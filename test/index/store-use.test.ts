@@ -21,8 +21,7 @@ const MANY = 120;
 /** More blocks than it adds before it prepares the store again. */
 const VERY_MANY = 1_150;
 
-describe('the store of an index', function () {
-  this.timeout(30_000);
+describe('the store of an index', () => {
   let folder: string;
   let host: TestFullNode;
   let store: Store;

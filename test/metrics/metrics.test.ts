@@ -184,7 +184,7 @@ describe('metrics', () => {
   });
 
   it('have no label that a client can make grow', async function () {
-    this.timeout(20_000 * testScale());
+    this.timeout(60_000 * testScale());
     const client = await LineClient.connect(electrum);
     const shoot = async (): Promise<void> => {
       const paths = Array.from(

@@ -13,8 +13,7 @@ import { expectIndexOf } from '../support/utxo-model';
 /** The user id of `nobody`, who owns nothing. */
 const NOBODY = 65_534;
 
-describe("the folder of a node's index", function () {
-  this.timeout(30_000);
+describe("the folder of a node's index", () => {
   let folder: string;
   const prefixOf = (name: string): string => join(folder, name);
   const indexOf = (name: string): string => join(prefixOf(name), 'regtest/rest/index');

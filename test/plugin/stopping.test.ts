@@ -20,10 +20,8 @@ const UNFINISHED = {
 /** Of these, the requests that the node has taken: only a part of their body is missing. */
 const BODIES = 4;
 
-describe('a node that stops', function () {
+describe('a node that stops', () => {
   // Without an end of such connections each would keep the node for half a minute.
-  this.timeout(20_000);
-
   it('waits for no client that has sent only part of something, and ends those of the Electrum protocol at once', async () => {
     const electrumPort = await freePort();
     const settings = { 'rest-core': 'modern', 'rest-addresses': true, 'rest-electrum': `127.0.0.1:${electrumPort}` };

@@ -30,8 +30,7 @@ describe('a part of a block', () => {
 
   const get = (path: string): Promise<RawReply> => ask(served.port, { path });
 
-  it('is the slice of the whole block, for any offset and size, of stale blocks too', async function () {
-    this.timeout(20_000);
+  it('is the slice of the whole block, for any offset and size, of stale blocks too', async () => {
     const names = fc.constantFrom('stale-1', 'reorg-old-1', ...Object.keys(blocks).slice(0, 8));
     const wanted = names.chain((name) => {
       const { hash, size } = blocks[name] as unknown as { hash: string; size: number }; // one of them

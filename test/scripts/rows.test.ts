@@ -71,8 +71,7 @@ describe('the rows of blocks', () => {
     );
   });
 
-  it('equal the model for chain A', function () {
-    this.timeout(30_000);
+  it('equal the model for chain A', () => {
     const model = new ScriptModel(chainAActiveBlocks().map(({ raw }) => raw));
     expect(model.blocks.reduce((sum, block) => sum + rowsOf(block).count, 0)).to.equal(24_204);
     const all = [...model.rows.values()].reduce((sum, rows) => sum + rows.length, 0);

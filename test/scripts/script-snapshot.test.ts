@@ -40,8 +40,7 @@ async function readBoth(model: ScriptModel, work: (one: ScriptSnapshot, other: S
 
 describe('a snapshot of the index by script', () => {
   for (const disk of [false, true])
-    it(`answers as the model does, after every block connected and undone, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async function () {
-      this.timeout(30_000);
+    it(`answers as the model does, after every block connected and undone, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async () => {
       const way = fc.record({
         plans: fc.array(plannedBlock, { minLength: 6, maxLength: 12 }),
         grouped: fc.integer({ min: -4, max: 8 }),
@@ -70,8 +69,7 @@ describe('a snapshot of the index by script', () => {
       );
     });
 
-  it('gives every page of a history, from any position on, in both directions', async function () {
-    this.timeout(30_000);
+  it('gives every page of a history, from any position on, in both directions', async () => {
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 7, numRuns: 1 });
     const model = new ScriptModel(madeChain(plans));
     const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
@@ -88,8 +86,7 @@ describe('a snapshot of the index by script', () => {
     );
   });
 
-  it('says what the newest transactions changed for any scripts together, from any position on', async function () {
-    this.timeout(30_000);
+  it('says what the newest transactions changed for any scripts together, from any position on', async () => {
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 11, numRuns: 1 });
     const model = new ScriptModel(madeChain(plans));
     const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
@@ -165,8 +162,7 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
-  it('has limits, and says so when an answer would exceed them', async function () {
-    this.timeout(30_000);
+  it('has limits, and says so when an answer would exceed them', async () => {
     const script = Buffer.from('51', 'hex');
     const chain = [madeGenesis];
     for (let height = 1; height <= 700; height++)
@@ -219,8 +215,7 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
-  it('reports a damaged record rather than give a wrong answer, whichever bit is flipped', async function () {
-    this.timeout(30_000);
+  it('reports a damaged record rather than give a wrong answer, whichever bit is flipped', async () => {
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 6, maxLength: 6 }), { seed: 3, numRuns: 1 });
     const chain = madeChain(plans);
     const model = new ScriptModel(chain);

@@ -24,9 +24,7 @@ const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
 const FEE = 10_000;
 
-describe('a node that publishes over ZeroMQ', function () {
-  this.timeout(30_000);
-
+describe('a node that publishes over ZeroMQ', () => {
   let folder: string;
   let tcp: string;
   let ipc: string;
@@ -237,7 +235,7 @@ describe('a subscriber that does not read', () => {
     expect(reader.messages.map(({ number }) => number)).to.deep.equal(Array.from({ length: count }, (_, i) => i));
     expect(numbers.length).to.be.within(1, count - 20);
     expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b));
-  }).timeout(20_000);
+  });
 });
 
 describe('options for ZeroMQ', () => {

@@ -26,7 +26,7 @@ interface ShownPool {
 }
 
 describe('subscribers who follow the pool', function () {
-  this.timeout(30_000 * testScale());
+  this.timeout(60_000 * testScale());
 
   const closing: (() => Promise<unknown>)[] = [];
   after(async () => {

@@ -20,5 +20,5 @@ describe('what waits for a subscriber that never reads', () => {
     // Some more are in the buffers of the system, and on their way there.
     expect(bounded).to.be.below(60 * BYTES);
     expect(unbounded).to.be.above((COUNT / 2) * BYTES);
-  }).timeout(20_000);
+  });
 });
