@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { bcoin } from '../support/bcoin';
-import { coldAnswer } from '../support/cold-answers';
+import { coldAnswers } from '../support/cold-answers';
 import { regtestGenesis } from '../support/chain-a';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { blockHash } from '../support/made-blocks';
@@ -36,7 +36,8 @@ describe('long replies', () => {
       if (height > MATURE) hashes.push(toDisplayHex(tip));
     }
     paths = hashes.flatMap((hash) => [`/rest/block/${hash}.json`, `/rest/block/${hash}.hex`]);
-    for (const path of paths) expected.set(path, await coldAnswer(served, path));
+    const cold = coldAnswers(served);
+    for (const path of paths) expected.set(path, await cold(path));
   });
 
   after(() => served.node.close());

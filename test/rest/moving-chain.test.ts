@@ -6,7 +6,7 @@ import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { restRoutes } from '../../lib/rest/routes';
 import { HttpError } from '../../lib/server/errors';
 import { nodeWith } from '../support/changed-node';
-import { coldAnswer } from '../support/cold-answers';
+import { coldAnswers } from '../support/cold-answers';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -111,7 +111,7 @@ describe('requests that are worked on while the chain moves', () => {
     const { node } = served;
     const told: Info[] = [];
     node.chain.prependListener('disconnect', async () => {
-      told.push(JSON.parse(await coldAnswer(served, '/rest/chaininfo.json')) as Info);
+      told.push(JSON.parse(await coldAnswers(served)('/rest/chaininfo.json')) as Info);
     });
     await mine(node, 3, (await node.chain.getEntryByHeight(HEIGHT - 2)) ?? undefined);
     expect(told.map(({ blocks: height }) => height)).to.deep.equal([HEIGHT, HEIGHT - 1]);

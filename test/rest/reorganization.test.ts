@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { coldAnswer } from '../support/cold-answers';
+import { coldAnswers } from '../support/cold-answers';
 import { ask } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -61,8 +61,9 @@ describe('answers while the chain is reorganized', () => {
   });
 
   const answersOf = async (of: RestNode, paths: readonly string[]): Promise<Answers> => {
+    const cold = coldAnswers(of);
     const answers = new Map<string, string>();
-    for (const path of paths) answers.set(path, comparable(path, await coldAnswer(of, path)));
+    for (const path of paths) answers.set(path, comparable(path, await cold(path)));
     return answers;
   };
 

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, type ChainABlock } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { coldAnswer } from '../support/cold-answers';
+import { coldAnswers } from '../support/cold-answers';
 import { indexerOn, reach } from '../support/indexed-node';
 import { untilReady, type RestNode } from '../support/rest-node';
 import { forgetStoredBlock } from '../support/stored-block';
@@ -23,8 +23,9 @@ describe('blocks that came with superfluous witnesses', () => {
   let answersBefore: readonly string[];
 
   const answers = async (): Promise<string[]> => {
+    const cold = coldAnswers(served);
     const all: string[] = [];
-    for (const path of paths) all.push(await coldAnswer(served, path));
+    for (const path of paths) all.push(await cold(path));
     return all;
   };
 
@@ -61,7 +62,8 @@ describe('blocks that came with superfluous witnesses', () => {
 
   it('are answered, like their transactions, as Bitcoin Core would', async () => {
     expect(await answers()).to.deep.equal(answersBefore);
-    for (const { hash, raw } of changed) expect(await coldAnswer(served, `/rest/block/${hash}.bin`)).to.equal(raw.toString('latin1'));
+    const cold = coldAnswers(served);
+    for (const { hash, raw } of changed) expect(await cold(`/rest/block/${hash}.bin`)).to.equal(raw.toString('latin1'));
   });
 
   it('are read in parts at the positions of their transactions', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { coldAnswer } from '../support/cold-answers';
+import { coldAnswers } from '../support/cold-answers';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import { ask } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -46,15 +46,14 @@ describe('answers that were given before', () => {
   /** Asks for everything more than once, since some replies are cached only then: warm replies must equal cold ones. */
   const compare = async (): Promise<void> => {
     for (const raw of await activeChain(served.rest.node)) known.set(toDisplayHex(scanBlock(raw).hash), raw);
+    const cold = coldAnswers(served);
     for (const path of pathsOf([...known.values()].slice(-16)))
       for (let time = 0; time < 3; time++)
-        expect((await ask(served.port, { path })).body.toString('latin1') === (await coldAnswer(served, path)), path).to.equal(true);
+        expect((await ask(served.port, { path })).body.toString('latin1') === (await cold(path)), path).to.equal(true);
     for (const body of outpointBodies([...known.values()].slice(-16)))
       for (let time = 0; time < 2; time++) {
         const reply = await ask(served.port, { method: 'POST', path: '/rest/getutxos.bin', body });
-        expect(reply.body.toString('latin1') === (await coldAnswer(served, '/rest/getutxos.bin', body)), body.toString('hex')).to.equal(
-          true
-        );
+        expect(reply.body.toString('latin1') === (await cold('/rest/getutxos.bin', body)), body.toString('hex')).to.equal(true);
       }
   };
 

@@ -91,8 +91,10 @@ class Tested {
 
   /** As undo records have it. */
   #lastPage(): Buffer {
-    const all = this.chain.flat();
-    return Buffer.concat(all.slice(all.length - (all.length % PAGE_TXIDS)));
+    const count = this.chain.reduce((sum, { length }) => sum + length, 0) % PAGE_TXIDS;
+    const page: Buffer[] = [];
+    for (let height = this.chain.length; page.length < count;) page.unshift(...(this.chain[--height] ?? []));
+    return Buffer.concat(page.slice(page.length - count));
   }
 }
 

@@ -6,14 +6,17 @@ import { HttpError } from '../../lib/server/errors';
 import { endpointContext, requestFor } from './endpoints';
 import type { RestNode } from './rest-node';
 
-/** The body of the reply, as latin1 text. */
-export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string, body?: Buffer): Promise<string> {
-  const route = restRoutes(endpointContext(node, reader)).find(({ prefix }) => path.startsWith(prefix)) ?? expect.fail('a route');
-  try {
-    const reply = await route.endpoint(requestFor(path.slice(route.prefix.length), body));
-    return reply.body.toString('latin1');
-  } catch (error) {
-    if (error instanceof HttpError) return `${error.message}\r\n`;
-    throw error;
-  }
+/** Gives the body of the reply, as latin1 text, by endpoints that were made for it: what they remember of blocks is not from before. */
+export function coldAnswers({ rest: { node, reader } }: RestNode): (path: string, body?: Buffer) => Promise<string> {
+  const routes = restRoutes(endpointContext(node, reader));
+  return async (path, body) => {
+    const route = routes.find(({ prefix }) => path.startsWith(prefix)) ?? expect.fail('a route');
+    try {
+      const reply = await route.endpoint(requestFor(path.slice(route.prefix.length), body));
+      return reply.body.toString('latin1');
+    } catch (error) {
+      if (error instanceof HttpError) return `${error.message}\r\n`;
+      throw error;
+    }
+  };
 }
