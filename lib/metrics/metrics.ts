@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
-import { cutOff, replyUnderWay } from '../server/http/connections';
+import { cutOff, isReplyDue, replyUnderWay } from '../server/http/connections';
 import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../turns/error-text';
 import { BlockTimes } from './block-times';
@@ -91,18 +91,25 @@ export class Metrics {
     await once(this.#server, 'close');
   }
 
-  /** The connection whose last request is longest ago makes room: whoever watches is not kept out by clients that are silent or do not read. */
   readonly #accept = (socket: Socket): void => {
-    const [idlest] = this.#connections;
-    if (this.#connections.size === MOST_CONNECTIONS && idlest !== undefined) {
-      this.#connections.delete(idlest);
-      idlest.destroy();
-    }
+    if (this.#connections.size === MOST_CONNECTIONS) this.#makeRoom();
     this.#connections.add(socket);
     socket.once('close', () => {
       this.#connections.delete(socket);
     });
   };
+
+  /**
+   * Ends the connection whose last request is longest ago: whoever watches is not kept out by clients that are silent. One whose reply is
+   * under way goes only if all others have such a reply too, so that clients that do not read keep nobody out, either.
+   */
+  #makeRoom(): void {
+    const all = [...this.#connections];
+    const idlest = all.find((socket) => !isReplyDue(socket)) ?? all[0];
+    if (idlest === undefined) return;
+    this.#connections.delete(idlest);
+    idlest.destroy();
+  }
 
   readonly #answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;

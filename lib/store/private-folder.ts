@@ -9,8 +9,8 @@ const GROUP_AND_OTHERS = 0o077;
 
 export class PrivateFolder {
   readonly #path: string;
-  /** Names of files whose permissions are done: LevelDB uses no name twice while it is open. */
-  #seen = new Set<string>();
+  /** Names of files that are there and whose permissions are done. LevelDB uses no name twice while it is open, and makes files for years. */
+  #done = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
@@ -18,7 +18,7 @@ export class PrivateFolder {
 
   /** Creates the folder if it is missing, and removes the permissions of other users. @throws errors of the file system */
   async make(): Promise<void> {
-    this.#seen = new Set();
+    this.#done = new Set();
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
     await takeFromOthers(this.#path);
   }
@@ -26,14 +26,10 @@ export class PrivateFolder {
   /** Removes the permissions of other users from new files. Never rejects: a folder that is gone has no files. */
   async tightenFiles(): Promise<void> {
     const entries = await readdir(this.#path, { withFileTypes: true }).catch(() => []);
-    await Promise.all(
-      entries
-        .filter((entry) => entry.isFile() && !this.#seen.has(entry.name))
-        .map(async ({ name }) => {
-          this.#seen.add(name);
-          await takeFromOthers(join(this.#path, name));
-        })
-    );
+    const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+    const fresh = names.filter((name) => !this.#done.has(name));
+    this.#done = new Set(names);
+    await Promise.all(fresh.map((name) => takeFromOthers(join(this.#path, name))));
   }
 }
 

@@ -1,15 +1,21 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { writeBase58Check } from '../../lib/bitcoin/base58';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
+import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin } from '../support/bcoin';
+import { holdReads } from '../support/held-reads';
+import { countConnections, openSocket, requestBytes } from '../support/http';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { PayingWallet } from '../support/paying-wallet';
-import { entryOf, mine } from '../support/regtest-node';
+import { entryOf, mine, mineOnly } from '../support/regtest-node';
+import { until } from '../support/until';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** As many coins as the wallet has at first. */
@@ -192,5 +198,40 @@ describe('a script over Esplora’s interface', () => {
       { isPooled: true, confirmed: [false], ofPool: [idOf(other), id], poolCount: '2', coins: MAX_UNSPENT - 1 },
       { isPooled: true, confirmed: [false], ofPool: [id], poolCount: '1', coins: MAX_UNSPENT - 1 }
     ]);
+  });
+});
+
+describe('the histories of several scripts', () => {
+  it('fail for their client alone when it leaves while they are read', async () => {
+    let isHeld = false;
+    const waiting: (() => void)[] = [];
+    const scriptStore = holdReads(new MemoryStore(), () => (isHeld ? new Promise((resolve) => waiting.push(resolve)) : undefined));
+    const served = await ServedNode.open({}, { scriptStore });
+    const wallet = await PayingWallet.on(served.node);
+    const script = sha256(Buffer.concat([Buffer.from('76a914', 'hex'), wallet.ring.getKeyHash(), Buffer.from('88ac', 'hex')]));
+    await served.node.mempool.addTX(wallet.moves(0));
+    // The txids of the last block fill a page of the store, so that they are not in memory. One block has two.
+    while ((served.node.chain.tip.height + 2) % PAGE_TXIDS !== 0) await mineOnly(served.node, []);
+    await served.settle();
+    isHeld = true;
+    const client = await openSocket(served.port);
+    client.write(requestBytes({ method: 'POST', path: '/api/scripthashes/txs', body: Buffer.from(JSON.stringify([script])) }, false));
+    const unheard: unknown[] = [];
+    const take = (error: unknown): void => void unheard.push(error);
+    process.on('unhandledRejection', take);
+    // First the txids of the tip are read, to see what is still in the pool, then those of the script.
+    await until(() => waiting.length === 1);
+    client.destroy();
+    await until(async () => (await countConnections(served.serving.host.server)) === 0);
+    waiting[0]?.();
+    await until(() => waiting.length === 2);
+    await setImmediate();
+    process.off('unhandledRejection', take);
+    // Such an error ends the process.
+    expect(unheard).to.deep.equal([]);
+    waiting[1]?.();
+    isHeld = false;
+    expect((await served.get(`/scripthash/${script}/txs`)).status).to.equal(200);
+    await served.close();
   });
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
@@ -9,7 +10,8 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { compiledProgram } from '../support/compiled';
 import { openElectrumNode } from '../support/electrum-node';
-import { ask, askInOneWrite, basicAuth, openSocket, type RawReply } from '../support/http';
+import { newFolder } from '../support/folders';
+import { ask, askInOneWrite, basicAuth, openSocket, requestBytes, untilClosed, type RawReply } from '../support/http';
 import { needsProgram } from '../support/installed';
 import { LineClient } from '../support/line-client';
 import { PushClient } from '../support/push-client';
@@ -296,7 +298,7 @@ describe('--rest-metrics', () => {
     let port: number;
     before(async () => {
       port = await freePort();
-      node = await openRegtestNode({ plugins: [plugin], settings: { 'rest-metrics': port } });
+      node = await openRegtestNode({ plugins: [plugin], prefix: await newFolder(), settings: { 'rest-metrics': port } });
     });
     after(() => node.close());
 
@@ -304,6 +306,20 @@ describe('--rest-metrics', () => {
       const silent = await Promise.all(Array.from({ length: 60 }, () => openSocket(port)));
       expect((await ask(port, { path: '/healthz' })).status).to.equal(200);
       for (const socket of silent) socket.destroy();
+    });
+
+    it('answers who has asked, however many connections come before the reply', async () => {
+      const asking = await openSocket(port);
+      const reply = untilClosed(asking);
+      // The reply has the sizes of folders.
+      await holdDisk(async () => {
+        asking.write(requestBytes({ path: '/metrics' }, true));
+        expect((await ask(port, { path: '/healthz' })).status).to.equal(200);
+        const silent = await Promise.all(Array.from({ length: 60 }, () => openSocket(port)));
+        expect((await ask(port, { path: '/healthz' })).status).to.equal(200);
+        for (const socket of silent) socket.destroy();
+      });
+      expect((await reply).toString()).to.include('bcoin_rest_disk_bytes{of="index"}');
     });
 
     it('makes no reply while the client has yet to get an earlier one', async () => {
@@ -325,3 +341,18 @@ describe('--rest-metrics', () => {
     await first.close();
   });
 });
+
+/** Does work while no file is looked up off the event loop: all threads that Node has for that wait. */
+async function holdDisk(work: () => Promise<void>): Promise<void> {
+  const pipe = join(await newFolder(), 'pipe');
+  expect(spawnSync('mkfifo', [pipe]).status).to.equal(0);
+  // Opening a pipe for reading waits for a writer.
+  const held = Array.from({ length: Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) }, () => open(pipe, 'r'));
+  try {
+    await work();
+  } finally {
+    const writer = openSync(pipe, constants.O_RDWR);
+    for (const opening of held) await (await opening).close();
+    closeSync(writer);
+  }
+}

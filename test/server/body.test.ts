@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
@@ -107,5 +107,18 @@ describe('a body', () => {
       99_999,
       99_999
     ]);
+  });
+
+  it('takes no memory once it is given up, also when the request was answered meanwhile', async () => {
+    server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
+      readBody(request, { maxBodyBytes: MOST, timeoutMs: 100, unfinished }).catch((error: unknown) => outcomes.push(error as Error));
+      request.once('data', () => response.end());
+    });
+    const closed = untilClosed(client);
+    client.write(`${HEAD}Content-Length: 50000\r\n\r\n${'a'.repeat(40_000)}`);
+    expect((await closed).toString()).to.match(/^HTTP\/1\.1 200 /);
+    await until(() => outcomes.length === 1);
+    expect(outcomes[0]).to.be.instanceOf(ClientGoneError);
+    expect([unfinished.bytes, unfinished.stalled]).to.deep.equal([0, 1]);
   });
 });

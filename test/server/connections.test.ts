@@ -184,6 +184,23 @@ describe('connections', () => {
     for (const socket of hasty) socket.destroy();
   });
 
+  it('end without a stack for each request that waits, which takes longer than all else', async () => {
+    const waiting: ServerResponse[] = [];
+    const stacks: (string | undefined)[] = [];
+    await serve(30_000, (incoming, response) => {
+      if (waiting.length > 0) connections.requestWaits(incoming.socket, response);
+      incoming.on('error', ({ stack }) => stacks.push(stack));
+      waiting.push(response);
+    });
+    const client = await openSocket((server.address() as AddressInfo).port);
+    client.write(request.repeat(100));
+    await until(() => waiting.length === 100);
+    client.destroy();
+    await until(() => stacks.length === 100);
+    expect(stacks.filter((stack) => stack?.includes('    at ') !== false)).to.deep.equal([]);
+    expect(new Error('later').stack).to.include('    at ');
+  });
+
   it('do not include those that wait for a reply', async () => {
     const timeouts: (number | undefined)[] = [];
     await serve(30_000, ({ socket }, response) => {

@@ -1,8 +1,9 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
+import { PrivateFolder } from '../../lib/store/private-folder';
 import { newFolder } from '../support/folders';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
@@ -63,6 +64,18 @@ describe('the files of a store on disk', () => {
     await mkdir(folder, { recursive: true, mode: 0o755 });
     await store.open();
     await expectPrivate(5);
+  });
+
+  it('are forgotten once they are deleted', async () => {
+    const files = new PrivateFolder(folder);
+    await files.make();
+    for (let i = 0; i < 2; i++) {
+      await writeFile(join(folder, '000005.ldb'), '', { mode: 0o644 });
+      await files.tightenFiles();
+      await expectPrivate(1);
+      await rm(join(folder, '000005.ldb'));
+      await files.tightenFiles();
+    }
   });
 
   it('leave the modes of a read-only folder as they are', async () => {

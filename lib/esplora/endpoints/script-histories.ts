@@ -82,9 +82,11 @@ function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraConte
       const ofPool = left.slice(0, most);
       // As many in all as fit, so that no page leaves out the rest of the pool.
       const limit = most - ofPool.length;
+      // Before any text is begun: nobody would hear of one that fails while these are awaited, and Node ends the process over it.
+      const rows = await newestRows(hashes, position, limit, snapshot);
       const texts = await Promise.all([
         ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
-        transactions.confirmed(await newestRows(hashes, position, limit, snapshot), index, request)
+        transactions.confirmed(rows, index, request)
       ]);
       return joinedReply(texts.flat(), request);
     });

@@ -74,9 +74,16 @@ class BodyReader {
       return;
     }
     const message = unfinished.openFor(request, () => socket.destroy(), isTrusted);
+    const end = (): void => {
+      clearTimeout(patience);
+      message.set(0);
+      this.#reject(gone());
+    };
     const cutOff = (): void => {
-      unfinished.stalled++;
+      if (!socket.destroyed) unfinished.stalled++;
       socket.destroy();
+      // Once a request was answered, Node no longer tells it that its connection closes.
+      end();
     };
     // The socket's own timeout may be in use for a reply that waits to be read.
     const patience = setTimeout(cutOff, timeoutMs);
@@ -104,11 +111,7 @@ class BodyReader {
     });
     request.on('error', () => undefined);
     // Comes after `end`, too.
-    request.once('close', () => {
-      clearTimeout(patience);
-      message.set(0);
-      this.#reject(gone());
-    });
+    request.once('close', end);
   }
 }
 

@@ -143,7 +143,7 @@ export class Connections {
 
   /**
    * To be called for a request that came before the reply to an earlier one was sent; several times, if several parts see it. When the
-   * client leaves, Node makes an error with a stack for each request of the connection, in one piece.
+   * client leaves, Node makes an error for each request of the connection, in one piece.
    */
   requestWaits(socket: Socket, response: ServerResponse): void {
     const waiting = this.#pipelinedOn(socket);
@@ -170,6 +170,7 @@ export class Connections {
     if (known !== undefined) return known;
     const waiting = new Set<ServerResponse>();
     this.#pipelined.set(socket, waiting);
+    socket.prependOnceListener('close', withoutStacks);
     // A reply that waits behind others is never told that the connection closed.
     socket.once('close', () => {
       this.#pipelinedOfAll -= waiting.size;
@@ -256,6 +257,16 @@ export function cutOff(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming?: unknown } | null };
   if (parser != null) parser.onIncoming = () => UPGRADE;
   socket.destroy();
+}
+
+/** Errors that are made from now on, until this turn has handled what it was called for, have no stacks: these take longer than all else. */
+function withoutStacks(): void {
+  const { stackTraceLimit } = Error;
+  if (stackTraceLimit === 0) return;
+  Error.stackTraceLimit = 0;
+  queueMicrotask(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
 }
 
 /** What Node's own listener gives to its parser at an upgrade (parserOnIncoming, _http_server.js). */
