@@ -77,11 +77,11 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
       // Whatever is sent instead: the reply is over then, too.
       if (reply.release !== undefined) responses.whenOver(res, reply.release);
       const { tip } = context;
-      // In the middle of a reorganization the tip is lower than before.
-      if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
+      // In the middle of a reorganization the tip is lower than before. Who is told of no change would make it again.
+      if (minimum !== undefined && reply.change === undefined && tip !== undefined && tip.height < minimum.height)
+        throw new NotHereYetError(minimum, tip);
       await responses.endOfTurn();
-      const changed = reply.change === undefined ? NO_HEADERS : sequenceHeaders(reply.change);
-      const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...changed];
+      const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...sequenceHeaders(reply.change)];
       const tag = words.hasTags && isRead(req) ? tags.of(reply) : undefined;
       if (tag === undefined) responses.send(res, 200, headers, reply.body);
       else if (hasCopy(req, tag)) responses.send(res, 304, [...withoutBody(headers), 'ETag', tag], NO_BODY);
