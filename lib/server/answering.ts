@@ -56,10 +56,12 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
   const tipHeaders = (tip: HeaderRecord | undefined): HeaderList => (tip === undefined ? NO_HEADERS : shown.headersOf(tip));
   const fail = ({ req, res, tip }: HttpContext, error: unknown): void => {
     if (req.socket.destroyed || error instanceof ClientGoneError) return;
-    const known = words.errorOf(refusalOf(error, gate, logger));
+    const refusal = refusalOf(error, gate, logger);
+    const known = words.errorOf(refusal);
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = known.message === '' ? NO_BODY : Buffer.from(`${known.message}${words.lineEnd}`, 'latin1');
-    const named = error instanceof NotHereYetError ? error.tip : tip;
+    // Where the last state has ended there is no block to name.
+    const named = error instanceof NotHereYetError ? error.tip : refusal.kind === 'not-ready' ? undefined : tip;
     const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req, known.headers), ...tipHeaders(named)];
     responses.send(res, known.status, headers, body);
   };
