@@ -16,6 +16,7 @@ import { MOST_WAITING_READS, READ_PATIENCE_MS } from '../../lib/server/limits';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { serveRoutes } from '../support/endpoints';
+import { needsNode } from '../support/fleet';
 import { ask, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
@@ -238,6 +239,10 @@ describe('answers of one block', () => {
   });
 
   describe('to what has changed something', () => {
+    before(function () {
+      needsNode(this, 'a log does not go back to a block with less work');
+    });
+
     const minimum = (): Record<string, string> => ({ 'X-Rest-Min-Tip': tipText() });
     const takeTipAway = async (): Promise<void> => {
       const [, hash] = tipText().split(' ');
