@@ -6,6 +6,9 @@ import { TextWriter } from './text-writer';
 
 const CHECKSUM_LENGTH = 8;
 
+/** Of a script of 100,000 bytes with its checksum. */
+const MOST_CHARACTERS = 200_014;
+
 /** All that may stand in front of a checksum. */
 const CHARACTERS = /^[ -~]*$/;
 
@@ -19,6 +22,7 @@ export class DescriptorError extends Error {
 
 /** @throws DescriptorError, also for scripts that are made of keys */
 export function scriptOfDescriptor(text: string, prefixes: readonly AddressPrefixes[]): Buffer {
+  if (text.length > MOST_CHARACTERS) throw new DescriptorError(`more than ${MOST_CHARACTERS} characters`);
   const expression = withoutChecksum(text);
   const [, kind, inside = ''] = /^(addr|raw)\((.*)\)$/s.exec(expression) ?? [];
   if (kind === 'raw') {

@@ -1,6 +1,6 @@
 // A transaction without signatures, as bytes.
 
-import { compactSizeOf } from './reader';
+import { compactSizeOf, LONGEST_COMPACT_SIZE, writeCompactSize } from './reader';
 
 export interface UnsignedInput {
   /** 32 bytes in wire order. */
@@ -41,23 +41,24 @@ export function amountBytes(satoshis: number): Buffer {
 export const withLength = (bytes: Buffer): Buffer => Buffer.concat([compactSizeOf(bytes.length), bytes]);
 
 const INPUT_LENGTH = 41;
+const VALUE_LENGTH = 8;
 
-/** The serialization without witness. */
+/** The serialization without witness. In one buffer: there may be a hundred thousand outputs. */
 export function unsignedBytes({ version, inputs, outputs, locktime }: UnsignedTransaction): Buffer {
-  const ins = Buffer.alloc(inputs.length * INPUT_LENGTH);
-  for (const [i, { txid, index, sequence }] of inputs.entries()) {
-    const at = i * INPUT_LENGTH;
-    txid.copy(ins, at);
-    ins.writeUInt32LE(index, at + 32);
+  let most = 2 * 4 + 2 * LONGEST_COMPACT_SIZE + inputs.length * INPUT_LENGTH;
+  for (const { script } of outputs) most += VALUE_LENGTH + LONGEST_COMPACT_SIZE + script.length;
+  const bytes = Buffer.alloc(most);
+  let at = writeCompactSize(bytes, inputs.length, bytes.writeUInt32LE(version));
+  for (const { txid, index, sequence } of inputs) {
+    txid.copy(bytes, at);
+    bytes.writeUInt32LE(index, at + 32);
     // Between them is the length of a script: 0.
-    ins.writeUInt32LE(sequence, at + 37);
+    at = bytes.writeUInt32LE(sequence, at + 37);
   }
-  return Buffer.concat([
-    u32Of(version),
-    compactSizeOf(inputs.length),
-    ins,
-    compactSizeOf(outputs.length),
-    ...outputs.flatMap(({ value, script }) => [value, compactSizeOf(script.length), script]),
-    u32Of(locktime)
-  ]);
+  at = writeCompactSize(bytes, outputs.length, at);
+  for (const { value, script } of outputs) {
+    at = writeCompactSize(bytes, script.length, at + value.copy(bytes, at));
+    at += script.copy(bytes, at);
+  }
+  return bytes.subarray(0, bytes.writeUInt32LE(locktime, at));
 }

@@ -7,7 +7,7 @@ import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError, UnreadableBlockError } from '../node/errors';
 import { PaymentError } from '../payments/error';
 import { notYetKnown, unavailable } from '../server/errors';
-import { soon } from '../turns/slices';
+import { nextTurn, Slice, soon } from '../turns/slices';
 import type { IndexReader, IndexSnapshot, TransactionLocation } from '../index/types';
 import type { PoolSource } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
@@ -51,7 +51,6 @@ export class NodeChain implements MerchantChain {
     return writer.toString();
   }
 
-  /** Index and pool are read in one tick: a transaction that is being confirmed is in at least one of the two. */
   async standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
     await soon();
     return this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn));
@@ -79,12 +78,31 @@ function locationIn(snapshot: IndexSnapshot, txid: Buffer): TransactionLocation 
   }
 }
 
-function standingIn(
+/** What the pool has of a transaction, of the coins that it spends, and of those who spend them instead. */
+interface PooledPart {
+  readonly bytes: Buffer | undefined;
+  /** The outpoints whose transactions are in the pool. */
+  readonly unspent: ReadonlySet<Buffer>;
+  readonly rival: Buffer | undefined;
+}
+
+function pooledPart({ txid, outpoints }: TracedTransaction, pool: PoolSource): PooledPart {
+  const bytes = pool.transaction(txid);
+  if (bytes !== undefined) return { bytes, unspent: new Set(), rival: undefined };
+  const unspent = new Set(outpoints.filter((outpoint) => pool.entry(txidIn(outpoint)) !== undefined));
+  for (const outpoint of outpoints) {
+    const rival = pool.spender(txidIn(outpoint), indexIn(outpoint));
+    if (rival !== undefined) return { bytes, unspent, rival: rival.txid };
+  }
+  return { bytes, unspent, rival: undefined };
+}
+
+async function standingIn(
   snapshot: IndexSnapshot,
   pool: PoolSource,
-  { txid, outpoints, outputs }: TracedTransaction,
+  transaction: TracedTransaction,
   seenIn?: ConfirmingBlock
-): Standing {
+): Promise<Standing> {
   const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing => ({
     state: 'confirmed',
     block: { height, hash },
@@ -92,6 +110,10 @@ function standingIn(
   });
   if (seenIn !== undefined && snapshot.heightOf(seenIn.hash) === seenIn.height) return confirmedIn(seenIn);
 
+  const { txid, outpoints, outputs } = transaction;
+  // In the turn in which the snapshot was taken: a transaction that is being confirmed is in at least one of the two.
+  const pooled = pooledPart(transaction, pool);
+  const slice = new Slice();
   let unknown: NotYetKnownError | undefined;
   try {
     const position = snapshot.position(txid);
@@ -100,20 +122,25 @@ function standingIn(
     if (!(error instanceof NotYetKnownError)) throw error;
     unknown = error;
     // Coins are complete even while positions are not: an unspent output has the height of its transaction.
-    const coin = outputs.map((index) => snapshot.coin(txid, index)).find((found) => found !== undefined);
-    const block = coin && snapshot.headerAt(coin.height);
-    if (block !== undefined) return confirmedIn(block);
+    for (const index of outputs) {
+      const coin = snapshot.coin(txid, index);
+      const block = coin && snapshot.headerAt(coin.height);
+      if (block !== undefined) return confirmedIn(block);
+      if (slice.isOver()) await nextTurn();
+    }
   }
-  const waiting = pool.transaction(txid);
-  if (waiting !== undefined) return { state: 'pool', bytes: waiting };
-  const inputs = outpoints.map((outpoint) => inputIn(snapshot, pool, outpoint));
-  if (inputs.includes('spent')) return { state: 'conflicted' };
+  if (pooled.bytes !== undefined) return { state: 'pool', bytes: pooled.bytes };
+  let isUnspent = false;
   for (const outpoint of outpoints) {
-    const rival = pool.spender(outpoint.subarray(0, TXID_LENGTH), outpoint.readUInt32LE(TXID_LENGTH));
-    if (rival !== undefined) return { state: 'replaced', by: rival.txid };
+    const input = pooled.unspent.has(outpoint) ? 'unspent' : inputIn(snapshot, outpoint);
+    if (input === 'spent') return { state: 'conflicted' };
+    isUnspent ||= input === 'unspent';
+    // A Payment may spend a thousand coins, each of them on another page of the disk.
+    if (slice.isOver()) await nextTurn();
   }
+  if (pooled.rival !== undefined) return { state: 'replaced', by: pooled.rival };
   // If an input is unspent, the transaction itself cannot be in the chain.
-  if (unknown === undefined || inputs.includes('unspent')) return { state: 'absent' };
+  if (unknown === undefined || isUnspent) return { state: 'absent' };
   return { state: 'unknown', reason: reasonOf(unknown) };
 }
 
@@ -122,9 +149,9 @@ function standingIn(
  * `spent`: by another transaction. The index knows the position of the coin's transaction, so it also knows the later block that spent the
  * coin. `unspent`: by no transaction in the chain. Undefined: this cannot be decided.
  */
-function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): 'spent' | 'unspent' | undefined {
-  const txid = outpoint.subarray(0, TXID_LENGTH);
-  if (snapshot.coin(txid, outpoint.readUInt32LE(TXID_LENGTH)) !== undefined || pool.transaction(txid) !== undefined) return 'unspent';
+function inputIn(snapshot: IndexSnapshot, outpoint: Buffer): 'spent' | 'unspent' | undefined {
+  const txid = txidIn(outpoint);
+  if (snapshot.coin(txid, indexIn(outpoint)) !== undefined) return 'unspent';
   try {
     return snapshot.position(txid) === undefined ? undefined : 'spent';
   } catch (error) {
@@ -132,6 +159,10 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
     throw error;
   }
 }
+
+const txidIn = (outpoint: Buffer): Buffer => outpoint.subarray(0, TXID_LENGTH);
+
+const indexIn = (outpoint: Buffer): number => outpoint.readUInt32LE(TXID_LENGTH);
 
 function reasonOf({ backfill }: NotYetKnownError): string {
   return (

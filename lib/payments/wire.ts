@@ -6,6 +6,9 @@ import { PaymentError, messageOf } from './error';
 
 type Long = ReturnType<BufferReader['uint64']>;
 
+/** In a message with those inside it: more than 50,000 bytes have in outputs that pay to addresses. Shorter fields cost more than their bytes. */
+const MOST_FIELDS = 6_000;
+
 /** Names of the wire types in error messages. */
 export const WIRE_TYPES = ['varint', 'fixed64', 'length-delimited', 'group', 'end of group', 'fixed32'] as const;
 
@@ -24,6 +27,13 @@ export interface WireField {
  */
 export class StrictReader extends BufferReader {
   override discardUnknown = false;
+  #fields = 0;
+
+  /** @throws RangeError for one more than MOST_FIELDS */
+  override tag(): number {
+    if (++this.#fields > MOST_FIELDS) throw new RangeError(`at most ${MOST_FIELDS} fields expected, more came`);
+    return super.tag();
+  }
 
   override string(): string {
     return this.stringVerify();

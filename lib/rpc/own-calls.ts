@@ -57,7 +57,7 @@ export function isOwnCall(method: string, { ownCalls }: Pick<NodeSource, 'ownCal
   return ownCalls?.includes(method) !== false;
 }
 
-/** The node's answer. @throws CallError */
+/** The node's answer. What the call may have changed is not known here. @throws CallError */
 export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource, 'ownCall'>): Promise<Answer> {
   const names = (NAMES[method] ?? []).map((name) => ({ name }));
   const values = isPositional(params) ? params : positional(names, params);
@@ -66,5 +66,5 @@ export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource,
   // Another process may say of a call that nobody has it.
   if (error?.code === CODES.methodNotFound) throw methodNotFound();
   if (error !== null) throw new CallError(error.code, error.message);
-  return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
+  return { parts: [Buffer.from(JSON.stringify(result ?? null))], change: 'unknown' };
 }

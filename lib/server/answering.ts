@@ -56,10 +56,12 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
   const tipHeaders = (tip: HeaderRecord | undefined): HeaderList => (tip === undefined ? NO_HEADERS : shown.headersOf(tip));
   const fail = ({ req, res, tip }: HttpContext, error: unknown): void => {
     if (req.socket.destroyed || error instanceof ClientGoneError) return;
-    const known = words.errorOf(refusalOf(error, gate, logger));
+    const refusal = refusalOf(error, gate, logger);
+    const known = words.errorOf(refusal);
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = known.message === '' ? NO_BODY : Buffer.from(`${known.message}${words.lineEnd}`, 'latin1');
-    const named = error instanceof NotHereYetError ? error.tip : tip;
+    // Where the last state has ended there is no block to name.
+    const named = error instanceof NotHereYetError ? error.tip : refusal.kind === 'not-ready' ? undefined : tip;
     const headers = [...errorHeaders(known, known.status), ...words.errorHeadersOf(body, req, known.headers), ...tipHeaders(named)];
     responses.send(res, known.status, headers, body);
   };
@@ -77,11 +79,11 @@ export function sending<R extends Reply>({ serving, state: { gate, shown }, word
       // Whatever is sent instead: the reply is over then, too.
       if (reply.release !== undefined) responses.whenOver(res, reply.release);
       const { tip } = context;
-      // In the middle of a reorganization the tip is lower than before.
-      if (minimum !== undefined && tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
+      // In the middle of a reorganization the tip is lower than before. Who is told of no change would make it again.
+      if (minimum !== undefined && reply.change === undefined && tip !== undefined && tip.height < minimum.height)
+        throw new NotHereYetError(minimum, tip);
       await responses.endOfTurn();
-      const changed = reply.change === undefined ? NO_HEADERS : sequenceHeaders(reply.change);
-      const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...changed];
+      const headers = [...words.headersOf(reply, req), ...tipHeaders(tip), ...sequenceHeaders(reply.change)];
       const tag = words.hasTags && isRead(req) ? tags.of(reply) : undefined;
       if (tag === undefined) responses.send(res, 200, headers, reply.body);
       else if (hasCopy(req, tag)) responses.send(res, 304, [...withoutBody(headers), 'ETag', tag], NO_BODY);

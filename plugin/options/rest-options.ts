@@ -13,7 +13,7 @@ import { OptionReader, requireApiKey } from './option-reader';
 import { readPaymentOptions, type PaymentOptions } from './payments';
 import { requireOwnPorts } from './ports';
 import { readRpcUser, readRpcWhitelists, type RpcWhitelists } from './rpc';
-import { optionOf, OPTIONS, type Role } from './table';
+import { optionOf, OPTIONS, type OptionName, type Role } from './table';
 import { refuseUnknown } from './unknown';
 import type { HostConfig } from '../../lib/node/host';
 import type { Limits } from '../../lib/server/limits';
@@ -62,8 +62,8 @@ export function readOptions(config: HostConfig, role: Role = 'node'): RestOption
   refuseUnknown(config);
   refuseEmpty(config);
   refuseOfOthers(config, role);
-  refuseWithoutEffect(config);
   const read = new OptionReader(config);
+  refuseWithoutEffect(read, config);
   const payments = readPaymentOptions(read, config);
   const addresses = readAddressOptions(read, config);
   const metrics = read.endpoint('rest-metrics');
@@ -150,9 +150,11 @@ function refuseOfOthers(config: HostConfig, role: Role): void {
 }
 
 /** An option that needs another one, which is not given. */
-function refuseWithoutEffect(config: HostConfig): void {
+function refuseWithoutEffect(read: OptionReader, config: HostConfig): void {
   for (const { name, needs } of OPTIONS) {
-    const isGiven = needs === undefined || (optionOf(needs).kind.type === 'flag' ? config.bool(needs, false) : config.has(needs));
+    const isGiven = needs === undefined || (isFlag(needs) ? read.flag(needs) : config.has(needs));
     if (!isGiven && config.has(name)) throw new OptionError(`--${name} has no effect without --${needs}`);
   }
 }
+
+const isFlag = (name: OptionName): name is OptionName<'flag'> => optionOf(name).kind.type === 'flag';

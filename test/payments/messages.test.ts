@@ -182,6 +182,14 @@ describe('payment messages', () => {
       expect(codeOf(() => decodePayment(hex('a306'.repeat(20_000))))).to.equal('malformed');
     });
 
+    it('more than 6,000 fields, with those of inner messages, which take long to read', () => {
+      const most = { transactions: [], refundTo: Array.from({ length: 3_000 }, () => ({ script: OP_1 })) };
+      expect(decodePayment(encodePayment(most)).refundTo).to.have.length(3_000);
+      const error = errorOf(() => decodePayment(encodePayment({ ...most, memo: '' })));
+      expect(error.code).to.equal('malformed');
+      expect(error.message).to.equal('Payment: the bytes are no such message (at most 6000 fields expected, more came).');
+    });
+
     for (const [name, limit] of [
       ['PaymentRequest', MAX_PAYMENT_REQUEST_SIZE],
       ['Payment', MAX_PAYMENT_SIZE],

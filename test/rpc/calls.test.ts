@@ -268,6 +268,7 @@ describe('calls', () => {
     for (const [method, params] of [
       ['gettxspendingprevout', [Array<unknown>(10_001).fill(outpoint)]],
       ['scantxoutset', ['start', Array<unknown>(10_001).fill('raw(51)')]],
+      ['scantxoutset', ['start', [`raw(${'51'.repeat(100_005)})`]]],
       ['decodescript', ['51'.repeat(100_001)]],
       ['decoderawtransaction', ['00'.repeat(4_000_001)]],
       ['gettxoutproof', [Array.from({ length: 16_667 }, (_, i) => i.toString(16).padStart(64, '0'))]]

@@ -15,8 +15,7 @@ import {
   type Psbt,
   type PsbtField,
   type PsbtInput,
-  type PsbtMap,
-  type PsbtOutput
+  type PsbtMap
 } from './psbt';
 import { requireFits } from './values';
 
@@ -103,17 +102,18 @@ const SIGNED: readonly number[] = [INPUT.signature, INPUT.finalScript, INPUT.fin
  * version of their transactions, with the lowest lock time. Yields now and then.
  * @throws SameInputError, PsbtError for more than a PSBT may have
  */
-export function* joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]) => readonly T[]): Generator<void, Psbt> {
+export function* joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]) => Generator<void, readonly T[]>): Generator<void, Psbt> {
   const inputs = new Map<string, PsbtInput>();
   for (const psbt of psbts) {
     for (const input of psbt.inputs) {
       const key = `${input.txid.toString('hex')}${input.index}`;
       if (inputs.has(key)) throw new SameInputError(input);
       inputs.set(key, input);
+      yield;
     }
-    yield;
   }
-  const [ins, outs] = [shuffled([...inputs.values()]), shuffled<PsbtOutput>(psbts.flatMap(({ outputs }) => outputs))];
+  const ins = yield* shuffled([...inputs.values()]);
+  const outs = yield* shuffled(psbts.flatMap(({ outputs }) => outputs));
   const unsigned: UnsignedTransaction = {
     version: Math.max(1, ...psbts.map(({ transactionVersion }) => transactionVersion)),
     inputs: ins.map(({ txid, index, sequence = FINAL_SEQUENCE }) => ({ txid, index, sequence })),
@@ -123,6 +123,10 @@ export function* joined(psbts: readonly Psbt[], shuffled: <T>(list: readonly T[]
   const { fields } = yield* psbtOf(unsigned, 0);
   requireFits(fieldOf(fields, GLOBAL.transaction)?.length ?? 0);
   for (const psbt of psbts) addMissing(fields, psbt.fields);
-  const own = ins.map((input) => ({ ...input, fields: new Map([...input.fields].filter(([, { type }]) => !SIGNED.includes(type))) }));
+  const own: PsbtInput[] = [];
+  for (const input of ins) {
+    own.push({ ...input, fields: new Map([...input.fields].filter(([, { type }]) => !SIGNED.includes(type))) });
+    yield;
+  }
   return { version: 0, fields, transactionVersion: unsigned.version, inputs: own, outputs: outs };
 }

@@ -109,8 +109,8 @@ export function setField(fields: PsbtMap, type: number, value: Buffer, key = com
   fields.set(key.toString('latin1'), { type, key, value });
 }
 
-/** The value of the field whose key is the type alone; undefined: there is none. */
-export const fieldOf = (fields: PsbtMap, type: number): Buffer | undefined => fields.get(compactSizeOf(type).toString('latin1'))?.value;
+/** The value of the field whose key is the type alone, which is below 0xfd and so a byte; undefined: there is none. */
+export const fieldOf = (fields: PsbtMap, type: number): Buffer | undefined => fields.get(String.fromCharCode(type))?.value;
 
 /** A number of 32 bits. */
 export const numberIn = (fields: PsbtMap, type: number): number | undefined => fieldOf(fields, type)?.readUInt32LE();

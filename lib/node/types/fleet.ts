@@ -8,6 +8,9 @@ export interface LogPoint {
   readonly sequence: number;
 }
 
+/** What shows a change that a request has made; `unknown`: this process does not know, as it has not seen the change itself. */
+export type Change = LogPoint | 'unknown';
+
 /** How far a process has read the changes of chain and pool. */
 export interface ReadingPosition {
   /** The last change that every answer shows. */

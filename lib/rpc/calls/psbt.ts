@@ -15,7 +15,7 @@ import { serializedPsbt } from '../../bitcoin/psbt/write';
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { anyOf, listOf, object } from '../../describe/schema';
 import { TEXT } from '../../describe/values';
-import { runInSlices } from '../../turns/slices';
+import { nextTurn, runInSlices, Slice } from '../../turns/slices';
 import { psbtSchema, psbtText } from '../../views/psbt';
 import { jsonAnswer, plainAnswer, type Answer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { requireText, type Parameter } from '../parameters';
@@ -95,7 +95,7 @@ export const psbtCalls = {
     result: () => PSBT_TEXT,
     isHeavy: () => true,
     answer: async (parameters, context, client) => {
-      requireWithoutKeys(parameters.optionalList(1) ?? [], context);
+      await requireWithoutKeys(parameters.optionalList(1) ?? [], context);
       const psbt = await read(parameters.text(0), client);
       await addTransactions(psbt, context, client);
       await runInSlices(updateInputs(psbt), client);
@@ -132,26 +132,37 @@ async function readAll(list: readonly unknown[], client: RpcClient, check: (psbt
   return psbts;
 }
 
-/** In an order that nobody can foresee. */
-function shuffled<T>(list: readonly T[]): T[] {
-  const order = list.map((item) => ({ item, at: randomInt(2 ** 47) }));
-  return order.sort((a, b) => a.at - b.at).map(({ item }) => item);
+/** In an order that nobody can foresee. Yields after each. */
+function* shuffled<T>(list: readonly T[]): Generator<void, T[]> {
+  const order = [...list];
+  for (let left = order.length; left > 1; left--) {
+    const [last, other] = [left - 1, randomInt(left)];
+    [order[last], order[other]] = [order[other] as T, order[last] as T]; // within
+    yield;
+  }
+  return order;
 }
 
 /** Others have keys and scripts, which would have to be derived. @throws CallError -5, -8 */
-function requireWithoutKeys(descriptors: readonly unknown[], { node }: Pick<CallContext, 'node'>): void {
+async function requireWithoutKeys(descriptors: readonly unknown[], { node }: Pick<CallContext, 'node'>): Promise<void> {
   if (descriptors.length > MOST_DESCRIPTORS) throw invalidParameter(`More than ${MOST_DESCRIPTORS} descriptors`);
   const { chain, addressPrefixes } = node.network;
   const prefixes = networkPrefixes(chain, addressPrefixes);
-  for (const one of descriptors) scriptIn(descriptorIn(one), prefixes);
+  const slice = new Slice();
+  for (const one of descriptors) {
+    if (slice.isOver()) await nextTurn();
+    scriptIn(descriptorIn(one), prefixes);
+  }
 }
 
 /** The transactions from which inputs spend, as far as chain and pool have them. */
 async function addTransactions(psbt: Psbt, context: CallContext, client: RpcClient): Promise<void> {
   const lacking = psbt.inputs.filter(({ fields }) => fieldOf(fields, INPUT.wholeOutput) === undefined);
   const known = new Map<string, { readonly raw: Buffer; readonly outputs: number } | undefined>();
+  const slice = new Slice();
   let bytes = 0;
   for (const { fields, txid, index } of lacking) {
+    if (slice.isOverAfterStep()) await nextTurn();
     const key = keyOf(txid);
     if (!known.has(key)) {
       if (known.size === MOST_LOOKUPS) throw misc(`More than ${MOST_LOOKUPS} transactions would be looked up`);

@@ -96,7 +96,7 @@ export const scanningCalls = {
       const slice = new Slice();
       const scripts = new Map<string, Buffer>();
       for (const one of objects) {
-        if (slice.isOverAfterStep()) await nextTurn();
+        if (slice.isOver()) await nextTurn();
         const script = scriptIn(descriptorIn(one), prefixes);
         scripts.set(keyOf(script), script);
       }

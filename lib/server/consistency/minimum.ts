@@ -2,7 +2,7 @@
 // `X-Rest-Tip`), or a point of the log (`X-Rest-Min-Seq`, with what the reply to a broadcast had there).
 
 import { HttpError, type HeaderList } from '../errors';
-import type { LogPoint } from '../../node/types/fleet';
+import type { Change, LogPoint } from '../../node/types/fleet';
 import type { IncomingMessage } from 'node:http';
 
 export interface Minimum {
@@ -25,7 +25,8 @@ export function minimumOf({ headers }: Pick<IncomingMessage, 'headers'>, log: st
 }
 
 /** The header from which a client learns what a later request may ask for, to be sure to see what this one has changed. */
-export const sequenceHeaders = ({ sequence, log }: LogPoint): HeaderList => [SEQUENCE_HEADER, `${sequence} ${log}`];
+export const sequenceHeaders = (change: Change | undefined): HeaderList =>
+  typeof change === 'object' ? [SEQUENCE_HEADER, `${change.sequence} ${change.log}`] : [];
 
 function heightIn(text: string): number {
   const [, height] = TIP.exec(text) ?? [];

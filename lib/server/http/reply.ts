@@ -1,7 +1,7 @@
 // A reply that interfaces over HTTP give for a success.
 
 import type { HeaderRecord } from '../../index/types';
-import type { LogPoint } from '../../node/types/fleet';
+import type { Change } from '../../node/types/fleet';
 
 export type Format = 'bin' | 'hex' | 'json';
 
@@ -27,8 +27,8 @@ export interface Reply {
   readonly basis?: Basis | undefined;
   /** The name of the route that made it, in a reply from the cache. */
   readonly route?: string | undefined;
-  /** What shows the change that this request has made; undefined: it has made none. */
-  readonly change?: LogPoint | undefined;
+  /** What shows the change that this request has made; absent: it has made none. */
+  readonly change?: Change;
   /** To be called once the operating system has the body, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }
