@@ -183,11 +183,13 @@ export class Assembly {
     return explorerInterface({ ...parts, needsKey: options.auth, version });
   }
 
-  #mountOn({ host: { server }, logger }: AssemblyParts): Mount {
+  #mountOn({ host, logger }: AssemblyParts): Mount {
+    const { server } = host;
     const { takes, handle: handler } = this.#app;
     const { webSockets } = this.wallets ?? {};
     return new Mount({
       ...{ server, takes, handler, targetOf: this.#unixSocket?.targetOf, connections: this.serving.connections, logger },
+      isAuthenticated: (socket) => host.isAuthenticated(socket),
       ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } })
     });
   }

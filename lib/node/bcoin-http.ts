@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { messageOf } from '../turns/error-text';
 import type { HostHttp, HostNode } from './host';
 import type { HttpHost } from './types/http-host';
@@ -30,6 +31,12 @@ export class BcoinHttp implements HttpHost {
     // timingSafeEqual needs texts of one length: digests.
     return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
   }
+
+  /** bcoin knows its clients by address and port. */
+  isAuthenticated({ remoteAddress, remotePort }: Socket): boolean {
+    for (const { host, port } of this.#host.http.channel('auth') ?? []) if (host === remoteAddress && port === remotePort) return true;
+    return false;
+  }
 }
 
 function sha256(text: string): Buffer {
@@ -48,14 +55,24 @@ function outliveBrokenRequests(http: HostHttp): void {
 
 /** What a client does to its connection: errors of sockets, of Node's HTTP parser, and bweb's words for these. */
 const CLIENT_CODE = /^(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|HPE_\w+)$/;
-const CLIENT_MESSAGE = /^(?:HttpParser execute failure|Parse Error)/;
+const CLIENT_MESSAGE = /^(?:HttpParser execute failure|Parse Error|Websocket Closed)/;
 
-/** bcoin logs each broken connection as an error with its stack: any client could fill the disk with them. */
+/**
+ * bcoin logs each broken connection as an error with its stack, and each message over its WebSocket that makes no sense: any client could
+ * fill the disk with them.
+ */
 function logBrokenConnections({ http, logger }: Pick<HostNode, 'http' | 'logger'>): void {
+  /** Of clients of the WebSocket that have not shown the key. */
+  const ofUnknown = new WeakSet<Error>();
+  http.on('socket', (client) => {
+    client.prependListener('error', (error) => {
+      if (!client.channel('auth')) ofUnknown.add(error);
+    });
+  });
   const others = http.listeners('error');
   http.removeAllListeners('error');
   http.on('error', (error) => {
-    if (isOfClient(error)) logger.debug('A connection broke: %s.', messageOf(error));
+    if (ofUnknown.has(error) || isOfClient(error)) logger.debug('The connection of a client failed: %s.', messageOf(error));
     else for (const other of others) other.call(http, error);
   });
 }

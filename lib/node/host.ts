@@ -339,8 +339,22 @@ export interface HostHttp {
   readonly options: { readonly apiKey: string; readonly noAuth: boolean };
   on(event: 'request', listener: (request: HostEmitter) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** A client of its WebSocket has connected. */
+  on(event: 'socket', listener: (client: HostClient) => void): unknown;
   listeners(event: 'error'): ((error: Error) => void)[];
   removeAllListeners(event: 'error'): unknown;
+  /** Clients of its WebSocket in a channel, which those that have shown the key may join; null: there are none. */
+  channel(name: string): Iterable<HostClient> | null;
+}
+
+/** A client of bcoin's own WebSocket. */
+export interface HostClient {
+  /** Its IP address and port. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether it is in the channel. */
+  channel(name: string): boolean;
+  prependListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 export interface HostNode extends HostEmitter {

@@ -47,6 +47,11 @@ export class ReaderHttp implements HttpHost {
     return timingSafeEqual(sha256(key), this.#key);
   }
 
+  /** It has no protocol of its own. */
+  isAuthenticated(): boolean {
+    return false;
+  }
+
   /** @throws OptionError when the port cannot be used */
   async open(): Promise<void> {
     const { host, port } = this.#options;

@@ -49,6 +49,7 @@ export class ServedMerchant {
       server,
       takes: app.takes,
       handler: app.handle,
+      isAuthenticated: () => false,
       connections: new Connections(server, 10_000, 1_000),
       logger: log
     });

@@ -54,8 +54,12 @@ describe('the mount', () => {
       response.end(text);
       return Promise.resolve();
     };
-  const mount = (handler: Handler = answering('ours'), prefix = '/rest'): Mount => {
-    const made = new Mount({ server, takes: under(prefix), handler, connections, logger: log });
+  const mount = (
+    handler: Handler = answering('ours'),
+    prefix = '/rest',
+    isAuthenticated: (socket: Socket) => boolean = () => false
+  ): Mount => {
+    const made = new Mount({ server, takes: under(prefix), handler, isAuthenticated, connections, logger: log });
     made.open();
     return made;
   };
@@ -227,6 +231,7 @@ describe('the mount', () => {
       server,
       takes: under('/rest'),
       handler: answering('ours'),
+      isAuthenticated: () => false,
       connections: { requestCame: (socket) => told.push(socket), requestWaits: () => undefined, upgraded: () => undefined },
       logger: log
     }).open();
@@ -545,6 +550,66 @@ describe('the mount', () => {
         'GET /tx ',
         'GET /rest/last '
       ]);
+    });
+
+    describe('for which the other listeners ask their clients for a key', () => {
+      const KEY = 'the key';
+      const LIMIT = 1_024;
+      let known: Set<Duplex>;
+      /** What the listeners got from each client. */
+      let got: string[];
+
+      beforeEach(() => {
+        known = new Set();
+        got = [];
+        server.removeAllListeners('upgrade');
+        server.on('upgrade', (_, socket, head) => {
+          const at = got.push(head.toString()) - 1;
+          socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+          socket.on('data', (chunk: Buffer) => {
+            got[at] = `${got[at] ?? ''}${chunk.toString()}`;
+            if (got[at] === KEY) known.add(socket);
+            socket.write('.');
+          });
+          socket.on('end', () => socket.end());
+        });
+        mount(echo, '/rest', (socket) => known.has(socket));
+      });
+
+      /** A client whose first bytes were answered. */
+      const connectedWith = async (first: string): Promise<Socket> => {
+        const socket = await send(upgrade('/socket.io', 'websocket'));
+        await once(socket, 'data');
+        socket.write(first);
+        await once(socket, 'data');
+        return socket;
+      };
+
+      it('gives them everything from a client that has shown it', async () => {
+        const long = 'x'.repeat(1_000_000);
+        const socket = await connectedWith(KEY);
+        socket.resume().end(long);
+        await once(socket, 'close');
+        expect(got).to.deep.equal([KEY + long]);
+      });
+
+      it('disconnects a client that has not, before they get more than a key', async () => {
+        const socket = await connectedWith('a'.repeat(LIMIT));
+        socket.write('b');
+        await untilClosed(socket);
+        await untilClosed(await send(upgrade('/') + 'c'.repeat(LIMIT + 1)));
+        expect(got).to.deep.equal(['a'.repeat(LIMIT)]);
+      });
+
+      it('counts it among the connections of HTTP, which make room for others, until it has', async () => {
+        const socket = await connectedWith('a wrong key');
+        expect(connections.size).to.equal(1);
+        const other = await connectedWith(KEY);
+        other.write('more');
+        await once(other, 'data');
+        expect(connections.size).to.equal(1);
+        for (const one of [socket, other]) one.destroy();
+      });
     });
 
     it('puts the other listeners back', async () => {

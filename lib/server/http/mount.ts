@@ -5,8 +5,10 @@ import { detailsOf } from '../../turns/error-text';
 import { onArrival } from './arrivals';
 import { hasBody } from './body';
 import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
+import { boundUnauthenticated } from './unauthenticated';
 import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Serves a request that was taken. */
@@ -48,6 +50,8 @@ export interface MountParts {
   readonly targetOf?: ((socket: Duplex, path: string) => string) | undefined;
   /** For requests that ask for WebSocket. Others, and those that come while an earlier reply is due, are served as plain HTTP. */
   readonly upgrade?: { readonly takes: Takes; readonly listener: UpgradeListener };
+  /** Whether the node's own listeners, to whom a connection went with another protocol, know its client. */
+  readonly isAuthenticated: (socket: Socket) => boolean;
   /** The server's connections, which are told of every request. */
   readonly connections: Pick<Connections, 'requestCame' | 'requestWaits' | 'upgraded'>;
   readonly logger: { error(message: string): void };
@@ -171,7 +175,7 @@ export class Mount {
 
   /** Without an `upgrade` listener Node would continue in HTTP too, but drop the bytes after the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { server, connections, upgrade } = this.#parts;
+    const { server, connections, upgrade, isAuthenticated } = this.#parts;
     if (hasTooManyHeaders(request)) {
       refuseHeaders(server, socket);
       return;
@@ -189,9 +193,17 @@ export class Mount {
       servePlainly(server, request, socket, head);
       return;
     }
-    connections.requestCame(request.socket);
-    connections.upgraded(request.socket);
-    for (const other of this.#otherUpgrades) other.call(server, request, socket, head);
+    const ofServer = request.socket;
+    connections.requestCame(ofServer);
+    boundUnauthenticated(
+      ofServer,
+      head.length,
+      () => isAuthenticated(ofServer),
+      () => {
+        connections.upgraded(ofServer);
+      }
+    );
+    if (!socket.destroyed) for (const other of this.#otherUpgrades) other.call(server, request, socket, head);
   };
 }
 
