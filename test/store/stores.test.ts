@@ -349,6 +349,24 @@ describe('a store on disk', () => {
     await store.close();
   });
 
+  it('stays closed when it is closed while it is cleared, or prepared for another use', async () => {
+    for (const reopen of [(store: Store) => store.clear(), (store: Store) => store.prepareFor('catching-up')]) {
+      const store = new DiskStore(path());
+      await store.open();
+      const reopening = reopen(store);
+      await store.close();
+      expect(await caught(reopening))
+        .to.be.instanceOf(StoreError)
+        .with.property('reason', 'closed');
+      expect(() => store.get(bytes('a')))
+        .to.throw(StoreError)
+        .with.property('reason', 'closed');
+      // Another one may have the folder.
+      await store.open();
+      await store.close();
+    }
+  });
+
   it('is closed only after current writes are done', async () => {
     // Taking them over takes many turns.
     const store = new DiskStore(path());
