@@ -1,7 +1,7 @@
 // Figures of the chain and of single blocks.
 
 import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
-import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
+import { invalidParameter, misc } from '../../answers/errors';
 import { scanBlock } from '../../bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, timeOf } from '../../bitcoin/header';
@@ -14,6 +14,7 @@ import { blockStatsSchema, blockSums } from '../../views/block-stats';
 import { detailsAt } from '../../views/header';
 import { doubleText } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
+import { blockNotFound } from '../errors';
 import { parseHash, requireText, wholeNumber } from '../parameters';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 
