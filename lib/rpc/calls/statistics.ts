@@ -11,7 +11,6 @@ import { ASKED_HASH, BLOCK_HASH, COUNT, HEIGHT, INTEGER, NUMBER, TEXT, TIME } fr
 import { chainMoving } from '../../server/errors';
 import { runInSlices } from '../../turns/slices';
 import { blockStatsSchema, blockSums } from '../../views/block-stats';
-import { detailsAt } from '../../views/header';
 import { doubleText } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { blockNotFound } from '../errors';
@@ -128,7 +127,7 @@ function* transactionsUpTo(
     const run = snapshot.headerRun(height, Math.min(HEADERS_PER_STEP, most));
     if (run === undefined) break;
     for (let i = 0; i < run.count; i++) {
-      const { transactionCount } = detailsAt(run, i);
+      const { transactionCount } = run.detailsAt(i);
       count = transactionCount === 0 || count === undefined ? undefined : count + transactionCount;
     }
     height += run.count;
