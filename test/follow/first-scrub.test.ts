@@ -67,6 +67,20 @@ describe('a store of which only some tables are read when it is opened', () => {
       .that.includes(`${name}: `);
   });
 
+  it('does not open if one is damaged that has only its last key in the range, but one that begins right after the range', async () => {
+    const keys = Array.from({ length: RECORDS }, (_, n) => `a${n}`).sort();
+    const damagedStore = new DiskStore(folder, { checkedFirst: { gte: Buffer.from(keys.at(-1) ?? ''), lt: Buffer.from('b0') } });
+    const [name = '', next = ''] = await tables();
+    await flipBit(join(folder, next), 100);
+    await damagedStore.open();
+    await damagedStore.close();
+    await flipBit(join(folder, name), 100);
+    expect(await caught(damagedStore.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.includes(`${name}: `);
+  });
+
   it('opens if another one is damaged, which the first pass finds at once', async () => {
     const [, name = ''] = await tables();
     await flipBit(join(folder, name), 100);
