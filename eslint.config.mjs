@@ -124,14 +124,14 @@ export const folders = {
   'lib/rest/endpoints': ['errors', 'format', 'operations', 'outpoints', 'endpoint'],
   'lib/merchant/orders': [],
   'lib/merchant/webhooks': ['orders'],
-  'lib/rpc/calls': ['parameters', 'call'],
+  'lib/rpc/calls': ['errors', 'parameters', 'call'],
   'lib/esplora/endpoints': ['errors', 'operations', 'reply', 'endpoint', 'blocks'],
   'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
   'lib/esplora/push': ['endpoint', 'blocks', 'messages', 'mempool'],
   'lib/electrum/methods': ['errors', 'method', 'about', 'outpoint-text'],
   'lib/electrum/server': ['errors', 'method'],
   'lib/electrum/notify': ['errors', 'method', 'outpoint-text'],
-  'lib/rpc/server': ['parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
+  'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };

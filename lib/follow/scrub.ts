@@ -57,8 +57,10 @@ export async function scrubAgainAndAgain({ store, name, wasChecked, logger, pass
       if (isOver()) return;
       bytes = 0;
       const message = messageOf(error);
+      // The store was closed, or opened again for another use: the pass begins again.
+      const isInterrupted = error instanceof StoreError && error.reason === 'closed';
       if (error instanceof StoreError && isDamage(error)) onDamage(error);
-      else if (message !== said) logger.warning(`The files of ${name} could not be looked through${again}: ${message}.`);
+      else if (!isInterrupted && message !== said) logger.warning(`The files of ${name} could not be looked through${again}: ${message}.`);
       said = message;
     }
     onPart(undefined);

@@ -44,12 +44,18 @@ export interface HeaderRun {
   readonly count: number;
   /** 80 bytes each. */
   readonly headers: Buffer;
-  /** 40 bytes each, big endian: chainwork 32, median time past 4, transactions 4. */
-  readonly details: Buffer;
   /** Hash of the last block. */
   readonly lastHash: Buffer;
   /** Hash of the block after the last one; undefined at the tip. */
   readonly nextHash: Buffer | undefined;
+  /** The details of header number `i` of the run. */
+  readonly detailsAt: (i: number) => HeaderDetails;
+}
+
+/** What a header does not say itself. */
+export interface HeaderDetails extends Pick<HeaderRecord, 'medianTime' | 'transactionCount'> {
+  /** As in a HeaderRecord: 32 bytes, big endian, a view. */
+  readonly chainwork: Buffer;
 }
 
 /** The block of a confirmed transaction, and the transaction's index in it; the coinbase has index 0. */

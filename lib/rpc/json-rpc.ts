@@ -1,9 +1,10 @@
 // JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where an error also sets the
 // HTTP status, and 2.0 for calls that ask for it.
 
-import { invalidParameter, invalidRequest, parseError, CallError, CODES } from '../answers/errors';
+import { invalidParameter, type CallError } from '../answers/errors';
 import { callTextsIn, type CallText } from '../server/json-rpc/call-texts';
 import { hasHalfAPair, isObject, membersIn, type Params } from '../server/json-rpc/values';
+import { invalidRequest, parseError, RPC_CODES } from './errors';
 import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
 
@@ -104,6 +105,6 @@ function parseCall(json: unknown, { id, members }: Partial<CallText> = {}): Call
 
 /** The HTTP status of an error reply to a single call that is not of version 2.0 or could not be parsed. */
 export function statusOf({ code }: CallError): number {
-  if (code === CODES.invalidRequest) return 400;
-  return code === CODES.methodNotFound ? 404 : 500;
+  if (code === RPC_CODES.invalidRequest) return 400;
+  return code === RPC_CODES.methodNotFound ? 404 : 500;
 }

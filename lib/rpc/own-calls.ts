@@ -1,8 +1,9 @@
 // The calls of bcoin's own JSON-RPC, which are passed on. bcoin takes parameters by position alone: the names that Bitcoin Core and its
 // clients use for them are here.
 
-import { CallError, CODES, methodNotFound } from '../answers/errors';
+import { CallError } from '../answers/errors';
 import { isPositional } from '../server/json-rpc/values';
+import { methodNotFound, RPC_CODES } from './errors';
 import { positional } from './parameters';
 import type { NodeSource } from '../node/types/source';
 import type { Answer } from './call';
@@ -64,7 +65,7 @@ export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource,
   const given = method === 'prioritisetransaction' && values[DUMMY_AT] === null ? values.with(DUMMY_AT, 0) : values;
   const { error, result } = await node.ownCall(method, given);
   // Another process may say of a call that nobody has it.
-  if (error?.code === CODES.methodNotFound) throw methodNotFound();
+  if (error?.code === RPC_CODES.methodNotFound) throw methodNotFound();
   if (error !== null) throw new CallError(error.code, error.message);
   return { parts: [Buffer.from(JSON.stringify(result ?? null))], change: 'unknown' };
 }

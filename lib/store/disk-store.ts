@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { findDamage } from './leveldb-files/check';
 import { scrubTables } from './leveldb-files/scrub';
-import { ENCODINGS, inSlices, LevelStore, notOpen, type Engine } from './level-store';
+import { ENCODINGS, inSlices, LevelStore, notOpen, notOpenError, type Engine } from './level-store';
 import { StoreError } from './errors';
 import { PageFile } from './page-file';
 import { PrivateFolder } from './private-folder';
@@ -70,7 +70,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   readonly #checkedFirst: KeyRange | undefined;
   #use: StoreUse = 'following';
   #tableBytes = SMALLEST_TABLE_BYTES;
-  #opening = new AbortController();
+  /** Aborted by `close`; another one when the store is opened again. */
+  #closing = new AbortController();
   /**
    * A batch of the open engine, kept for reuse: only the garbage collector would free its tens of megabytes, and it does not see
    * their size.
@@ -90,10 +91,10 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.attempt('open', async () => {
-      const { signal } = (this.#opening = new AbortController());
+      const { signal } = (this.#closing = new AbortController());
       const damage = await findDamage(this.#path, { onProgress, signal, within: this.#checkedFirst });
       signal.throwIfAborted();
-      if (damage === undefined) return this.#openEngine();
+      if (damage === undefined) return this.#openEngine(signal);
       // Another process that has the folder open may change files during the check.
       await requireLock(this.#path);
       throw corruption(damage);
@@ -132,14 +133,14 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       if (use === this.#use && !(await this.#fitTables())) return;
       this.requireOpen();
       this.#use = use;
+      const { signal } = this.#closing;
       await this.#closeEngine();
-      await this.#openEngine();
+      await this.#openEngine(signal);
     });
   }
 
   async *scrub(): AsyncGenerator<ScrubbedPart> {
     const { engine } = this;
-    // When it is not open, files may be missing for good reasons.
     const isStillOpen = (): boolean => engine?.status === 'open' && engine === this.engine;
     if (!isStillOpen()) return;
     try {
@@ -147,22 +148,25 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       if (damage !== undefined) throw corruption(damage);
       yield* this.pages.scrub(await bytesOfTables(this.#path));
     } catch (error) {
-      if (isStillOpen()) throw error instanceof StoreError ? error : this.failure('scrub', error);
+      // While the store was not open, files may have been missing for good reasons.
+      const reason = isStillOpen() ? error : notOpenError();
+      throw reason instanceof StoreError ? reason : this.failure('scrub', reason);
     }
   }
 
   clear(): Promise<void> {
     return this.attempt('clear', async () => {
+      const { signal } = (this.#closing = new AbortController());
       await this.#takeEngine()?.close();
       await this.pages.remove();
       await ClassicLevel.destroy(this.#path);
       this.#tableBytes = SMALLEST_TABLE_BYTES;
-      await this.#openEngine();
+      await this.#openEngine(signal);
     });
   }
 
   async close(): Promise<void> {
-    this.#opening.abort(Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' }));
+    this.#closing.abort(notOpenError());
     await this.attempt('close', async () => {
       await this.pages.close();
       await this.#closeEngine();
@@ -170,9 +174,11 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     });
   }
 
-  async #openEngine(): Promise<void> {
+  /** `signal`: of the store that is being opened. @throws its reason if it was closed meanwhile */
+  async #openEngine(signal: AbortSignal): Promise<void> {
     await this.#folder.make();
     await this.#fitTables();
+    signal.throwIfAborted();
     // An engine that exists stays as it is.
     this.engine ??= new ClassicLevel<Buffer, Buffer>(this.#path, {
       ...ENCODINGS,

@@ -267,9 +267,12 @@ export async function inSlices(writes: Iterable<StoreWrite>, take: (write: Store
   }
 }
 
-/** @throws the error of an engine that is not open */
+/** The error of an engine that is not open. */
+export const notOpenError = (): Error => Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' });
+
+/** @throws `notOpenError` */
 export function notOpen(): never {
-  throw Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' });
+  throw notOpenError();
 }
 
 function reasonOf(code: string, message: string): StoreFailure {

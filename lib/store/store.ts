@@ -99,8 +99,9 @@ export interface Store {
   prepareFor(use: StoreUse): Promise<void>;
   /**
    * Checks the files of the open store in one pass, which advances by about a megabyte when the next part is asked for. Ends
-   * early when the store is closed or cleared meanwhile, and at once for a store that is not open or is in memory.
-   * @throws StoreError (corrupt) that names the damaged file.
+   * at once for a store that is not open or is in memory.
+   * @throws StoreError (corrupt) that names the damaged file, or (closed) if the store was closed, cleared or prepared for another use meanwhile
+   * and it cannot be said whether what was found is damage.
    */
   scrub(): AsyncIterable<ScrubbedPart>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */

@@ -22,13 +22,6 @@ export interface HeaderContext {
   readonly nextHash?: Buffer | undefined;
 }
 
-export interface HeaderDetails {
-  /** 32 bytes, big endian, a view. */
-  readonly chainwork: Buffer;
-  readonly medianTime: number;
-  readonly transactionCount: number;
-}
-
 /** Consecutive headers as JSON objects separated by commas, without their confirmations. */
 export interface HeadersText {
   /** Height of the first one. */
@@ -46,9 +39,6 @@ export interface HeadersPart {
   readonly height: number;
   readonly count: number;
 }
-
-const DETAILS_LENGTH = 40;
-const WORK_LENGTH = 32;
 
 const HEADER_BYTES_IN_JSON = 780;
 
@@ -115,16 +105,6 @@ export function writeHeaderEnd(
   if (nextHash !== undefined) writer.hashField(',"nextblockhash":', nextHash);
 }
 
-/** The details of header number `i` of a run. */
-export function detailsAt({ details }: Pick<HeaderRun, 'details'>, i: number): HeaderDetails {
-  const at = i * DETAILS_LENGTH;
-  return {
-    chainwork: details.subarray(at, at + WORK_LENGTH),
-    medianTime: details.readUInt32BE(at + WORK_LENGTH),
-    transactionCount: details.readUInt32BE(at + WORK_LENGTH + 4)
-  };
-}
-
 /** The headers of a run, in its order. */
 export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText {
   const { height, count } = run;
@@ -157,7 +137,7 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
-  const { chainwork, medianTime, transactionCount } = detailsAt(run, i);
+  const { chainwork, medianTime, transactionCount } = run.detailsAt(i);
   const context = { height: run.height + i, chainwork, medianTime, nextHash: i + 1 < count ? hashAt(i + 2) : run.nextHash };
   writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');

@@ -23,7 +23,7 @@ describe('a store of which only some tables are read when it is opened', () => {
   const tables = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.ldb')).sort();
 
   /** One pass over the files of the open store. */
-  const firstPass = async (): Promise<void> => {
+  const firstPass = async (onPart: () => void = () => undefined): Promise<void> => {
     const closing = new AbortController();
     await scrubAgainAndAgain({
       store,
@@ -35,7 +35,7 @@ describe('a store of which only some tables are read when it is opened', () => {
         damage.push(error);
         closing.abort();
       },
-      onPart: () => undefined,
+      onPart,
       signal: closing.signal
     });
   };
@@ -67,11 +67,38 @@ describe('a store of which only some tables are read when it is opened', () => {
       .that.includes(`${name}: `);
   });
 
+  it('does not open if one is damaged that has only its last key in the range, but one that begins right after the range', async () => {
+    const keys = Array.from({ length: RECORDS }, (_, n) => `a${n}`).sort();
+    const damagedStore = new DiskStore(folder, { checkedFirst: { gte: Buffer.from(keys.at(-1) ?? ''), lt: Buffer.from('b0') } });
+    const [name = '', next = ''] = await tables();
+    await flipBit(join(folder, next), 100);
+    await damagedStore.open();
+    await damagedStore.close();
+    await flipBit(join(folder, name), 100);
+    expect(await caught(damagedStore.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.includes(`${name}: `);
+  });
+
   it('opens if another one is damaged, which the first pass finds at once', async () => {
     const [, name = ''] = await tables();
     await flipBit(join(folder, name), 100);
     await store.open();
     await firstPass();
+    expect(damage.map(({ message }) => message).join()).to.include(`${name}: `);
+    expect(log.lines).to.deep.equal([]);
+  });
+
+  it('is read from the beginning if it is opened again for another use meanwhile, and no damage is missed', async () => {
+    const [, name = ''] = await tables();
+    await flipBit(join(folder, name), 100);
+    await store.open();
+    let prepared: Promise<void> | undefined;
+    await firstPass(() => {
+      prepared ??= store.prepareFor('catching-up');
+    });
+    await prepared;
     expect(damage.map(({ message }) => message).join()).to.include(`${name}: `);
     expect(log.lines).to.deep.equal([]);
   });

@@ -5,6 +5,8 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PoolContents } from '../../lib/pool/contents';
 import { mempoolInfoJson } from '../../lib/pool/info';
+import { PoolGraph } from '../../lib/pool/order/graph';
+import { PoolOrder } from '../../lib/pool/order/order';
 import { compareRates } from '../../lib/clusters/fee-rate';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
@@ -144,6 +146,45 @@ describe('the order of the pool', () => {
     expect(contents.isBestOrder).to.equal(false);
     finish(contents.update(entries.slice(0, 64)));
     expect(contents.isBestOrder).to.equal(true);
+  });
+
+  it('shows the new weight of a chunk also with those of its transactions that are no relatives of what has changed', () => {
+    const contents = new PoolContents(fields);
+    // Its children pay for 3, both together.
+    const parent = { ...entry(3, [], 0), adjustedWeight: 4_000 };
+    const [child, other] = [entry(6, [3], 400), entry(9, [3], 400)];
+    const heavier = { ...other, txid: numbered(12), adjustedWeight: 800 };
+    for (const entries of [
+      [parent, child, other],
+      [parent, child, heavier]
+    ])
+      expect(written(contents, entries)).to.equal(written(new PoolContents(fields), entries));
+    const [first, second] = Object.values(JSON.parse(written(contents, [parent, child, heavier])) as WrittenPool);
+    expect([first?.chunkweight, second?.chunkweight]).to.deep.equal([5_200, 5_200]);
+  });
+
+  it('compares the greatest txids of chunks that pay the same', () => {
+    const entries = [
+      { ...entry(1, [], 0), adjustedWeight: 400 },
+      { ...entry(9, [1], 800), adjustedWeight: 400 }
+    ];
+    const between = { ...entry(5, [], 800), adjustedWeight: 800 };
+    const shown = Object.keys(JSON.parse(written(new PoolContents(fields), [...entries, between])) as WrittenPool);
+    expect(shown).to.deep.equal([5, 1, 9].map((n) => toDisplayHex(numbered(n))));
+  });
+
+  it('keeps nothing of transactions that have left', () => {
+    const contents = new PoolContents(fields);
+    finish(contents.update([entry(3, [], 400), entry(6, [3], 400)]));
+    expect(contents.byteLength).to.be.above(0);
+    finish(contents.update([]));
+    expect(contents.byteLength).to.equal(0);
+    const [graph, order] = [new PoolGraph(), new PoolOrder()];
+    finish(order.update(finish(graph.update([entry(3, [], 400)]))));
+    const node = graph.find(numbered(3)) ?? expect.fail('a transaction');
+    expect(order.chunkOf(node).nodes).to.deep.equal([node]);
+    finish(order.update(finish(graph.update([]))));
+    expect(() => order.chunkOf(node)).to.throw(RangeError);
   });
 
   it('puts a chunk before one of another cluster that pays the same only if less weight at that rate precedes it in its cluster', () => {

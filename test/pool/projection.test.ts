@@ -33,7 +33,11 @@ function member(n: number, parents: readonly Member[], fee: number, padding: num
 
 class Pool {
   readonly members = new Map<string, Member>();
-  readonly #blocks = new ProjectedBlocks((txid) => this.members.get(keyOf(txid))?.pooled);
+  readonly #blocks = new ProjectedBlocks((txid) => this.pooled(txid));
+
+  pooled(txid: Buffer): PooledTransaction | undefined {
+    return this.members.get(keyOf(txid))?.pooled;
+  }
 
   add(one: Member): void {
     this.members.set(keyOf(one.entry.txid), one);
@@ -43,9 +47,14 @@ class Pool {
     return finish(blocks.update([...this.members.values()].map(({ entry }) => entry)));
   }
 
+  /** Transactions that the projection remembers. */
+  get remembered(): number {
+    return this.#blocks.size;
+  }
+
   /** As if nothing was known before. */
   anew(): Projection {
-    return this.projection(new ProjectedBlocks((txid) => this.members.get(keyOf(txid))?.pooled));
+    return this.projection(new ProjectedBlocks((txid) => this.pooled(txid)));
   }
 }
 
@@ -128,6 +137,76 @@ describe('projected blocks', () => {
     ]);
   });
 
+  it('have space for 4,000,000 weight units less 4,000 for header and coinbase', () => {
+    const padded = (padding: number): Member => member(1, [], 1_000, padding);
+    const first = member(0, [], 2_000, 500_000);
+    const padding = 100_000 + (3_996_000 - first.entry.weight - padded(100_000).entry.weight) / 4;
+    for (const [more, blocks] of [
+      [0, 1],
+      [1, 2]
+    ] as const) {
+      const pool = new Pool();
+      for (const one of [first, padded(padding + more)]) pool.add(one);
+      expect(pool.projection().blocks).to.have.length(blocks);
+    }
+  });
+
+  it('are not searched for small transactions once they are nearly full, or have left out two hundred chunks', () => {
+    const full = new Pool();
+    full.add(member(0, [], 900_000, 997_100));
+    full.add(member(1, [], 1, 10));
+    expect(full.projection().blocks.map(({ count }) => count)).to.deep.equal([1, 1]);
+    for (const [leftOut, inFirst] of [
+      [199, 2],
+      [200, 1]
+    ] as const) {
+      const pool = new Pool();
+      pool.add(member(0, [], 900_000, 960_000));
+      for (let n = 1; n <= leftOut; n++) pool.add(member(n, [], 10_000, 50_000));
+      pool.add(member(leftOut + 1, [], 1, 10));
+      expect(pool.projection().blocks[0]?.count, `${leftOut}`).to.equal(inFirst);
+    }
+  });
+
+  it('have a chunk that is heavier than a block alone in one', () => {
+    const pool = new Pool();
+    pool.add(member(0, [], 900_000, 1_100_000));
+    pool.add(member(1, [], 10, 10));
+    const { blocks } = pool.projection();
+    expect(blocks.map(({ count }) => count)).to.deep.equal([1, 1]);
+    // One transaction alone tells nothing of fees.
+    for (const { statistics } of blocks) expect(statistics).to.deep.equal({ median: 0, range: [0, 0, 0, 0, 0, 0, 0] });
+  });
+
+  it('say where a transaction is, by what comes before its middle', () => {
+    const pool = new Pool();
+    const [first, second] = [member(0, [], 2_000, 200), member(1, [], 1_000, 300)];
+    for (const one of [second, first]) pool.add(one);
+    const projection = pool.projection();
+    const [before, own] = [first.entry.weight / 4, second.entry.weight / 4];
+    expect(projection.find(first.entry.txid)?.position).to.deep.equal({ block: 0, vsize: before / 2 });
+    expect(projection.find(second.entry.txid)?.position).to.deep.equal({ block: 0, vsize: before + own / 2 });
+  });
+
+  it('have no transaction that has left before it was looked at, and remember none that has left', () => {
+    const pool = new Pool();
+    const parent = member(0, [], 100, 200);
+    for (const one of [parent, member(1, [parent], 3_000, 200), member(2, [], 1_000, 200)]) pool.add(one);
+    const blocks = new ProjectedBlocks((txid) => (txid.equals(parent.entry.txid) ? undefined : pool.pooled(txid)));
+    expect(pool.projection(blocks).blocks.map(({ transactions }) => transactions.map(({ fee }) => fee))).to.deep.equal([[3_000, 1_000]]);
+    pool.projection();
+    expect(pool.remembered).to.equal(3);
+    pool.members.clear();
+    pool.projection();
+    expect(pool.remembered).to.equal(0);
+  });
+
+  it('are ordinary blocks up to the eighth, if that is one', () => {
+    const pool = new Pool();
+    for (let n = 0; n < 16; n++) pool.add(member(n, [], 900_000 - n, 450_000));
+    expect(pool.projection().blocks.map(({ statistics }) => statistics.range.length)).to.deep.equal([7, 7, 7, 7, 7, 7, 7, 7]);
+  });
+
   it('are eight, of which the last one has everything that is left and lists the beginning of it', () => {
     const pool = new Pool();
     for (let n = 0; n < 22; n++) pool.add(member(n, [], 900_000 - n, 450_000));
@@ -149,6 +228,7 @@ describe('projected blocks', () => {
     const weight = parent.entry.weight + child.entry.weight;
     expect(transactions.map(({ rate }) => rate)).to.deep.equal([50_100 / (weight / 4), 50_100 / (weight / 4)]);
     expect(transactions.map(({ flags }) => (flags >> 16) & 3)).to.deep.equal([1, 2]);
+    expect(transactions.map(({ value }) => value)).to.deep.equal([WORTH - 100, WORTH - 50_000]);
   });
 });
 

@@ -196,6 +196,18 @@ describe('the file of pages', () => {
     expect(read(store.pages, all)).to.have.length(count);
   });
 
+  it('is checked whole by a pass, also if it has more pages than are checked in one turn', async () => {
+    const count = 4_000;
+    await store.pages.write(0, pagesFrom(0, count));
+    expect(await scrubbed()).to.equal(count * STORED);
+    for (const damaged of [0, 1_535, 1_536, 3_071, 3_072, count - 1]) {
+      await flipBit(path(), damaged * STORED * 8);
+      expect(await caught(scrubbed())).to.include({ reason: 'corrupt', page: damaged });
+      await flipBit(path(), damaged * STORED * 8);
+    }
+    expect(await scrubbed()).to.equal(count * STORED);
+  });
+
   it('gives pages that were read and checked before from memory, and a pass finds all the same what was altered', async () => {
     await store.pages.write(0, pagesFrom(0, 10));
     expect(read(store.pages, [5])).to.deep.equal([page(5)]);

@@ -29,6 +29,11 @@ async function pass(store: Store): Promise<ScrubbedPart[]> {
   return parts;
 }
 
+/** A store that was closed meanwhile, or opened again, is not called damaged. */
+function expectInterrupted(error: unknown): void {
+  expect(error).to.be.instanceOf(StoreError).with.property('reason', 'closed');
+}
+
 describe('scrubbing the files of an open store', () => {
   let folder: string;
   let store: MergingStore;
@@ -88,7 +93,7 @@ describe('scrubbing the files of an open store', () => {
     const passes = Promise.all(
       Array.from({ length: 4 }, async () => {
         while (!isOver) {
-          await pass(store);
+          await pass(store).catch(expectInterrupted);
           await setImmediate();
         }
       })
@@ -122,6 +127,21 @@ describe('scrubbing the files of an open store', () => {
       }
     });
     expect(await pass(store)).to.have.length.above(0);
+  });
+
+  it('ends with an error if it finds damage after the store was opened again for another use', async () => {
+    const [, name = ''] = await tables();
+    await flipBit(join(folder, name), 100);
+    const parts = store.scrub();
+    await parts.next();
+    await store.prepareFor('catching-up');
+    const readOn = async (): Promise<void> => {
+      while ((await parts.next()).done !== true);
+    };
+    expectInterrupted(await caught(readOn()));
+    expect(await caught(pass(store)))
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'corrupt');
   });
 
   it('has nothing to read in a store that is closed, empty or in memory', async () => {

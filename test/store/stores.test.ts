@@ -8,6 +8,7 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
+import { MergingStore } from '../support/merging-store';
 import { until } from '../support/until';
 import { collectGarbage } from '../support/garbage';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
@@ -158,6 +159,15 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await caught(snapshot.head({ gte: bytes('a'), lt: bytes('z') }, 1))).to.be.instanceOf(StoreError);
     });
 
+    it('gives the entries below the end of a range, however long the entry is that stands there', async () => {
+      await store.batch([put('a', '1'), put('b', '2'), put('c', 'v'.repeat(40_000))], { durable: false });
+      const snapshot = store.snapshot();
+      await until(() => !(snapshot.few([bytes('a')]) instanceof Promise));
+      const { entries: found } = await snapshot.head({ gte: bytes('a'), lt: bytes('c'), reverse: true }, 1);
+      expect(found).to.deep.equal([[bytes('b'), bytes('2')]]);
+      snapshot.close();
+    });
+
     it('holds the same for each use that it is prepared for', async () => {
       const written: string[] = [];
       for (const use of ['following', 'catching-up', 'catching-up', 'following', 'catching-up'] as const) {
@@ -299,6 +309,31 @@ describe('a store on disk', () => {
     expect(await Promise.all(logs.map(async (log) => (await stat(join(path(), log))).size))).to.deep.equal([0]);
   });
 
+  it('keeps no merged tables for reads that are over, whether they came to their end or not', async () => {
+    const store = new MergingStore(path());
+    await store.open();
+    for (const version of ['1', '2']) {
+      await store.batch(
+        Array.from({ length: 3_000 }, (_, i) => put(`k${i}`, version.repeat(100))),
+        { durable: false }
+      );
+      await store.prepareFor(version === '1' ? 'catching-up' : 'following');
+    }
+    const range = { gte: bytes('k'), lt: bytes('l') };
+    const snapshot = store.snapshot();
+    for (const read of [store.range(range), snapshot.range(range), snapshot.pages(range)]) {
+      const parts = read[Symbol.asyncIterator]();
+      await parts.next();
+      await parts.return?.();
+    }
+    const last = snapshot.head(range, 1);
+    snapshot.close();
+    await last;
+    await store.merge(range.gte, range.lt);
+    expect((await readdir(path())).filter((file) => file.endsWith('.ldb'))).to.have.length(1);
+    await store.close();
+  });
+
   it('says that another process or store uses the folder', async () => {
     const [first, second] = [new DiskStore(path()), new DiskStore(path())];
     await first.open();
@@ -306,6 +341,20 @@ describe('a store on disk', () => {
     expect(error).to.be.instanceOf(StoreError).with.property('reason', 'locked');
     expect(error).to.have.property('message').that.includes(path());
     await first.close();
+  });
+
+  it('says that another store uses the folder, and not that the files are damaged, while that one may be changing them', async () => {
+    const [first, second] = [new DiskStore(path()), new DiskStore(path())];
+    await first.open();
+    await rm(join(path(), 'CURRENT'));
+    await writeFile(join(path(), '000099.ldb'), 'a table');
+    expect(await caught(second.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'locked');
+    await first.close();
+    expect(await caught(second.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'corrupt');
   });
 
   it('says that the path is not a folder', async () => {
@@ -349,6 +398,24 @@ describe('a store on disk', () => {
     await store.close();
   });
 
+  it('stays closed when it is closed while it is cleared, or prepared for another use', async () => {
+    for (const reopen of [(store: Store) => store.clear(), (store: Store) => store.prepareFor('catching-up')]) {
+      const store = new DiskStore(path());
+      await store.open();
+      const reopening = reopen(store);
+      await store.close();
+      expect(await caught(reopening))
+        .to.be.instanceOf(StoreError)
+        .with.property('reason', 'closed');
+      expect(() => store.get(bytes('a')))
+        .to.throw(StoreError)
+        .with.property('reason', 'closed');
+      // Another one may have the folder.
+      await store.open();
+      await store.close();
+    }
+  });
+
   it('is closed only after current writes are done', async () => {
     // Taking them over takes many turns.
     const store = new DiskStore(path());
@@ -360,7 +427,26 @@ describe('a store on disk', () => {
     await store.close();
     await writing;
     await store.open();
-    expect(await entries(store)).to.have.length(50_000);
+    await store.batch([put('l', '1')], { durable: false });
+    expect(await entries(store)).to.have.length(50_001);
+    await store.close();
+  });
+
+  it('writes nothing of a batch that is being taken over when it is cleared', async () => {
+    const store = new DiskStore(path());
+    await store.open();
+    const writing = caught(
+      store.batch(
+        Array.from({ length: 50_000 }, (_, i) => put(`k${i}`, '1')),
+        { durable: false }
+      )
+    );
+    await store.clear();
+    expect(await writing)
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'closed');
+    await store.batch([put('l', '1')], { durable: false });
+    expect(await entries(store)).to.deep.equal(['l=1']);
     await store.close();
   });
 

@@ -20,14 +20,10 @@ function columns(from: number, to: number): HeaderRun {
     height: from,
     count: to - from,
     headers: Buffer.concat(views.map(({ header }) => header)),
-    details: Buffer.concat(
-      views.map(({ chainwork, medianTime, transactionCount }) => {
-        const details = Buffer.from(chainwork.toString(16).padStart(64, '0').padEnd(80, '0'), 'hex');
-        details.writeUInt32BE(medianTime, 32);
-        details.writeUInt32BE(transactionCount, 36);
-        return details;
-      })
-    ),
+    detailsAt: (i) => {
+      const { chainwork, medianTime, transactionCount } = views[i] ?? expect.fail('a header');
+      return { chainwork: Buffer.from(chainwork.toString(16).padStart(64, '0'), 'hex'), medianTime, transactionCount };
+    },
     lastHash: last?.hash ?? Buffer.alloc(32),
     nextHash: last?.nextHash
   };

@@ -1,7 +1,6 @@
 // A block that the node knows, on the active chain or off it: its place.
 
 import { chainMoving } from '../../server/errors';
-import { detailsAt } from '../../views/header';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types/source';
 import type { BlockContext } from '../../views/block';
@@ -48,7 +47,7 @@ function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefi
   const height = snapshot.heightOf(hash);
   const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
   if (run === undefined) return undefined;
-  const { chainwork, medianTime, transactionCount } = detailsAt(run, 0);
+  const { chainwork, medianTime, transactionCount } = run.detailsAt(0);
   return {
     tip: snapshot.tip,
     hash,

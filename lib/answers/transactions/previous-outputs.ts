@@ -6,7 +6,6 @@
 
 import { keyOf } from '../../bitcoin/hash';
 import { HttpError } from '../../server/errors';
-import { detailsAt } from '../../views/header';
 import type { ScannedTransaction, SpentOutput } from '../../bitcoin/transaction';
 import type { Position, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types/chain';
@@ -70,7 +69,7 @@ export class PreviousOutputs {
   #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
     if (inputs > MOST_TRANSACTIONS || this.#parts.spentCounts.has(block)) return false;
     const run = index.headerRun(block.height, 1);
-    return run !== undefined && inputs * SCANNED_PER_READ < detailsAt(run, 0).transactionCount;
+    return run !== undefined && inputs * SCANNED_PER_READ < run.detailsAt(0).transactionCount;
   }
 
   /** From the node's undo data. */

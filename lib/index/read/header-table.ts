@@ -8,11 +8,8 @@
 // rows are popped; then the table has a new version, and the reader reads from the store instead.
 
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
-import { HEADER_RECORD } from '../records/chain';
+import { DETAILS_LENGTH, detailsIn, HEADER_RECORD } from '../records/chain';
 import type { HeaderRun } from '../types';
-
-/** Chainwork 32, median time past 4, transactions 4. */
-const DETAILS_LENGTH = 40;
 
 /** Rows of a segment: 3.9 MB, of which only the rows in use take memory. */
 const SEGMENT_ROWS = 32_768;
@@ -104,7 +101,7 @@ export class HeaderTable {
       height,
       count: to - from,
       headers: headers.subarray(from * HEADER_LENGTH, to * HEADER_LENGTH),
-      details: details.subarray(from * DETAILS_LENGTH, to * DETAILS_LENGTH),
+      detailsAt: (i) => detailsIn(details, (from + i) * DETAILS_LENGTH),
       lastHash: this.hashAt(next - 1),
       nextHash: next < length ? this.hashAt(next) : undefined
     };
@@ -132,7 +129,7 @@ export function headerRunOf(height: number, records: readonly Buffer[], nextHash
     height,
     count: records.length,
     headers: Buffer.concat(records.map((record) => record.subarray(header.start, header.end))),
-    details: Buffer.concat(records.map((record) => record.subarray(details.start, details.end))),
+    detailsAt: (i) => detailsIn(records[i] as Buffer, details.start), // one for each
     lastHash: (records.at(-1) as Buffer).subarray(hash.start, hash.end), // a run has at least one
     nextHash
   };

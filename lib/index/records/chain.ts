@@ -9,7 +9,7 @@ import { nextHeader } from '../../bitcoin/header';
 import { BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StorePut } from '../../store/store';
-import type { HeaderRecord } from '../types';
+import type { HeaderDetails, HeaderRecord } from '../types';
 
 const HEADER_RECORD_LENGTH = 168;
 
@@ -19,6 +19,17 @@ export const HEADER_RECORD = {
   header: { start: 32, end: 112 },
   details: { start: 112, end: 152 }
 } as const;
+
+export const DETAILS_LENGTH = HEADER_RECORD.details.end - HEADER_RECORD.details.start;
+
+/** The details that begin at `at`. */
+export function detailsIn(bytes: Buffer, at: number): HeaderDetails {
+  return {
+    chainwork: bytes.subarray(at, at + 32),
+    medianTime: bytes.readUInt32BE(at + 32),
+    transactionCount: bytes.readUInt32BE(at + 36)
+  };
+}
 
 /** A header record as stored, with a count that readers do not get. */
 export interface StoredHeader extends HeaderRecord {
@@ -47,13 +58,13 @@ export function encodeHeader(header: StoredHeader): Buffer {
 /** Hash and header are views. @throws DamagedIndexError */
 export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHeader {
   const record = headerRecordOf(key, value);
+  const { chainwork, ...details } = detailsIn(record, HEADER_RECORD.details.start);
   return {
+    ...details,
     height: key.readUInt32BE(1),
     hash: record.subarray(0, 32),
     header: record.subarray(32, 112),
-    chainwork: BigInt(`0x${record.toString('hex', 112, 144)}`),
-    medianTime: record.readUInt32BE(144),
-    transactionCount: record.readUInt32BE(148),
+    chainwork: BigInt(`0x${chainwork.toString('hex')}`),
     chainTransactions: Number(record.readBigUInt64BE(152)),
     chainBytes: Number(record.readBigUInt64BE(160))
   };

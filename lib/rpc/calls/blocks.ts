@@ -1,7 +1,7 @@
 // Blocks, headers and filters by hash.
 
 import { findActiveBlock, findOtherBlock, requireSettled } from '../../answers/blocks/known-block';
-import { blockNotFound, misc, notFound, type CallError } from '../../answers/errors';
+import { misc, notFound, type CallError } from '../../answers/errors';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { ByteReader } from '../../bitcoin/reader';
@@ -21,6 +21,7 @@ import {
   type CallDefinition,
   type RpcClient
 } from '../call';
+import { blockNotFound } from '../errors';
 import { verbosity } from '../parameters';
 
 /** By verbosity. */

@@ -1,6 +1,6 @@
 // Calls about the chain: its state, its tips, hashes by height.
 
-import { blockNotFound, invalidParameter } from '../../answers/errors';
+import { invalidParameter } from '../../answers/errors';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { bitsOf } from '../../bitcoin/header';
 import { chainMoving } from '../../server/errors';
@@ -10,6 +10,7 @@ import { chainInfoSchema } from '../../views/chain-info';
 import { deploymentInfoJson, deploymentInfoSchema } from '../../views/deployment-info';
 import { DIFFICULTY, textsOfBits } from '../../views/header';
 import { jsonAnswer, lineAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
+import { blockNotFound } from '../errors';
 import type { BlockPoint } from '../../node/types/chain';
 
 const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);

@@ -1,7 +1,7 @@
 // Proofs that transactions are in a block of the chain.
 
 import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
-import { blockNotFound, invalidParameter, misc, notFound, type CallError } from '../../answers/errors';
+import { invalidParameter, misc, notFound, type CallError } from '../../answers/errors';
 import { txidsIn } from '../../bitcoin/block';
 import { hash256, HASH_LENGTH, keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, merkleRootOf } from '../../bitcoin/header';
@@ -12,6 +12,7 @@ import { described, listOf } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, HEX, TXID } from '../../describe/values';
 import { nextTurn, runInSlices, Slice } from '../../turns/slices';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
+import { blockNotFound } from '../errors';
 import { parseHash, parseHex, requireText, type Parameters } from '../parameters';
 
 /** Bitcoin Core's words for bytes that end too early. */

@@ -1,7 +1,7 @@
 // Figures of the chain and of single blocks.
 
 import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
-import { blockNotFound, invalidParameter, misc } from '../../answers/errors';
+import { invalidParameter, misc } from '../../answers/errors';
 import { scanBlock } from '../../bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, timeOf } from '../../bitcoin/header';
@@ -11,9 +11,9 @@ import { ASKED_HASH, BLOCK_HASH, COUNT, HEIGHT, INTEGER, NUMBER, TEXT, TIME } fr
 import { chainMoving } from '../../server/errors';
 import { runInSlices } from '../../turns/slices';
 import { blockStatsSchema, blockSums } from '../../views/block-stats';
-import { detailsAt } from '../../views/header';
 import { doubleText } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
+import { blockNotFound } from '../errors';
 import { parseHash, requireText, wholeNumber } from '../parameters';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 
@@ -127,7 +127,7 @@ function* transactionsUpTo(
     const run = snapshot.headerRun(height, Math.min(HEADERS_PER_STEP, most));
     if (run === undefined) break;
     for (let i = 0; i < run.count; i++) {
-      const { transactionCount } = detailsAt(run, i);
+      const { transactionCount } = run.detailsAt(i);
       count = transactionCount === 0 || count === undefined ? undefined : count + transactionCount;
     }
     height += run.count;

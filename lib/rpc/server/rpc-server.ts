@@ -1,7 +1,7 @@
 // Takes calls over HTTP and replies to them: access, slots of the work queue, and the forms of replies and errors (httprpc.cpp of Bitcoin
 // Core). Calls that are the node's own are passed on to it one by one.
 
-import { brokenDown, CODES, inWarmup, methodNotFound, misc, CallError } from '../../answers/errors';
+import { misc, CallError } from '../../answers/errors';
 import { minimumOf, sequenceHeaders, type Minimum } from '../../server/consistency/minimum';
 import { NotHereYetError } from '../../server/consistency/waiting-reads';
 import { errorHeaders, queueFull, HttpError, RETRY_AFTER, type HeaderList } from '../../server/errors';
@@ -13,6 +13,7 @@ import { ClientGoneError } from '../../turns/client';
 import { Slice, nextTurn } from '../../turns/slices';
 import { RpcClient, type ActiveCall, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
+import { brokenDown, inWarmup, methodNotFound, outOfMemory } from '../errors';
 import { isOwnCall, ownAnswer, ownCallWaits } from '../own-calls';
 import { isBad, isNotification, listedMethod, parseCalls, statusOf, type BadCall, type Call, type Parsed } from '../json-rpc';
 import { Parameters, usageOf } from '../parameters';
@@ -323,8 +324,6 @@ function releaseAll(outcomes: readonly Outcome[]): void {
 
 const changesIn = (outcomes: readonly Outcome[]): Change[] =>
   outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : []));
-
-const outOfMemory = (): CallError => new CallError(CODES.outOfMemory, 'Ran out of memory during operation');
 
 /** The texts of each reply, in a batch with a comma before each but the first. */
 async function repliesTo(
