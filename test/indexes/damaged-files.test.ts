@@ -19,7 +19,7 @@ const SCALE = testScale();
 
 /** `read`: a call of every reader. */
 const SUITES = [
-  { scripts: false, closed: 8 * SCALE, open: 50 * SCALE, read: 'snapshot.get' },
+  { scripts: false, closed: 6 * SCALE, open: 35 * SCALE, read: 'snapshot.get' },
   { scripts: true, closed: 4 * SCALE, open: 3 * SCALE, read: 'snapshot.head' }
 ] as const satisfies readonly { scripts: boolean; closed: number; open: number; read: StoreCall }[];
 

@@ -11,8 +11,8 @@ const SCALE = testScale();
 
 /** `mostCases`: if there are at most this many calls of a kind, each fails in turn; of more calls, this many are chosen evenly. */
 const SUITES = [
-  { scripts: false, disk: false, bootstrap: 'blocks', mostCases: 4 * SCALE },
-  { scripts: false, disk: false, bootstrap: 'coins', mostCases: 2 * SCALE },
+  { scripts: false, disk: false, bootstrap: 'blocks', mostCases: 3 * SCALE },
+  { scripts: false, disk: false, bootstrap: 'coins', mostCases: SCALE },
   { scripts: false, disk: true, bootstrap: 'blocks', mostCases: 2 * SCALE },
   { scripts: true, disk: false, bootstrap: 'blocks', mostCases: SCALE },
   // On disk it is filled by a thread, which opens the store itself.

@@ -47,8 +47,8 @@ const scriptMoments: fc.Arbitrary<Moment[]> = fc.tuple(
 
 const SUITES = [
   // An index that is built from blocks is killed often enough at its beginning.
-  { name: 'its index', words: ['blocks'], deleted: [], moments: fc.tuple(mainMoment), rounds: 6 * SCALE },
-  { name: 'its index that started from coins', words: ['coins'], deleted: ['index'], moments: fc.tuple(mainMoment), rounds: 6 * SCALE },
+  { name: 'its index', words: ['blocks'], deleted: [], moments: fc.tuple(mainMoment), rounds: 4 * SCALE },
+  { name: 'its index that started from coins', words: ['coins'], deleted: ['index'], moments: fc.tuple(mainMoment), rounds: 4 * SCALE },
   {
     name: 'its index by script',
     words: ['blocks', 'scripts'],

@@ -6,8 +6,8 @@ import { testScale, testSeed } from '../support/scale';
 import { anyStep } from '../support/walk-steps';
 
 const SUITES = [
-  { scripts: false, stepsOfWalk: 30, walks: 10 * testScale() },
-  { scripts: true, stepsOfWalk: 12, walks: 4 * testScale() }
+  { scripts: false, stepsOfWalk: 30, walks: 7 * testScale() },
+  { scripts: true, stepsOfWalk: 12, walks: 3 * testScale() }
 ];
 
 for (const { scripts, stepsOfWalk, walks } of SUITES)

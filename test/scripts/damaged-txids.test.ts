@@ -51,7 +51,7 @@ describe('txids that are damaged on the disk', function () {
   it(`while it is closed are found and taken from the blocks again, whatever the damage, TEST_SEED=${seed}`, async () => {
     walk.scripts.scrubMs = 1;
     let repaired = 0;
-    const changes = fc.sample(change, { seed, numRuns: 8 * SCALE });
+    const changes = fc.sample(change, { seed, numRuns: 6 * SCALE });
     for (const { how, where } of changes) {
       await walk.closeIndexes();
       await damage({ how, where });
