@@ -209,6 +209,19 @@ export default defineConfig(
   ),
   importRule(['plugin/options/*.ts'], [{ regex: '^\\.\\./(?!\\.\\./)', message: 'Options know nothing of what is made with them.' }]),
   {
+    files: ['lib/**/*.ts', 'plugin/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.object.name="Promise"] > ArrayExpression > :not(:first-child):matches(AwaitExpression, :has(> AwaitExpression))',
+          message: 'Nobody hears of the promises before it that fail while this is awaited, and Node ends the process over them.'
+        }
+      ]
+    }
+  },
+  {
     files: ['test/**/*.test.ts'],
     rules: {
       'no-restricted-syntax': [

@@ -31,6 +31,8 @@ export class OwnConnections {
     const own = new OwnConnections(service, signal);
     own.#server.listen({ port: 0, host: '127.0.0.1', signal });
     await once(own.#server, 'listening', { signal });
+    // Emitted when a connection cannot be accepted; later ones may be.
+    own.#server.on('error', () => undefined);
     return own;
   }
 

@@ -63,6 +63,8 @@ export class ReaderHttp implements HttpHost {
       const place = textOf(this.#options);
       throw new OptionError(`--http-host, --http-port: the reader cannot listen on ${place}: ${messageOf(error)}`, { cause: error });
     }
+    // Emitted when a connection cannot be accepted; later ones may be.
+    this.server.on('error', () => undefined);
   }
 
   /** Takes no further connections; those that there are get some time for their replies. */

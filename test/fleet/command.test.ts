@@ -112,6 +112,15 @@ describe('bcoin-rest reader', () => {
     }
   });
 
+  it('goes on after a connection that the system could not accept', async () => {
+    const http = new ReaderHttp({ host: '127.0.0.1', port: 0, apiKey: undefined, needsApiKey: true });
+    await http.open();
+    // As Node says it; without a listener it would end the process.
+    http.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE', syscall: 'accept' }));
+    expect((await ask((http.server.address() as AddressInfo).port, { path: '/' })).status).to.equal(404);
+    await http.close();
+  });
+
   describe('with a log', () => {
     let host: TestFullNode;
     let node: BcoinNode;
