@@ -11,14 +11,26 @@ import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
 import { WorkQueue } from '../../lib/server/work/work-queue';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { ClientGoneError, NO_CLIENT } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext, servingOf } from '../support/endpoints';
 import { isFleetWanted, needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
-import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
+import { holdReads } from '../support/held-reads';
+import {
+  ask,
+  askInOneWrite,
+  countConnections,
+  openSocket,
+  requestBytes,
+  untilClosed,
+  type RawReply,
+  type RawRequest
+} from '../support/http';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { basic, RpcCaller } from '../support/rpc';
+import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import { calledNodes, KEY } from './called-nodes';
 import type { AddressInfo, Socket } from 'node:net';
@@ -252,6 +264,32 @@ describe('calls over HTTP', () => {
     }
     await until(async () => (await caller.active('waitfornewblock')) === 0);
     expect(await caller.call('getblockcount')).to.equal(0);
+  });
+
+  it('look up no more scripts once their client has left', async () => {
+    const goOn$ = new Subject<void>();
+    let isHeld = false;
+    let reads = 0;
+    const scriptStore = holdReads(new MemoryStore(), () => {
+      reads++;
+      return isHeld ? firstValueFrom(goOn$) : undefined;
+    });
+    const served = await ServedNode.open({ settings: { 'rest-core': 'modern' } }, { scriptStore });
+    const caller = new RpcCaller(served.port);
+    isHeld = true;
+    reads = 0;
+    const scripts = Array.from({ length: 1_000 }, (_, i) => `raw(${(i + 0x1000).toString(16)})`);
+    const body = Buffer.from(JSON.stringify({ method: 'scantxoutset', params: ['start', scripts] }));
+    const client = await openSocket(served.port);
+    client.write(requestBytes({ method: 'POST', path: '/', body }, false));
+    await until(() => reads === 1);
+    client.destroy();
+    await until(async () => (await countConnections(served.serving.host.server)) === 0);
+    isHeld = false;
+    goOn$.next();
+    await until(async () => (await caller.active('scantxoutset')) === 0);
+    expect(reads).to.be.below(5);
+    await served.close();
   });
 
   describe('answered by hand', () => {
