@@ -110,4 +110,22 @@ describe('a transaction that is replaced in the pool', () => {
     // It has been told all that there is to tell.
     expect(await late.ask({ 'track-tx': replacement })).to.deep.equal([{ txConfirmed: replacement }]);
   });
+
+  it('is no longer known as replaced once it is back in the pool', async () => {
+    const coin = coins.pop() as HostTransaction;
+    const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
+    const late = await client();
+    const { mempool } = served.node;
+    const evictAll = (): void => {
+      for (const entry of [...mempool.map.values()]) mempool.evictEntry(entry);
+    };
+    const tracked = { 'track-tx': toDisplayHex(first.hash()), 'watch-mempool': true };
+    await send(first);
+    await send(second);
+    expect(await late.ask(tracked)).to.deep.equal([{ txReplaced: { txid: toDisplayHex(second.hash()) } }]);
+    evictAll();
+    await send(first);
+    evictAll();
+    expect(await late.ask(tracked)).to.deep.equal([]);
+  });
 });
