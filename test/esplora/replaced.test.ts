@@ -7,7 +7,7 @@ import { scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
-import { mine } from '../support/regtest-node';
+import { mine, mineOnly } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
@@ -109,6 +109,21 @@ describe('a transaction that is replaced in the pool', () => {
     await mine(served.node, 1);
     // It has been told all that there is to tell.
     expect(await late.ask({ 'track-tx': replacement })).to.deep.equal([{ txConfirmed: replacement }]);
+  });
+
+  it('is known to whoever asks later also if one of a block has displaced it, or what it spent from', async () => {
+    const coin = coins.pop() as HostTransaction;
+    const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
+    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
+    await send(first);
+    await send(bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex')));
+    await mineOnly(served.node, [second]);
+    await served.settle();
+    for (const txid of [toDisplayHex(first.hash()), child.txid]) {
+      const late = await client();
+      const told = await late.ask({ 'track-tx': txid, 'watch-mempool': true });
+      expect(told).to.deep.equal([{ txReplaced: { txid: toDisplayHex(second.hash()) } }]);
+    }
   });
 
   it('is no longer known as replaced once it is back in the pool', async () => {
