@@ -256,6 +256,8 @@ export interface HostMempool extends HostEmitter {
   addEntry(entry: HostPoolEntry, view: HostCoinView): Promise<void>;
   /** Removes an entry and all that spend from it. */
   evictEntry(entry: HostPoolEntry): void;
+  /** Evicts what spends the inputs of a transaction of a block. */
+  removeDoubleSpends(transaction: HostTransaction): void;
   /** Adds what an entry pays and takes to the sums of its ancestors, or removes it from there. */
   updateAncestors(entry: HostPoolEntry, change: unknown): number;
   /** Every entry comes here first, those on disk included, and leaves here last, unless the pool is emptied. */

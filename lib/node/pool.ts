@@ -183,6 +183,17 @@ export class BcoinPool implements PoolSource {
 /** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
 function poolEvents(mempool: HostMempool, chain: HostChain, followed: FollowedBlock, modern?: ModernPool): Observable<PoolEvent> {
   let leaving: readonly Buffer[] = [];
+  /** The transaction of a block that displaces what leaves. */
+  let displacing: HostTransaction | undefined;
+  const removeDoubleSpends = mempool.removeDoubleSpends.bind(mempool);
+  mempool.removeDoubleSpends = (transaction) => {
+    displacing = transaction;
+    try {
+      removeDoubleSpends(transaction);
+    } finally {
+      displacing = undefined;
+    }
+  };
   // A reset empties the pool without an event for each entry. What it has is asked for before the pool hears of the reset.
   chain.prependListener('reset', () => {
     leaving = Array.from(mempool.map.values(), ({ tx }) => tx.hash());
@@ -192,7 +203,7 @@ function poolEvents(mempool: HostMempool, chain: HostChain, followed: FollowedBl
     occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
     occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(
       map(({ tx }): PoolEvent => {
-        const replacement = modern?.entries.replacement?.hash();
+        const replacement = (displacing ?? modern?.entries.replacement)?.hash();
         return { type: 'remove', txid: tx.hash(), isConfirmed: followed.confirms(tx), ...(replacement && { replacement }) };
       })
     ),

@@ -4,10 +4,11 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { COINBASE_SATS } from '../support/coinbases';
 import { scriptAt } from '../support/faucet';
+import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
-import { mine } from '../support/regtest-node';
+import { mine, mineOnly } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
@@ -109,5 +110,39 @@ describe('a transaction that is replaced in the pool', () => {
     await mine(served.node, 1);
     // It has been told all that there is to tell.
     expect(await late.ask({ 'track-tx': replacement })).to.deep.equal([{ txConfirmed: replacement }]);
+  });
+
+  it('is known to whoever asks later also if one of a block has displaced it, or what it spent from', async function () {
+    needsNode(this, 'a reader knows what a block spends, but not by which of its transactions');
+    const coin = coins.pop() as HostTransaction;
+    const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
+    const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
+    await send(first);
+    await send(bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex')));
+    await mineOnly(served.node, [second]);
+    await served.settle();
+    for (const txid of [toDisplayHex(first.hash()), child.txid]) {
+      const late = await client();
+      const told = await late.ask({ 'track-tx': txid, 'watch-mempool': true });
+      expect(told).to.deep.equal([{ txReplaced: { txid: toDisplayHex(second.hash()) } }]);
+    }
+  });
+
+  it('is no longer known as replaced once it is back in the pool', async () => {
+    const coin = coins.pop() as HostTransaction;
+    const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
+    const late = await client();
+    const { mempool } = served.node;
+    const evictAll = (): void => {
+      for (const entry of [...mempool.map.values()]) mempool.evictEntry(entry);
+    };
+    const tracked = { 'track-tx': toDisplayHex(first.hash()), 'watch-mempool': true };
+    await send(first);
+    await send(second);
+    expect(await late.ask(tracked)).to.deep.equal([{ txReplaced: { txid: toDisplayHex(second.hash()) } }]);
+    evictAll();
+    await send(first);
+    evictAll();
+    expect(await late.ask(tracked)).to.deep.equal([]);
   });
 });

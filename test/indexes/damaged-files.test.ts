@@ -9,6 +9,7 @@ import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
 import { testScale, testSeed } from '../support/scale';
+import { replaceByUnreadable } from '../support/unreadable-file';
 import type { StoreCall } from '../support/faulty-store';
 import type { WalkedIndex } from '../support/walked-index';
 
@@ -105,6 +106,25 @@ for (const { scripts, read, ...rounds } of SUITES)
         const [line, ...others] = rebuiltSince(said);
         expect(others).to.deep.equal([]);
         expect(line).to.match(new RegExp(`^cannot (open|scrub) the store in .*: ${name}[: ]`));
+      });
+
+    for (const [kind, pattern] of [
+      ['table', /\.ldb$/],
+      ['log', /\.log$/],
+      ['manifest', /^MANIFEST/],
+      ['CURRENT', /^CURRENT$/]
+    ] as const)
+      it(`is built again if the disk cannot read its ${kind}`, async function () {
+        if (process.platform !== 'linux') this.skip();
+        await walk.closeIndexes();
+        const said = walk.log.lines.length;
+        const [name] = await files(pattern);
+        await replaceByUnreadable(pathOf(name ?? expect.fail('a file')));
+        await walk.openIndexes();
+        await walk.expectRight();
+        const lines = rebuiltSince(said);
+        expect(lines).to.have.length(1);
+        expect(lines[0]).to.include(`: ${name}: `);
       });
 
     it('is never used with a flipped bit in a key', async () => {

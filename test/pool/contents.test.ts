@@ -97,6 +97,15 @@ describe('PoolContents', () => {
     expect(bottom?.depends).to.have.length(2);
   });
 
+  it('gives the ancestors or descendants of a transaction by their txids, without itself', () => {
+    const pool = [entry(5, [900]), entry(2, [5]), entry(7, [5]), entry(3, [2, 7])];
+    const contents = new PoolContents(fields);
+    finish(contents.json(pool));
+    const [top, , , bottom] = pool as [PoolEntry, PoolEntry, PoolEntry, PoolEntry];
+    expect(contents.relativesOf(bottom, 'parents').map(({ txid }) => txid)).to.deep.equal([2, 5, 7].map(numbered));
+    expect(contents.relativesOf(top, 'children').map(({ txid }) => txid)).to.deep.equal([2, 3, 7].map(numbered));
+  });
+
   it('writes fees that were lowered below zero', () => {
     const text = finish(new PoolContents(fields).json([entry(1, [], -5)])).toString();
     expect(text).to.include('"fees":{"base":0.00001000,"modified":-0.00000005,"ancestor":-0.00000005,"descendant":-0.00000005}');

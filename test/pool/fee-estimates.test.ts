@@ -75,6 +75,7 @@ describe('fee estimates', () => {
       `${upTo(1, 9, 9)}, ${upTo(10, 25, 1)}, 144: 1, 504: 1, 1008: 1`
     );
     expect(shown(estimates([], { 1: 200 }))).to.equal('1: 1, 144: 1, 504: 1, 1008: 1');
+    expect(shown(estimates([], { 1008: 200 }))).to.equal(`${upTo(1, 25, 1)}, 144: 1, 504: 1, 1008: 1`);
     const rate = fc.integer({ min: 1, max: 400 });
     fc.assert(
       fc.property(

@@ -242,6 +242,34 @@ describe('fee statistics of a block', () => {
     expect(finish(feeStatistics([]))).to.deep.equal({ median: 0, range: [0, 0, 0, 0, 0, 0, 0] });
   });
 
+  it('have as the median the average of the quarter of a percent around the middle', () => {
+    const rates = [
+      { rate: 7, weight: 2_003_000 },
+      { rate: 3, weight: 1_997_000 }
+    ];
+    expect(finish(feeStatistics(rates)).median).to.equal((3 * 2_000 + 7 * 8_000) / 10_000);
+  });
+
+  it('range from the hundredth part to the last but that, and beyond for the fiftieth part at either end of the block', () => {
+    const block = Array<number>(300).fill(5);
+    const rangeOf = (changes: readonly [at: number, rate: number][]): readonly [number | undefined, number | undefined] => {
+      const rates = [...block];
+      for (const [at, rate] of changes) rates[at] = rate;
+      const { range } = finish(feeStatistics(rated(rates, 10_000)));
+      return [range[0], range.at(-1)];
+    };
+    const middle = [1, 2, 3, 1_000, 2_000, 3_000, 4_000].map((rate, i) => [100 + i, rate] as [number, number]);
+    expect(rangeOf(middle)).to.deep.equal([3, 1_000]);
+    expect(
+      rangeOf([
+        [5, 9],
+        [6, 11],
+        [293, 2],
+        [294, 3]
+      ])
+    ).to.deep.equal([3, 9]);
+  });
+
   it('of many blocks are averages at tenths of their weight', () => {
     const { median, range } = finish(stackStatistics(rated([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 4_000_000)));
     expect(median).to.equal(5.5);

@@ -4,20 +4,33 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { NEVER } from 'rxjs';
+import { firstValueFrom, NEVER, Subject } from 'rxjs';
 import { BlockForms, type BlockText } from '../../lib/answers/blocks/block-forms';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
-import { ClientGoneError } from '../../lib/turns/client';
+import { WorkQueue } from '../../lib/server/work/work-queue';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { ClientGoneError, NO_CLIENT } from '../../lib/turns/client';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext, servingOf } from '../support/endpoints';
 import { isFleetWanted, needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
-import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
-import { openRegtestNode } from '../support/regtest-node';
+import { holdReads } from '../support/held-reads';
+import {
+  ask,
+  askInOneWrite,
+  countConnections,
+  openSocket,
+  requestBytes,
+  untilClosed,
+  type RawReply,
+  type RawRequest
+} from '../support/http';
+import { mine, openRegtestNode } from '../support/regtest-node';
 import { basic, RpcCaller } from '../support/rpc';
+import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import { calledNodes, KEY } from './called-nodes';
 import type { AddressInfo, Socket } from 'node:net';
@@ -253,6 +266,32 @@ describe('calls over HTTP', () => {
     expect(await caller.call('getblockcount')).to.equal(0);
   });
 
+  it('look up no more scripts once their client has left', async () => {
+    const goOn$ = new Subject<void>();
+    let isHeld = false;
+    let reads = 0;
+    const scriptStore = holdReads(new MemoryStore(), () => {
+      reads++;
+      return isHeld ? firstValueFrom(goOn$) : undefined;
+    });
+    const served = await ServedNode.open({ settings: { 'rest-core': 'modern' } }, { scriptStore });
+    const caller = new RpcCaller(served.port);
+    isHeld = true;
+    reads = 0;
+    const scripts = Array.from({ length: 1_000 }, (_, i) => `raw(${(i + 0x1000).toString(16)})`);
+    const body = Buffer.from(JSON.stringify({ method: 'scantxoutset', params: ['start', scripts] }));
+    const client = await openSocket(served.port);
+    client.write(requestBytes({ method: 'POST', path: '/', body }, false));
+    await until(() => reads === 1);
+    client.destroy();
+    await until(async () => (await countConnections(served.serving.host.server)) === 0);
+    isHeld = false;
+    goOn$.next();
+    await until(async () => (await caller.active('scantxoutset')) === 0);
+    expect(reads).to.be.below(5);
+    await served.close();
+  });
+
   describe('answered by hand', () => {
     let server: Server;
     let clients: Socket[];
@@ -260,8 +299,9 @@ describe('calls over HTTP', () => {
     let call: string;
 
     /** Serves calls whose texts of blocks are these. */
-    const serve = async (blockText: () => Promise<BlockText>, changes: Partial<HttpServing> = {}): Promise<void> => {
-      const { http: host, node, reader, tip$ } = (await open()).rest;
+    const serve = async (blockText: () => Promise<BlockText>, changes: Partial<HttpServing> = {}): Promise<TestFullNode> => {
+      const served = await open();
+      const { http: host, node, reader, tip$ } = served.rest;
       class GivenForms extends BlockForms {
         override text = blockText;
       }
@@ -278,6 +318,14 @@ describe('calls over HTTP', () => {
       server.on('connection', (socket) => clients.push(socket));
       await once(server, 'listening');
       call = `{"method":"getblock","params":["${toDisplayHex(node.network.genesisHash)}"]}`;
+      return served.node;
+    };
+    /** Takes the slot of the queue and the place before it, until `end`. */
+    const fill = (queue: WorkQueue): { readonly end: () => void; readonly over: Promise<unknown> } => {
+      const ended$ = new Subject<void>();
+      const held = firstValueFrom(ended$);
+      const runs = [queue.run(NO_CLIENT, () => held, 'small'), queue.run(NO_CLIENT, () => undefined, 'small')];
+      return { end: () => ended$.next(), over: Promise.all(runs) };
     };
     const requestWith = (body: string, headers = {}): RawRequest => ({ method: 'POST', path: '/', headers, body: Buffer.from(body) });
 
@@ -310,6 +358,36 @@ describe('calls over HTTP', () => {
       await untilClosed(socket);
       await until(() => released === asked);
       expect(asked).to.be.below(10);
+    });
+
+    it('of a batch are all answered once the first is, though the queue has become full', async () => {
+      const queue = new WorkQueue(1, 1);
+      let texts = 0;
+      const text = (): Promise<BlockText> =>
+        Promise.resolve({ text: Buffer.from(`${++texts}\n`), release: () => undefined, isLacking: false });
+      const node = await serve(text, { queue });
+      const { port } = server.address() as AddressInfo;
+      const reply = ask(port, requestWith(`[${call},{"method":"waitforblockheight","params":[1]},${call}]`));
+      await until(() => texts === 1 && queue.load('heavy').running === 0);
+      const { end, over } = fill(queue);
+      await mine(node, 1);
+      await until(() => queue.load('heavy').waiting + queue.refused === 1);
+      end();
+      await over;
+      const results = JSON.parse((await reply).body.toString()) as readonly { readonly result: unknown }[];
+      expect([results[0]?.result, results[2]?.result]).to.deep.equal([1, 2]);
+    });
+
+    it('of a batch are all refused by a full queue, also when the first of them may wait', async () => {
+      const queue = new WorkQueue(1, 1);
+      await serve(() => Promise.reject(new Error('expected no call to be made')), { queue });
+      const { end, over } = fill(queue);
+      const { port } = server.address() as AddressInfo;
+      // For a block that never comes.
+      const reply = await ask(port, requestWith(`[{"method":"waitforblockheight","params":[1]},${call}]`));
+      expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Work queue depth exceeded']);
+      end();
+      await over;
     });
 
     it('are refused, and their memory is free again, when a reorganization has made them older than the request asks for', async () => {

@@ -11,6 +11,7 @@ import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
 import { testScale, testSeed } from '../support/scale';
+import { replaceByUnreadable } from '../support/unreadable-file';
 
 const UNDO_DEPTH = 12;
 const SCALE = testScale();
@@ -96,6 +97,17 @@ describe('txids that are damaged on the disk', function () {
     const [reason, ...others] = walk.reasonsSince(said, walk.scripts);
     expect(others).to.deep.equal([]);
     expect(reason).to.include('the checksum of the txids of the block at height 5');
+  });
+
+  it('are a reason to fill the index again if the disk can neither read nor write them', async function () {
+    if (process.platform !== 'linux') this.skip();
+    await walk.closeIndexes();
+    await replaceByUnreadable(path());
+    await walk.openIndexes();
+    await walk.expectRight();
+    const [reason, ...others] = walk.reasonsSince(said, walk.scripts);
+    expect(others).to.deep.equal([]);
+    expect(reason).to.include('EIO');
   });
 
   /** Closes the indexes as a power cut leaves them: `lost` is done to the files. */

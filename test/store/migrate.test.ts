@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { LayoutVersionError, StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { LAYOUT_VERSION_KEY, migrate, versionRecord, type Migration } from '../../lib/store/migrate';
+import { LAYOUT_VERSION_KEY, migrate, storedVersion, versionRecord, type Migration } from '../../lib/store/migrate';
 import type { Store } from '../../lib/store/store';
 import { migrations } from '../../migrations';
 import { caught } from '../support/caught';
@@ -115,6 +115,27 @@ describe('migrating a store', () => {
     await migrate(store, [], { version: 1 });
     expect(await caught(migrate(store, [appending(2, 'b')], { version: 3 }))).to.be.instanceOf(LayoutVersionError);
     expect(version()).to.equal(1);
+  });
+
+  it('reads versions as they have been written ever since, with the CRC-32 of their key and them', async () => {
+    await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from('00000007584662be', 'hex') }], { durable: false });
+    expect(await storedVersion(store)).to.equal(7);
+  });
+
+  it('has what it has done on the disk before it goes on', async () => {
+    const durable: boolean[] = [];
+    class NotingStore extends MemoryStore {
+      override batch(...[writes, options]: Parameters<MemoryStore['batch']>): Promise<void> {
+        durable.push(options.durable);
+        return super.batch(writes, options);
+      }
+    }
+    const noting = new NotingStore();
+    await noting.open();
+    await migrate(noting, [], { version: 1 });
+    await migrate(noting, [appending(1, 'a'), appending(2, 'b')], { version: 3 });
+    expect(durable).to.deep.equal([true, true, true]);
+    await noting.close();
   });
 
   it('reports data without a version as damaged', async () => {

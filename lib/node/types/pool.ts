@@ -117,7 +117,10 @@ export interface PoolClearing {
   readonly txids?: readonly Buffer[];
 }
 
-/** `replacement`: the txid of the transaction that takes its place, or that of one that it descends from. That one enters afterwards. */
+/**
+ * `replacement`: the txid of the transaction that takes its place, or that of one that it descends from. That one enters afterwards, unless it is
+ * one of the block that the node is connecting.
+ */
 export interface PoolRemoval {
   readonly type: 'remove';
   readonly txid: Buffer;

@@ -1,6 +1,7 @@
 // scantxoutset: the coins of some scripts, from the index by script.
 
 import { invalidParameter, misc, notFound } from '../../answers/errors';
+import { unlessGone } from '../../answers/scripts/totals';
 import { networkPrefixes, type AddressPrefixes } from '../../bitcoin/address';
 import { writeDescriptor } from '../../bitcoin/descriptor';
 import { keyOf, scriptHashOf } from '../../bitcoin/hash';
@@ -9,7 +10,6 @@ import { scriptTypeOf } from '../../bitcoin/script-type';
 import { anyOf, described, listOf, named, object } from '../../describe/schema';
 import { BLOCK_HASH, COINS, COUNT, FLAG, HEIGHT, HEX, TEXT, TXID } from '../../describe/values';
 import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
-import { ClientGoneError } from '../../turns/client';
 import { Slice, nextTurn, runInOrder } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
@@ -150,15 +150,14 @@ export function scriptIn(descriptor: string, prefixes: readonly AddressPrefixes[
 async function scan(scripts: readonly Buffer[], context: CallContext, client: RpcClient): Promise<Buffer> {
   const answers = context.scripts();
   if (answers === undefined) throw misc('scantxoutset needs the index by script (--rest-addresses)');
-  const goOn = (): void => {
-    if (client.isGone) throw new ClientGoneError('the client left before all scripts were looked up');
-  };
+  const goOn = unlessGone(client);
   try {
     return await answers.scripts.read(async (snapshot) => {
       const found: FoundCoin[] = [];
       const slice = new Slice();
       for (const script of scripts) {
         if (slice.isOverAfterStep()) await nextTurn();
+        goOn();
         const hash = scriptHashOf(script);
         const totals = (): ReturnType<typeof answers.totals.of> => answers.totals.of(hash, snapshot, client);
         const { coins } = await snapshot.coins(hash, MOST_COINS - found.length, { totals, goOn });

@@ -200,6 +200,8 @@ export class RpcServer {
     const lane = jobs.some(({ isHeavy, waits }) => isHeavy && !waits) ? 'heavy' : 'small';
     // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
+    // A batch enters the queue once, as Bitcoin Core's do: once a call was made it is refused no more.
+    if (jobs[0]?.waits === true && jobs.some(({ waits }) => !waits)) await queue.run(client, () => undefined, lane);
     for (let from = 0, to = 1; from < jobs.length; from = to++) {
       const job = jobs[from] as Job; // within
       if (job.waits) {
@@ -209,7 +211,7 @@ export class RpcServer {
         continue;
       }
       while (jobs[to]?.waits === false) to++;
-      await queue.run(client, () => settleAll(from, to), lane);
+      await queue.run(client, () => settleAll(from, to), lane, from === 0 ? 'bounded' : 'patient');
     }
     return tips;
   }

@@ -11,8 +11,10 @@ import { damageFoundBy, FollowLoop } from '../../follow/follow-loop';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
 import { ScriptsUnavailableError } from '../errors';
+import { StoreError } from '../../store/errors';
 import { DamagedPageError } from '../../store/pages';
 import { runAhead } from '../../turns/slices';
+import { systemCodeOf } from '../../turns/system-errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
 import { findFilling } from '../records/filling';
@@ -225,10 +227,14 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
     const page = this.#damagedPage;
     if (page === undefined || txids === undefined || tip === undefined) return;
     logger.warning(`The txids of the index by script are damaged at page ${page}; they are taken from the node's blocks again.`);
-    await txids.repair(page, async (height) => {
+    const repaired = txids.repair(page, async (height) => {
       this.signal.throwIfAborted();
       onState({ phase: 'catching-up', height, target: tip.height });
       return this.#txidsOf(height);
+    });
+    await repaired.catch((error: unknown) => {
+      // Before the system writes a page to a bad sector it reads what lies beside the page: only another file helps.
+      throw error instanceof StoreError && systemCodeOf(error.cause) === 'EIO' ? new DamagedIndexError(error.message) : error;
     });
     this.#damagedPage = undefined;
   }

@@ -199,7 +199,7 @@ function piecesOf(parts: readonly Buffer[]): Buffer[] {
   );
 }
 
-/** Sends about `PIECE_BYTES` in each turn of the event loop, beginning with this one. */
+/** In each turn of the event loop, beginning with this one, sends pieces until they have `PIECE_BYTES`, and the next, which is waited for. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], first = 0): void {
   let at = first;
   for (let sent = 0; at < pieces.length - 1 && sent < PIECE_BYTES; at++) {

@@ -42,11 +42,13 @@ interface NamedManifest extends Manifest {
 
 /** The manifest that CURRENT names, or what is wrong with one of the two. `names`: of the folder's files. @throws errors of the system. */
 export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<NamedManifest | string> {
-  const current = await readFile(join(folder, 'CURRENT'), 'latin1');
-  const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
-  if (name === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
-  if (!names.has(name)) return `${name}, which CURRENT names, is missing`;
+  let name = 'CURRENT';
   try {
+    const current = await readFile(join(folder, name), 'latin1');
+    const named = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
+    if (named === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
+    if (!names.has(named)) return `${named}, which CURRENT names, is missing`;
+    name = named;
     return { name, ...readManifest(await readFile(join(folder, name))) };
   } catch (error) {
     return damageOf(name, error);
@@ -58,10 +60,12 @@ async function findLogDamage(folder: string, names: ReadonlySet<string>, { name,
   // The manifest itself may be damaged: if its end is lost, it names an earlier log.
   if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing, and ${name} names it`;
   const inUse = [...numbers].filter(([number]) => number >= logNumber).sort(([a], [b]) => a - b);
-  return findLostWrites(
-    folder,
-    inUse.map(([, name]) => name)
-  );
+  const logs = inUse.map(([, log]) => log);
+  try {
+    return await findLostWrites(folder, logs);
+  } catch (error) {
+    return damageOf(logs.join(', '), error);
+  }
 }
 
 /** The first damage that is found; the other tables are then not read. */
