@@ -42,6 +42,21 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(fees).to.deep.equal(await esplora('/v1/fees/precise'));
   });
 
+  it('tells of the last change of a pool, although the projection was older at first', async () => {
+    const { projections } = served.answers;
+    const own = await client();
+    await own.ask({ action: 'want', data: ['mempool-blocks'] });
+    const get = projections.get.bind(projections);
+    const late = await get();
+    // As that of a large pool may be.
+    projections.get = () => late;
+    await faucet.pays(new KeyWallet().address, PAID);
+    expect(await own.next('mempool-blocks')).to.deep.equal([]);
+    projections.get = get;
+    expect(await own.next('mempool-blocks')).to.deep.equal(await esplora('/v1/fees/mempool-blocks'));
+    await mine(served.node, 1);
+  });
+
   it('tells each new block until a client no longer wants that, and a reorganization with the blocks that are left', async () => {
     const { node } = served;
     const own = await client();

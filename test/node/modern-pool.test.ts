@@ -275,6 +275,22 @@ describe('the modern pool', function () {
     expect((error as TransactionRefusedError).words?.message).to.match(/^mempool min fee not met, 500 < \d+$/);
   });
 
+  it('drops what pays the least when blocks come back to a full pool', async () => {
+    const { host, node, coins } = await withCoins(3);
+    const [cheap, dear, pooled] = coins.map((coin, i) => paying([coin], [500, 2_000, 1_000][i] as number)) as [
+      HostTransaction,
+      HostTransaction,
+      HostTransaction
+    ];
+    const fork = host.chain.tip;
+    await mineOnly(host, [cheap, dear]);
+    await node.broadcast(pooled.toRaw());
+    (host.mempool.options as { maxSize: number }).maxSize = 2 * host.mempool.getSize();
+    await mineOnly(host, [], await mineOnly(host, [], fork));
+    expect(idsOf(node)).to.have.members(namesOf(pooled, dear));
+    expect(node.pool.info().minFeeRate).to.be.greaterThan(100);
+  });
+
   it('refuses a transaction that would be the first to be dropped', async () => {
     const { host, node, coins } = await withCoins(2);
     await node.broadcast(paying(coins.slice(0, 1), 2_000).toRaw());

@@ -8,16 +8,22 @@ import type { ScriptPool } from '../../pool/by-script/script-pool';
 /** How old the projection of a large pool may be. */
 const PROJECTION_MS = 1_500;
 
+export interface PoolProjection extends Projection {
+  /** Of the pool, as the projection has it. */
+  readonly revision: number;
+}
+
 export class PoolProjections {
   readonly #blocks: ProjectedBlocks;
-  readonly #view: PoolView<Projection>;
+  readonly #view: PoolView<PoolProjection>;
 
   constructor(source: Pick<PoolSource, 'entries'>, pool: Pick<ScriptPool, 'revision' | 'size' | 'get'>) {
     const blocks = (this.#blocks = new ProjectedBlocks((txid) => pool.get(txid)));
     this.#view = new PoolView(
       pool,
       function* () {
-        return yield* blocks.update(source.entries());
+        const { revision } = pool;
+        return { ...(yield* blocks.update(source.entries())), revision };
       },
       { lateMs: PROJECTION_MS }
     );
@@ -29,7 +35,7 @@ export class PoolProjections {
   }
 
   /** That of a large pool may be somewhat older than the pool. A promise only if it is not known yet. */
-  get(): Projection | Promise<Projection> {
+  get(): PoolProjection | Promise<PoolProjection> {
     return this.#view.get();
   }
 }

@@ -41,7 +41,7 @@ export class PoolUpdates implements Notifier {
   readonly #members = new Set<PoolListener>();
   /** The projection of which listeners know. */
   #lists: ProjectedLists | undefined;
-  /** The revision of the pool at the last update. */
+  /** The revision of the pool that the last update was about: the projection of a large pool may be older than the pool. */
   #known = -1;
   #timer: NodeJS.Timeout | undefined;
   #tip: BlockPoint | undefined;
@@ -126,7 +126,6 @@ export class PoolUpdates implements Notifier {
   async #updateOnce(): Promise<void> {
     const context = this.#context;
     const difficulty = this.#difficulty;
-    const { revision } = context.pool;
     const projection = await context.projections.get();
     const lists = this.#lists?.projection === projection ? this.#lists : new ProjectedLists(projection, this.#lists);
     const isNew = lists !== this.#lists;
@@ -136,7 +135,7 @@ export class PoolUpdates implements Notifier {
     for (let next = this.#missing(blocks, isNew); next !== undefined; next = this.#missing(blocks, isNew))
       blocks.set(next, await lists.change(next));
     this.#lists = lists;
-    this.#known = revision;
+    this.#known = projection.revision;
     if (this.#difficulty === difficulty) this.#difficulty = [];
     const places = new Places(projection);
     for (const [i, listener] of this.#listeners.entries()) {

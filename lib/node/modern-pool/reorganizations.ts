@@ -110,6 +110,7 @@ export class Reorganizations {
       if (slice.isOver()) await setImmediate();
     }
     await entries.trimClusters();
+    await entries.limitSize();
   }
 
   /** Whether the next block could have the transaction, as far as the chain is concerned. */
