@@ -6,7 +6,10 @@ import { PaymentError, messageOf } from './error';
 
 type Long = ReturnType<BufferReader['uint64']>;
 
-/** In a message with those inside it: more than 50,000 bytes have in outputs that pay to addresses. Shorter fields cost more than their bytes. */
+/**
+ * Fields of a message and of those inside it. 50,000 bytes of outputs that pay to addresses have some 5,000; many tiny fields would take long to
+ * read for their bytes.
+ */
 const MOST_FIELDS = 6_000;
 
 /** Names of the wire types in error messages. */
