@@ -7,7 +7,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
-import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
+import { withEarlyForks } from '../support/early-forks';
 import { newFolder } from '../support/folders';
 import { LineClient } from '../support/line-client';
 import { openModernNode, type ModernNode } from '../support/modern-node';
@@ -32,6 +32,7 @@ const refusalOf = (transaction: HostTransaction, { outpoint }: TaprootCoin): str
 
 describe('spends of taproot outputs', function () {
   this.timeout(120_000);
+  withEarlyForks();
   const ring = bcoin.KeyRing.generate();
   let prefix: string;
   let electrum: number;
@@ -52,7 +53,6 @@ describe('spends of taproot outputs', function () {
   };
 
   before(async () => {
-    activateForksEarly();
     prefix = await newFolder();
     [electrum, p2p] = [await freePort(), await freePort()];
     served = await open();
@@ -62,10 +62,7 @@ describe('spends of taproot outputs', function () {
     await mineOnly(served.node, [paid.transaction]);
     await served.settle();
   });
-  after(async () => {
-    await served.close();
-    activateForksAsShipped();
-  });
+  after(() => served.close());
   beforeEach(() => {
     const [coin, other] = coins.splice(0, 2) as [TaprootCoin, TaprootCoin];
     [right, wrong] = [byKey([coin]), wrongly([other])];

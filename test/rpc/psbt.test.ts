@@ -9,7 +9,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { coreRegtestPrefixes } from '../support/chain-a';
 import { COINBASE_SATS } from '../support/coinbases';
-import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
+import { withEarlyForks } from '../support/early-forks';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { RpcCaller } from '../support/rpc';
@@ -44,6 +44,7 @@ interface Decoded {
 }
 
 describe('PSBTs', () => {
+  withEarlyForks();
   const ring: HostKeyRing = bcoin.KeyRing.generate();
   const [a, b, c] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
   const [native, wrapped, taproot] = [
@@ -60,7 +61,6 @@ describe('PSBTs', () => {
   let pooledId: string;
 
   before(async () => {
-    activateForksEarly();
     served = await openRestNode({ settings: { 'rest-core': 'modern', 'rest-pool': 'modern', 'limit-free-relay': 0 } });
     await served.node.connect();
     caller = new RpcCaller(served.port);
@@ -81,10 +81,7 @@ describe('PSBTs', () => {
     pooledId = toDisplayHex(pooled.hash());
     await untilReady(served);
   });
-  after(async () => {
-    await served.node.close();
-    activateForksAsShipped();
-  });
+  after(() => served.node.close());
 
   const create = (outs: readonly number[], version: number, amount = 0.005): Promise<string> =>
     caller.call(

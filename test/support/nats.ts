@@ -147,8 +147,8 @@ export class Nats {
 
   static async open(program: string, count: 1 | 3 = 1, options: NatsOptions = {}): Promise<Nats> {
     const folder = await newFolder();
-    const free = await freePorts(3 * count);
-    const ports = Array.from({ length: count }, (_, i) => free.slice(3 * i, 3 * i + 3) as [number, number, number]); // three for each
+    const ports: [number, number, number][] = [];
+    while (ports.length < count) ports.push([await freePort(), await freePort(), await freePort()]);
     const routes = ports.map(([route]) => route);
     const servers = ports.map(([route, monitor, own], i) => {
       const port = i === 0 && options.port !== undefined ? options.port : own;
@@ -215,12 +215,6 @@ function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB,
     ...(user === undefined ? [] : [`authorization { user: "${user.name}", password: "${user.password}" }`]),
     ...(routes.length > 1 ? [cluster] : [])
   ].join('\n');
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
 }
 
 function listens(port: number): Promise<boolean> {

@@ -143,8 +143,13 @@ export class PoolWalk {
   /** Opens a node with today's pool, as `start` does. */
   static async startModern(): Promise<PoolWalk> {
     activateForksEarly();
-    const { host, node } = await openModernNode();
-    return PoolWalk.#begin(host, [...PLAIN, TAPROOT], node);
+    try {
+      const { host, node } = await openModernNode();
+      return await PoolWalk.#begin(host, [...PLAIN, TAPROOT], node);
+    } catch (error) {
+      activateForksAsShipped();
+      throw error;
+    }
   }
 
   /** Opens a node with coins to spend, and a pool by script. */

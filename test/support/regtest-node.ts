@@ -107,14 +107,20 @@ export async function entryOf(node: TestFullNode, block: HostFullBlock): Promise
 
 /**
  * Ports below those that systems give to connections and to servers that ask for any port (from 32,768 on Linux): nobody else
- * should take one between its choice and its use.
+ * should take one between its choice and its use. Each of the processes that run tests beside each other has a share of its own.
  */
-const [FIRST_PORT, AFTER_LAST_PORT] = [16_384, 32_768];
+const FIRST_PORT = 16_384;
+const PORTS_OF_SHARE = 2_048;
+const SHARES = 8;
+const FIRST_OF_SHARE = FIRST_PORT + (Number(process.env['MOCHA_WORKER_ID'] ?? SHARES - 1) % SHARES) * PORTS_OF_SHARE;
 
-/** A loopback port that nobody listens on. */
+let chosen = randomInt(PORTS_OF_SHARE);
+
+/** A loopback port that nobody listens on. It is given again only after all others of its share. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST_PORT, AFTER_LAST_PORT);
+    chosen = (chosen + 1) % PORTS_OF_SHARE;
+    const port = FIRST_OF_SHARE + chosen;
     if (await isFree(port)) return port;
   }
 }

@@ -8,7 +8,7 @@ import { SCRIPT_ERRORS } from '../../lib/taproot/script-error';
 import { ask } from '../support/http';
 import { bcoin } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
-import { activateForksAsShipped, activateForksEarly } from '../support/early-forks';
+import { withEarlyForks } from '../support/early-forks';
 import { newFolder } from '../support/folders';
 import { MemoryLog } from '../support/memory-log';
 import { mineCoinbases } from '../support/regtest-chain';
@@ -25,12 +25,12 @@ const DEEP = 150;
 
 describe('blocks that other nodes refuse', function () {
   this.timeout(120_000);
+  withEarlyForks();
   let served: ServedNode;
   let prefix: string;
   let coins: TaprootCoin[];
 
   before(async () => {
-    activateForksEarly();
     prefix = await newFolder();
     served = await open();
     const ring = bcoin.KeyRing.generate();
@@ -43,10 +43,7 @@ describe('blocks that other nodes refuse', function () {
     await served.settle();
   });
 
-  after(async () => {
-    activateForksAsShipped();
-    await served.close();
-  });
+  after(() => served.close());
 
   const open = (): Promise<ServedNode> =>
     ServedNode.open({ prefix, settings: { 'rest-pool': 'modern', 'rest-core': 'modern' } }, { inMemory: false });
