@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { KeyWallet } from '../support/key-wallet';
 import { BdkWallet, idsOf } from './bdk-wallet';
 import { WalletNode } from './wallet-node';
@@ -19,6 +20,7 @@ const NEWER_MS = 1100;
 
 describe('a wallet of BDK’s with taproot addresses', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const seed = randomBytes(64);
   const shop = new KeyWallet();
   let served: WalletNode;

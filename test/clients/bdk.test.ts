@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { KeyWallet } from '../support/key-wallet';
 import { BdkWallet, idsOf } from './bdk-wallet';
 import { WalletNode } from './wallet-node';
@@ -18,6 +19,7 @@ const TIMEOUT_MS = 300_000;
 
 describe('a wallet of BDK’s', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const seed = randomBytes(64);
   const [shop, bystander] = [new KeyWallet(), new KeyWallet()];
   let served: WalletNode;

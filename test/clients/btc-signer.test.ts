@@ -16,6 +16,7 @@ import {
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { coreRegtestPrefixes } from '../support/chain-a';
+import { withEarlyForks } from '../support/early-forks';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { WalletNode } from './wallet-node';
@@ -50,6 +51,7 @@ const tree = (...leaves: readonly { readonly script: Uint8Array }[]) => taprootL
 
 describe('@scure/btc-signer', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const shop = new KeyWallet();
   const [a, b, c] = [pair(), pair(), pair()];
   let served: WalletNode;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { REGTEST } from './electrum-clients';
 import { WalletNode } from './wallet-node';
@@ -17,6 +18,7 @@ const TIMEOUT_MS = 300_000;
 
 describe('a wallet of @bitcoinerlab/discovery', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const account = bcoin.HDPrivateKey.generate();
   // Bitcoin Core's regtest spells keys as its test network does.
   const descriptor = `wpkh(${account.xpubkey('testnet')}/0/*)`;

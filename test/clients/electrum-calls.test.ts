@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { blockFields, type BlockFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { freePort } from '../support/regtest-node';
@@ -40,6 +41,7 @@ interface Call {
 
 describe('calls of clients of the Electrum protocol', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const [wallet, nobody] = [new KeyWallet(), new KeyWallet()];
   const [hash, unused] = [scriptHashOf(wallet.address), scriptHashOf(nobody.address)];
   let served: WalletNode;

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { newFolder } from '../support/folders';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { freePort } from '../support/regtest-node';
@@ -82,6 +83,7 @@ const statusOf = (history: readonly HistoryItem[]): string =>
 
 describe('wallets over clients of the Electrum protocol', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const count = WAYS.length * ELECTRUM_CLIENTS.length;
   const clients: { readonly client: ElectrumClient; readonly address: string }[] = [];
   let prefix: string;

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { blockFields, type BlockFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
@@ -23,6 +24,7 @@ const ORIGIN = 'https://wallet.example';
 const TIMEOUT_MS = 300_000;
 
 describe('calls of clients of Esplora’s interface', () => {
+  withEarlyForks();
   const wallet = new KeyWallet();
   const shop = new KeyWallet();
   const { address } = wallet;

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { caught } from '../support/caught';
+import { withEarlyForks } from '../support/early-forks';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from './esplora-clients';
 import { WalletNode } from './wallet-node';
@@ -13,6 +14,7 @@ const SENT_BACK = 1_000_000;
 const TIMEOUT_MS = 300_000;
 
 describe('wallets over clients of Esplora’s interface', () => {
+  withEarlyForks();
   let served: WalletNode;
 
   before(async function () {

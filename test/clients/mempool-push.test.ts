@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { withEarlyForks } from '../support/early-forks';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
 import { mempoolJs, type MempoolJs } from './esplora-clients';
@@ -17,6 +18,7 @@ interface ToldTransaction {
 }
 
 describe('a wallet over mempool.js 3.0.0', () => {
+  withEarlyForks();
   const [wallet, other, bystander] = [new KeyWallet(), new KeyWallet(), new KeyWallet()];
   let served: WalletNode;
   let bitcoin: MempoolJs;

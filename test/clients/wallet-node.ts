@@ -1,19 +1,13 @@
 // A regtest node with the index by script, for wallets.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type HostFullBlock } from '../support/bcoin';
+import type { HostFullBlock } from '../support/bcoin';
 import { Faucet } from '../support/faucet';
 import { ask } from '../support/http';
 import { entryOf, mine, type RegtestOptions } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
 import type { Server } from 'node:http';
-
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const { threshold: THRESHOLD, window: WINDOW } = segwit;
-
-/** Segwit is active after three such periods: before the faucet's coins are mature. */
-const SHORT_WINDOW = 30;
 
 const PAID = 10_000;
 
@@ -32,7 +26,6 @@ export class WalletNode {
 
   /** `coins`: how many payments its faucet can make. `prefix`: the node's folder; in memory when left out. */
   static async open(coins: number, settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<WalletNode> {
-    segwit.window = segwit.threshold = SHORT_WINDOW;
     const options = { settings: { 'rest-addresses': true, ...settings }, ...(prefix !== undefined && { prefix }) };
     const served = await openRestNode(options);
     const wallets = new WalletNode(options, served, await Faucet.on(served.node, coins));
@@ -77,10 +70,8 @@ export class WalletNode {
     await this.#settled();
   }
 
-  async close(): Promise<void> {
-    await this.node.close();
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
+  close(): Promise<void> {
+    return this.node.close();
   }
 
   /** Waits until wallets get the node's tip. */

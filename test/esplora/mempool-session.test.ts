@@ -3,6 +3,7 @@
 
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { withEarlyForks } from '../support/early-forks';
 import { Faucet } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
@@ -11,13 +12,6 @@ import { PushClient, type Told } from '../support/push-client';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
-import { bcoin } from '../support/bcoin';
-
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const { threshold: THRESHOLD, window: WINDOW } = segwit;
-
-/** Witnesses are accepted after three of these windows. */
-const SHORT_WINDOW = 30;
 
 const PAID = 50_000;
 const TIMEOUT_MS = 60_000;
@@ -30,13 +24,13 @@ interface Projected {
 }
 
 describe('a session of mempool’s front end', () => {
+  withEarlyForks();
   let served: ServedNode;
   let faucet: Faucet;
   let page: PushClient;
 
   before(async function () {
     this.timeout(TIMEOUT_MS);
-    segwit.window = segwit.threshold = SHORT_WINDOW;
     served = await ServedNode.open();
     faucet = await Faucet.on(served.node, 30);
     page = await PushClient.connect(served.port);
@@ -48,8 +42,6 @@ describe('a session of mempool’s front end', () => {
   after(async () => {
     page.socket.terminate();
     await served.node.close();
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
   });
 
   /** What the front end found wrong in messages. */

@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { COINBASE_SATS } from '../support/coinbases';
+import { withEarlyForks } from '../support/early-forks';
 import { scriptAt } from '../support/faucet';
 import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
@@ -13,13 +14,8 @@ import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const { threshold: THRESHOLD, window: WINDOW } = segwit;
-
-/** Witnesses are accepted after three of these windows. */
-const SHORT_WINDOW = 30;
-
 describe('a transaction that is replaced in the pool', () => {
+  withEarlyForks();
   let served: ServedNode;
   const clients: PushClient[] = [];
   const ring = bcoin.KeyRing.generate();
@@ -27,17 +23,12 @@ describe('a transaction that is replaced in the pool', () => {
   const wallet = new KeyWallet();
 
   before(async () => {
-    segwit.window = segwit.threshold = SHORT_WINDOW;
     served = await ServedNode.open({ settings: { 'rest-pool': 'modern' } });
     const blocks = await mine(served.node, 105, undefined, ring.getAddress());
     coins = blocks.slice(0, 5).map(({ txs }) => txs[0] as HostTransaction);
     await served.settle();
   });
-  after(async () => {
-    await served.node.close();
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
-  });
+  after(() => served.close());
   afterEach(() => {
     for (const { socket } of clients.splice(0)) socket.terminate();
   });

@@ -37,6 +37,8 @@ export class HandFedLog {
   #last = 0;
   #term = { term: 0, termId: Buffer.alloc(8), termStart: 1 };
   #beating: NodeJS.Timeout | undefined;
+  /** Settles once all beats are in the log that were begun. */
+  #beats: Promise<void> = Promise.resolve();
 
   constructor(url: string, node: BcoinNode) {
     this.#node = node;
@@ -68,7 +70,7 @@ export class HandFedLog {
     await bus.connection.flush();
   }
 
-  /** Deletes the log and makes another. */
+  /** Deletes the log and makes another. Nobody may write meanwhile. */
   async startAnew(): Promise<void> {
     await this.bus.manager.streams.delete(this.subjects.stream);
     this.#last = 0;
@@ -84,15 +86,19 @@ export class HandFedLog {
 
   /** Writes beats from now on, as a leader does. */
   keepBeating(): void {
-    this.#beating = setInterval(() => void this.writeBeat(), BEAT_MS);
+    this.#beating = setInterval(() => {
+      this.#beats = this.#beats.then(() => this.writeBeat());
+    }, BEAT_MS);
   }
 
-  stopBeating(): void {
+  /** Resolves when no beat is under way: it would fail where its log or its connection is gone, and nobody would hear of it. */
+  async stopBeating(): Promise<void> {
     clearInterval(this.#beating);
+    await this.#beats;
   }
 
   async close(): Promise<void> {
-    this.stopBeating();
+    await this.stopBeating();
     await this.#bus?.connection.close();
   }
 

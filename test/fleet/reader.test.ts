@@ -295,8 +295,10 @@ describe('a reader', function () {
     log.keepBeating();
     const reader = await open();
     await reader.reaches(node.tip());
+    await log.stopBeating();
     await log.startAnew();
     await log.writeStart(LENGTH - 4);
+    log.keepBeating();
     await reader.reaches(await pointAt(LENGTH - 4));
     for (let height = LENGTH - 3; height <= LENGTH; height++) await log.writeBlock(height);
     await reader.reaches(node.tip());
@@ -409,7 +411,7 @@ describe('a reader', function () {
     await reader.reaches(node.tip());
     await firstValueFrom(reader.source.synced$.pipe(filter((synced) => synced)));
     expect(reader.source.resetting).to.equal(false);
-    log.stopBeating();
+    await log.stopBeating();
     await firstValueFrom(reader.source.synced$.pipe(filter((synced) => !synced)));
     expect(reader.source.resetting).to.equal(true);
     log.keepBeating();

@@ -80,12 +80,12 @@ describe('readers that show blocks together', function () {
   /** Another reader speaks, and says the same again and again. */
   const say = async (state: Partial<ReaderState>): Promise<void> => {
     clearInterval(speaking);
-    speaking = setInterval(() => void sayOnce(state), SPEAKING_MS);
-    await sayOnce(state);
-  };
-  const sayOnce = async (state: Partial<ReaderState>): Promise<void> => {
-    const whole = { isReady: true, why: '', tip: undefined, applied: undefined, version: '1.2.3', ...state };
-    bus.connection.publish(SUBJECTS.reader('other'), encodeState(whole));
+    const bytes = encodeState({ isReady: true, why: '', tip: undefined, applied: undefined, version: '1.2.3', ...state });
+    const speak = (): void => {
+      bus.connection.publish(SUBJECTS.reader('other'), bytes);
+    };
+    speaking = setInterval(speak, SPEAKING_MS);
+    speak();
     await bus.connection.flush();
   };
 

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { restRoutes } from '../../lib/rest/routes';
 import { CALLS } from '../../lib/rpc/call-table';
-import { requestBytes } from '../support/http';
+import { requestBytes, untilClosed } from '../support/http';
 import { MethodCaller } from '../support/method-caller';
 import { basic } from '../support/rpc';
 import { ServedNode } from '../support/served-node';
@@ -289,14 +289,12 @@ async function connectFrom(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Each request on a connection of its own, and all of its reply read. */
+/** Each request on a connection of its own, and all of its reply read. One whose body is not read is reset after the reply. */
 async function overHttp({ http }: MeteredFacts, requests: readonly Buffer[]): Promise<void> {
   for (const request of requests) {
     const socket = await connectFrom(http);
-    const closed = once(socket, 'close');
     socket.write(request);
-    socket.resume();
-    await closed;
+    await untilClosed(socket);
   }
 }
 

@@ -141,24 +141,27 @@ describe('opening an index that takes long to open', () => {
       works.push(state.phase === 'loading' ? state.work : state.phase);
     });
     const clock = new ShiftedClock();
-    await index.open();
-    for (const [done, waitMs] of [
-      [1, 0],
-      [3_210_000_000, 1_000],
-      [4_000_000_000, 0],
-      [6_000_000_000, 1_000]
-    ] as const) {
-      clock.passes(waitMs);
-      store.report({ done, total: 12_000_000_000 });
+    try {
+      await index.open();
+      for (const [done, waitMs] of [
+        [1, 0],
+        [3_210_000_000, 1_000],
+        [4_000_000_000, 0],
+        [6_000_000_000, 1_000]
+      ] as const) {
+        clock.passes(waitMs);
+        store.report({ done, total: 12_000_000_000 });
+      }
+      expect(works).to.deep.equal([
+        undefined,
+        'checking the files of the index, 3.2 of 12.0 GB (26.7%)',
+        'checking the files of the index, 6.0 of 12.0 GB (50.0%)'
+      ]);
+      store.finish();
+      await reach('live');
+    } finally {
+      clock.restore();
     }
-    expect(works).to.deep.equal([
-      undefined,
-      'checking the files of the index, 3.2 of 12.0 GB (26.7%)',
-      'checking the files of the index, 6.0 of 12.0 GB (50.0%)'
-    ]);
-    store.finish();
-    await reach('live');
-    clock.restore();
     expect(works[3], 'the check is over').to.equal(undefined);
   });
 

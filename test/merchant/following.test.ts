@@ -16,6 +16,8 @@ import type { AddressInfo } from 'node:net';
 
 const SCRIPT = Buffer.from(`0014${'ab'.repeat(20)}`, 'hex');
 const AMOUNT = 150_000;
+/** When an order expires that is to be made, and read, before. */
+const SOON_SECONDS = 3;
 
 interface Order {
   readonly id: string;
@@ -335,7 +337,7 @@ describe('a merchant that follows the chain', function () {
     });
 
     it('shows it, and keeps the Payment, when the Payment came too late', async () => {
-      const { id, request } = await created(SCRIPT, { expires: Math.floor(Date.now() / 1_000) + 1 });
+      const { id, request } = await created(SCRIPT, { expires: Math.floor(Date.now() / 1_000) + SOON_SECONDS });
       const transaction = wallet.pays(0, request);
       await served.node.mempool.addTX(transaction);
       await untilState(id, ({ state }) => state === 'expired');

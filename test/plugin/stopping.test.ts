@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { freePort } from '../support/regtest-node';
-import { openSocket } from '../support/http';
+import { openSocket, untilClosed } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
 import { until } from '../support/until';
 
@@ -40,8 +40,7 @@ describe('a node that stops', () => {
     clients.push(['an Electrum client', await electrumClient(electrumPort)]);
     const order: string[] = [];
     const gone = clients.map(async ([name, socket]) => {
-      socket.on('error', () => undefined).resume();
-      await once(socket, 'close');
+      await untilClosed(socket);
       order.push(name);
     });
     served.node.on('error', () => undefined);

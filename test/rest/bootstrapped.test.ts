@@ -5,10 +5,11 @@ import { after, before, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
-import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import type { HostFullBlock, TestFullNode } from '../support/bcoin';
 import { needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
+import { withSmallPruning } from '../support/small-pruning';
 import type { AddressInfo } from 'node:net';
 
 /** More headers than a chunk has, whose texts are cached together. */
@@ -17,8 +18,7 @@ const HEIGHT = 80;
 const HELD = 30;
 
 describe('replies during the backfill of an index that began with coins', () => {
-  const { block: rules } = bcoin.Network.get('regtest');
-  const asShipped = { ...rules };
+  withSmallPruning();
   let folder: string;
   let blocks: HostFullBlock[];
   let host: TestFullNode;
@@ -28,13 +28,7 @@ describe('replies during the backfill of an index that began with coins', () => 
 
   before(async function () {
     needsNode(this, 'a reader builds its index of blocks alone');
-    // bcoin keeps 10,000 blocks on regtest.
-    Object.assign(rules, { keepBlocks: 10, pruneAfterHeight: 5 });
     folder = await newFolder();
-  });
-
-  after(() => {
-    Object.assign(rules, asShipped);
   });
 
   const serve = async (name: string, settings: Readonly<Record<string, unknown>> = {}): Promise<void> => {

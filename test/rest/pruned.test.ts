@@ -1,25 +1,20 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
 
-/** bcoin keeps 10,000 blocks on regtest; here it prunes like a node with very little room. */
-const KEPT_BLOCKS = 10;
-const ALWAYS_KEPT = 5;
 const HEIGHT = 30;
 
 for (const prunes of ['from the start', 'when it is told to'])
   describe(`a node that prunes ${prunes}`, () => {
-    const { block } = bcoin.Network.get('regtest');
-    const asShipped = { ...block };
+    withSmallPruning();
     let served: RestNode;
     const hashes: string[] = [];
     const coinbases: string[] = [];
 
     before(async () => {
-      Object.assign(block, { keepBlocks: KEPT_BLOCKS, pruneAfterHeight: ALWAYS_KEPT });
       served = await openRestNode({ settings: { prune: prunes === 'from the start' } });
       await untilReady(served);
       for (const mined of await mine(served.node, HEIGHT)) {
@@ -36,10 +31,7 @@ for (const prunes of ['from the start', 'when it is told to'])
       await served.node.chain.prune();
     });
 
-    after(async () => {
-      await served.node.close();
-      Object.assign(block, asShipped);
-    });
+    after(() => served.node.close());
 
     const get = async (path: string): Promise<{ status: number; text: string }> => {
       const response = await fetch(`${served.baseUrl}/rest/${path}`);

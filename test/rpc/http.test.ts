@@ -220,8 +220,7 @@ describe('calls over HTTP', () => {
     const { maxTipAge } = block;
     // The genesis block is older.
     block.maxTipAge = 24 * 60 * 60;
-    const { port, rest } = await open({ 'rest-warmup': 'synced' });
-    block.maxTipAge = maxTipAge;
+    const { port, rest } = await open({ 'rest-warmup': 'synced' }).finally(() => Object.assign(block, { maxTipAge }));
     await until(() => !['loading', 'indexing'].includes(rest.status?.split(/[ ,]/)[0] ?? ''));
     const caller = new RpcCaller(port);
     expect(rest.status).to.match(/^syncing with the network, height 0 /);

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { after, afterEach, before } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { bcoin } from './bcoin';
+import { withEarlyForks } from './early-forks';
 import { Faucet } from './faucet';
 import { ask } from './http';
 import { PushClient } from './push-client';
@@ -12,12 +13,6 @@ import { mine } from './regtest-node';
 import { gatedBy, ServedNode } from './served-node';
 import { until } from './until';
 import type { HostTransaction } from '../../lib/node/host';
-
-const { segwit } = bcoin.Network.get('regtest').deployments;
-const { threshold: THRESHOLD, window: WINDOW } = segwit;
-
-/** Witnesses are accepted after three of these windows: before the faucet's coins are mature. */
-const SHORT_WINDOW = 30;
 
 const COINS = 30;
 
@@ -29,6 +24,7 @@ const OPENING_MS = 60_000;
 
 /** For the tests of a group: a node that is open while they run, and from which all clients have left after each. `opened`: is given it. */
 export function withPushingNode(opened: (pushing: PushingNode) => void): void {
+  withEarlyForks();
   let pushing: PushingNode;
   before(async function () {
     this.timeout(OPENING_MS);
@@ -53,7 +49,6 @@ export class PushingNode {
   }
 
   static async open(): Promise<PushingNode> {
-    segwit.window = segwit.threshold = SHORT_WINDOW;
     const ready$ = new BehaviorSubject(true);
     const settings = { 'rest-max-history': 50, 'rest-electrum-subscriptions': 1_000, 'rest-timeout': 1 };
     const served = await ServedNode.open({ settings }, gatedBy(ready$));
@@ -73,10 +68,8 @@ export class PushingNode {
     expect(this.served.wallets.push.tracked).to.equal(0);
   }
 
-  async close(): Promise<void> {
-    await this.served.node.close();
-    segwit.window = WINDOW;
-    segwit.threshold = THRESHOLD;
+  close(): Promise<void> {
+    return this.served.close();
   }
 
   /** A chain of payments, each to a new address, that the pool does not get: the transactions for a block. */

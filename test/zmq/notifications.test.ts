@@ -178,6 +178,7 @@ for i in range(3):
       await setTimeout(20);
     }
     const told: unknown[] = [await lines.next(), await lines.next(), await lines.next()].map(({ value }) => value as unknown);
+    await untilTold();
     const ours = first.messages
       .filter(({ topic }) => topic === 'hashblock')
       .map(({ topic, body, number }) => `${topic} ${body.toString('hex')} ${number}`);

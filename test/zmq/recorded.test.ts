@@ -94,10 +94,10 @@ describe('messages over ZeroMQ', function () {
     subscriber.messages.length = 0;
   });
   after(async () => {
+    restoreAge();
     await subscriber.close();
     await host.close();
     await rm(prefix, { recursive: true });
-    restoreAge();
   });
 
   it('are those of Bitcoin Core, in its order, but for what its pool does otherwise', async () => {

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { transactionFields } from '../../support/bcoin-objects';
 import { caught } from '../../support/caught';
+import { withEarlyForks } from '../../support/early-forks';
 import { newFolder } from '../../support/folders';
 import { KeyWallet } from '../../support/key-wallet';
 import { freePort } from '../../support/regtest-node';
@@ -19,6 +20,7 @@ const TIMEOUT_MS = 60_000;
 
 describe('Electrum, which changes what it has sent', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   const shop = new KeyWallet();
   let served: WalletNode | undefined;
   let wallet: ElectrumDaemon;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { transactionFields, type TransactionFields } from '../../support/bcoin-objects';
 import { caught } from '../../support/caught';
+import { withEarlyForks } from '../../support/early-forks';
 import { newFolder } from '../../support/folders';
 import { KeyWallet } from '../../support/key-wallet';
 import { freePort } from '../../support/regtest-node';
@@ -23,6 +24,7 @@ const TIMEOUT_MS = 60_000;
 
 describe('Electrum', function () {
   this.timeout(TIMEOUT_MS);
+  withEarlyForks();
   let folder: string | undefined;
   let served: WalletNode;
   let ports: { readonly t: number; readonly s: number };

@@ -7,6 +7,7 @@ import { parseBitcoinUri } from '../../../lib/payments';
 import { violations } from '../../support/accessible';
 import { AUTHORIZATION, KEY } from '../../merchant/served-merchant';
 import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/browser';
+import { withEarlyForks } from '../../support/early-forks';
 import { newFolder } from '../../support/folders';
 import { freePort, mineOnly } from '../../support/regtest-node';
 import { BdkWallet } from '../bdk-wallet';
@@ -20,6 +21,7 @@ let orders = 0;
 
 describe('the page of an order, which a wallet of BDK’s pays', function () {
   this.timeout(300_000);
+  withEarlyForks();
   let served: WalletNode;
   let wallet: BdkWallet;
   let browser: Browser;
