@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
 import { HistoryTooLongError } from '../scripts/errors';
 import { connectionEvent } from '../server/http/connections';
-import { detailsOf } from '../turns/error-text';
+import { detailsOf } from '../system/error-text';
 import { askAll, BODIES, LINES, type Asked, type RepliesOf } from './asking';
 import { OwnConnections, type Service } from './own-connections';
 import { ELECTRUM_CLIENTS, esploraQuestions, REST_QUESTIONS, type ClientKind } from './questions';

@@ -8,7 +8,7 @@ import { toDisplayOrder } from '../bitcoin/hash';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { ByteReader } from '../bitcoin/reader';
 import { readTransaction } from '../bitcoin/transaction';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { Slice } from '../turns/slices';
 import { Sockets } from './sockets';
 import { Step, type BlockMove, type PoolMove, type Tip, type Published } from './steps';

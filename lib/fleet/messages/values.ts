@@ -2,7 +2,7 @@
 // the bigint, with that number or these digits. Names of properties that begin with `$` have another one in front. Absent properties and
 // undefined values are the same.
 
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MalformedMessageError, NewerMessageError } from './errors';
 import { messageBytes, messageType, readMessage } from './schema';
 

@@ -7,7 +7,7 @@ import { bitsOf, HEADER_LENGTH, merkleRootOf, previousHashOf } from '../../bitco
 import { merkleTree } from '../../bitcoin/merkle-tree';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { targetOf } from '../../bitcoin/work';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { runAhead } from '../../turns/slices';
 import { UntrueRecordError } from './errors';
 import type { ReaderNetwork } from './networks';

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
 import { countAllFees } from './fee-estimator';
