@@ -38,9 +38,11 @@ const GENERATIONS = 6;
 /** The most transactions of a script that is asked about, of all but a few. */
 const MOST_ROWS = 12;
 
-/** Of the scripts that have more, one in so many is looked into, so many at most; it is asked about if it has no more than this. */
+/** Of the scripts that have more, one in this many is looked into, */
 const EACH_OTHER = 16;
+/** this many in all, */
 const MOST_LONG = 64;
+/** and asked about if it has no more transactions than this. */
 const MOST_ROWS_OF_LONG = 2_000;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */

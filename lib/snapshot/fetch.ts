@@ -1,5 +1,5 @@
-// Fetches a snapshot to where a node or reader that is not running would build its indexes. The files come into a folder beside, and are
-// moved to their places once all are there and have been verified.
+// Fetches a snapshot to where a node or reader that is not running would build its indexes. The files come into a folder beside it, and are
+// moved into place once all are there and verified.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

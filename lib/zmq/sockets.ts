@@ -1,4 +1,4 @@
-// The sockets of ZeroMQ, and the messages on them: topic, body, and the number of the message, which counts for each topic and address. The
+// The sockets of ZeroMQ, and the messages on them: topic, body, and the sequence number, which counts for each topic and address. The
 // package is loaded only when something is published.
 
 import { messageOf } from '../system/error-text';

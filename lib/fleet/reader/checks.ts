@@ -1,5 +1,5 @@
-// What a reader checks of headers and blocks, whoever they came from: hash, link, proof of work, Merkle root. Whether transactions are
-// valid is checked by nodes.
+// What a reader checks of headers and blocks, whatever their source: hash, link, proof of work, Merkle root. Whether transactions are valid
+// is checked by nodes.
 
 import { txidsIn } from '../../bitcoin/block';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
