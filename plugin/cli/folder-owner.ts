@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 
-/** Why this user should make nothing there, as a sentence; undefined: nothing speaks against it. `folders`: the first that exists counts. */
+/** Why this user should make nothing there, as a sentence; undefined: it may. `folders`: the first that exists counts. */
 export function foreignOwner(folders: readonly string[]): string | undefined {
   const user = process.geteuid?.();
   for (const folder of folders) {
