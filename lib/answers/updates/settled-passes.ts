@@ -54,6 +54,7 @@ export class SettledPasses {
     this.#notifiers.push(notifier);
   }
 
+  /** Passes follow changes from now on. */
   open(): void {
     const { scripts, pool } = this.#parts;
     this.#isOpen = true;

@@ -92,6 +92,7 @@ export class PoolFeed {
     if (this.#kept.delete(key) || wasThere) await this.#outbox.add({ type: 'remove', txid, ...(replacement && { replacement }) });
   }
 
+  /** Writes that all transactions have left the pool. */
   async cleared(): Promise<void> {
     this.#written.clear();
     this.#kept.clear();

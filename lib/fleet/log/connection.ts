@@ -30,6 +30,7 @@ export class ConnectionCount {
     return this.#made;
   }
 
+  /** Counts a connection that was made, and each time it comes back. */
   follow(connection: NatsConnection): void {
     this.#made++;
     void this.#countReturns(connection);

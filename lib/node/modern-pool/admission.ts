@@ -290,6 +290,7 @@ export class Admission {
   }
 }
 
+/** An output that the transaction spends is unknown, or already spent in the chain. */
 export const missingInputs = (): PolicyRefusal => new PolicyRefusal('missing', 'bad-txns-inputs-missingorspent');
 
 /** Diagrams of this many transactions take some milliseconds. */
