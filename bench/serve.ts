@@ -25,7 +25,7 @@ import type { Row } from './serve/rows';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
 import { freePort } from '../test/support/regtest-node';
 import { servingChain, type ServingChain } from './serve/serving-chain';
-import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
+import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/tables';
 
 /** Values of `--only` beside the names of rows. */
 const CROWD = '64 connections';

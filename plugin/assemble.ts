@@ -1,7 +1,7 @@
 // Builds the parts of the service from options and stores. Opens them in order, and closes them in reverse order.
 
 import { EMPTY } from 'rxjs';
-import { isOfSystem } from '../lib/turns/system-errors';
+import { isOfSystem } from '../lib/system/system-errors';
 import { AddressList } from '../lib/addresses/address-list';
 import { STATE_KEYS as ADDRESS_STATE_KEYS } from '../lib/addresses/records';
 import { answersOf, scriptAnswersOf } from '../lib/answers/answers';
@@ -26,7 +26,7 @@ import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { messageOf } from '../lib/turns/error-text';
+import { messageOf } from '../lib/system/error-text';
 import { NotBuiltError, WebFiles } from '../lib/web/web-files';
 import { RefusedBlockFile } from '../lib/watch/refused-block';
 import { RefusedBlocks } from '../lib/watch/refused-blocks';

@@ -16,7 +16,7 @@ import { PushService } from '../lib/esplora/push/push-service';
 import { SubscriptionMemory } from '../lib/server/bounds/subscription-memory';
 import { Sessions, type SessionsParts } from '../lib/server/sockets/sessions';
 import { WebSockets } from '../lib/server/sockets/web-sockets';
-import { messageOf } from '../lib/turns/error-text';
+import { messageOf } from '../lib/system/error-text';
 import { OptionError } from './options/errors';
 import type { AddressOptions } from './options/addresses';
 import type { AddressList } from '../lib/addresses/address-list';

@@ -3,6 +3,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { childReply } from './child-reply';
 
 export interface LoadOrder {
   readonly port: number;
@@ -34,18 +35,8 @@ export class LoadClient {
     env: { ...process.env, NODE_OPTIONS: '' }
   });
 
-  run(order: LoadOrder): Promise<LoadResult> {
-    return new Promise((resolve, reject) => {
-      const onExit = (): void => {
-        reject(new Error('expected the client to go on, it ended'));
-      };
-      this.child.once('exit', onExit);
-      this.child.once('message', (result) => {
-        this.child.removeListener('exit', onExit);
-        resolve(result as LoadResult);
-      });
-      this.child.send(order);
-    });
+  async run(order: LoadOrder): Promise<LoadResult> {
+    return (await childReply(this.child, order)) as LoadResult;
   }
 
   close(): void {

@@ -3,6 +3,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { childReply } from '../clients/child-reply';
 
 export interface Request {
   /** What is sent. */
@@ -56,17 +57,7 @@ export class AskProcess {
   }
 
   async #say(order: AskOrder | 'go'): Promise<Exclude<AskMessage, { readonly failed: string }>> {
-    const said = await new Promise<AskMessage>((resolve, reject) => {
-      const onExit = (): void => {
-        reject(new Error('expected the client to go on, it ended'));
-      };
-      this.#child.once('exit', onExit);
-      this.#child.once('message', (message) => {
-        this.#child.removeListener('exit', onExit);
-        resolve(message as AskMessage);
-      });
-      this.#child.send(order);
-    });
+    const said = (await childReply(this.#child, order)) as AskMessage;
     if (said !== 'ready' && 'failed' in said) throw new Error(said.failed);
     return said;
   }

@@ -3,6 +3,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
+import { childReply } from '../clients/child-reply';
 
 /** Opens sessions that stay until the process is closed. Each subscribes to its scripts, and if it has any, to headers. */
 export interface HoldOrder {
@@ -62,18 +63,9 @@ interface Results {
 export class LineProcess {
   readonly #child: ChildProcess = fork(join(__dirname, `line-process${extname(__filename)}`), { serialization: 'advanced' });
 
-  run<O extends Order>(order: O): Promise<Results[O['type']]> {
-    return new Promise((resolve, reject) => {
-      const onExit = (): void => {
-        reject(new Error('expected the client to go on, it ended'));
-      };
-      this.#child.once('exit', onExit);
-      this.#child.once('message', (result) => {
-        this.#child.removeListener('exit', onExit);
-        resolve((result as readonly [Results[O['type']]])[0]);
-      });
-      this.#child.send(order);
-    });
+  async run<O extends Order>(order: O): Promise<Results[O['type']]> {
+    const [result] = (await childReply(this.#child, order)) as readonly [Results[O['type']]];
+    return result;
   }
 
   close(): void {

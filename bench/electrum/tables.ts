@@ -1,6 +1,6 @@
 // The figures of a run as text, for people.
 
-import { Table, type Column } from '../serve/table';
+import { microseconds as us, Table, type Column } from '../measure/table';
 import { BARE } from './cost-peer';
 import { ELECTRUMX, FULCRUM } from './peers';
 import type { CostFigures } from './cost-figures';
@@ -13,8 +13,6 @@ import type { SessionMemory } from './session-memory';
 const MIB = 1024 * 1024;
 const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
 
-const us = (value: number | undefined): string =>
-  value === undefined ? '-' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
 const times = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(2));
 const verdict = (isMet: boolean | undefined): string => (isMet === undefined ? '' : isMet ? 'met' : 'MISSED');
 

@@ -1,13 +1,11 @@
 // The figures of a run as text, for people.
 
-import { Table, type Column } from '../serve/table';
+import { microseconds as us, Table, type Column } from '../measure/table';
 import type { AbuseFigures } from './abuse';
 import type { LargeTransactionFigures } from './large-transactions';
 import type { StoreFigures } from './store-figures';
 import type { PeerFigures, RequestFigures } from './request-figures';
 
-const us = (value: number | undefined): string =>
-  value === undefined ? '-' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
 const MIB = 1024 * 1024;
 

@@ -13,7 +13,7 @@ import { MalformedBytesError } from '../bitcoin/reader';
 import { ChainMovedError, UnreadableBlockError } from '../node/errors';
 import { whyMissing } from '../scripts/scan/node-blocks';
 import { StoreError } from '../store/errors';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { runAhead } from '../turns/slices';
 import { addPaidAddresses } from './paid-addresses';
 import { addressIn, addressKeys, findProgress, keptHeights, putAddress, putProgress, type ListProgress } from './records';

@@ -64,6 +64,7 @@ export function findProgress(store: Records, prefixes: AddressPrefixes): ListPro
 
 const NOTHING = Buffer.alloc(0);
 
+/** The write that adds an address. */
 export const putAddress = (address: string): StorePut => putRecord(Buffer.from(`a${address}`, 'latin1'), NOTHING);
 
 /** The keys of addresses that begin with a text. */

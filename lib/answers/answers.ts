@@ -147,6 +147,7 @@ export interface AnswersParts extends Pick<Answers, 'node' | 'reader' | 'gate' |
   readonly options: Pick<ServingOptions, 'limits' | 'answerCacheBytes'>;
 }
 
+/** Makes what all interfaces of a process answer from. To be called once. */
 export function answersOf(
   serving: AnswersParts,
   { profile, witness, filters }: AnswersOptions,

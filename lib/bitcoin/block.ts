@@ -81,7 +81,7 @@ export function* spentCounts(bytes: Buffer): Generator<void, Uint32Array> {
 export function* txidsIn(bytes: Buffer): Generator<void, Buffer> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const count = reader.compactSize();
-  // Bytes that end before so many transactions are refused below.
+  // Bytes that end before this many transactions are refused below.
   const txids = Buffer.allocUnsafe(Math.min(count, Math.floor(reader.remaining / SHORTEST_TRANSACTION)) * TXID_LENGTH);
   for (let i = 0; i < count; i++) {
     readTransaction(reader).writeTxid(txids, i * TXID_LENGTH);

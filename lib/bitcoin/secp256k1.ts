@@ -2,7 +2,7 @@
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 
-/** Of 32 low bits so many are shifted out at once: of the others, three are needed. */
+/** Of 32 low bits this many are shifted out at once: of the others, three are needed. */
 const MOST_ZEROS = 25;
 
 /** True for a public key of BIP340 from `start` on: 32 bytes, big endian, the x coordinate of a point. */

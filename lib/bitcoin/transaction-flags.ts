@@ -1,6 +1,6 @@
-// What mempool's interface tells of a transaction in one number of flags (TransactionFlags in its mempool.interfaces.ts), as far as it follows
-// from the transaction and the outputs that it spends. Flags that are guesses about what somebody meant (inscriptions, keys and hashes that
-// are none, joined transactions, standardness, kinds of signatures) are never set.
+// What mempool's interface says about a transaction in one number of flags (TransactionFlags in its mempool.interfaces.ts), as far as it
+// follows from the transaction and the outputs that it spends. Flags that are guesses about what somebody meant (inscriptions, keys and
+// hashes that are none, joined transactions, standardness, kinds of signatures) are never set.
 
 import { ByteReader } from './reader';
 import { OP_RETURN } from './script';

@@ -12,7 +12,7 @@ const WITNESS_FLAG = 1;
 
 /** BIP141: a virtual byte is this much weight, and so is a byte that is not in a witness. */
 export const WEIGHT_PER_VBYTE = 4;
-/** Bitcoin Core's fee rates are satoshis for so many virtual bytes. */
+/** Bitcoin Core's fee rates are satoshis for this many virtual bytes. */
 export const VBYTES_PER_RATE = 1_000;
 
 const TXID_LENGTH = 32;

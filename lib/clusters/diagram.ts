@@ -1,5 +1,5 @@
-// Fee-rate diagrams: how much in fees a miner has gathered at each weight when he takes chunk after chunk, the best first. Between the
-// corners, which are the ends of chunks, a diagram is a straight line; after its last corner it goes on level.
+// Fee-rate diagrams: the sum of fees at each weight when chunks are taken one after the other, the best first. Between the corners, which
+// are the ends of chunks, a diagram is a straight line; after its last corner it goes on level.
 
 import { compareRates, type Rate } from './fee-rate';
 

@@ -141,12 +141,16 @@ function contentOf(contents: readonly Content[], components: Components): Json {
   return Object.fromEntries(contents.map(({ type, schema }) => [type, schema === undefined ? {} : { schema: components.schema(schema) }]));
 }
 
+/** A body of JSON. */
 export const json = (description: string, schema: Schema): Content => ({ type: 'application/json', schema, description });
 
+/** A body of plain text. */
 export const text = (description: string, schema: Schema): Content => ({ type: 'text/plain', schema, description });
 
+/** A body of bytes. */
 export const bytes = (description: string): Content => ({ type: 'application/octet-stream', description });
 
+/** A parameter that is a segment of the path. */
 export const inPath = (name: string, description: string, schema: Schema): OperationParameter => ({
   name,
   in: 'path',
@@ -154,6 +158,7 @@ export const inPath = (name: string, description: string, schema: Schema): Opera
   schema
 });
 
+/** A parameter of the query, which may be left out. */
 export const inQuery = (name: string, description: string, schema: Schema): OperationParameter => ({
   name,
   in: 'query',

@@ -39,6 +39,7 @@ export const DOCUMENT: Schema = {
   description: 'An OpenRPC document, whose own schema is at https://meta.open-rpc.org/.'
 };
 
+/** The document, to be written as JSON. Schemas with a name stand in `components` once. */
 export function openRpcDocument({ title, description, version, methods }: RpcDescription): { readonly [key: string]: Json } {
   const components = new Components();
   const parameterOf = ({ name, schema, isRequired }: MethodParameter): Json => ({

@@ -49,6 +49,7 @@ export const object = (required: Properties, optional: Properties = {}): PlainSc
   required: Object.keys(required)
 });
 
+/** A list of any length. */
 export const listOf = (items: Schema): PlainSchema => ({ type: 'array', items });
 
 /** A list with one item for each of these schemas. */
@@ -66,8 +67,10 @@ export const mapOf = (propertyNames: Schema, additionalProperties: Schema): Plai
   additionalProperties
 });
 
+/** What at least one of these schemas allows. */
 export const anyOf = (...schemas: readonly Schema[]): PlainSchema => ({ anyOf: schemas });
 
+/** The same, or null. */
 export const nullable = (schema: Schema): PlainSchema => anyOf(schema, { type: 'null' });
 
 export const isNamed = (schema: Schema): schema is NamedSchema => 'is' in schema;

@@ -1,4 +1,4 @@
-// Where this server and others are reached, as clients are told it.
+// Where this server and others can be reached, as clients are told.
 
 import { PROTOCOLS, type ServerPlace } from './method';
 

@@ -10,7 +10,7 @@ import { takeProxyHeader } from '../server/ports/proxy-header';
 import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
 import { Throttle } from '../follow/throttle';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
 import { methodsByVersion } from './server/versions';

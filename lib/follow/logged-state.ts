@@ -1,5 +1,5 @@
-// What a piece of work beside the main index is doing, for those who watch it, and for the log: a line for each phase, and one now and then
-// about its progress.
+// The state of work beside the main index, for its observers and for the log: a line for each phase, and one now and then about its
+// progress.
 
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { LOG_MS, Throttle } from './throttle';

@@ -3,7 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../store/errors';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { isDamage } from './errors';
 import type { Store } from '../store/store';
 import type { IndexLogger } from './logger';

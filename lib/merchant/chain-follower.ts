@@ -12,7 +12,7 @@ import { Loop } from '../follow/loop';
 import { IndexUnavailableError } from '../index/errors';
 import { listen } from '../node/events';
 import { unavailable } from '../server/errors';
-import { detailsOf } from '../turns/error-text';
+import { detailsOf } from '../system/error-text';
 import { Slice } from '../turns/slices';
 import type { ChainIndex, IndexReader } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';

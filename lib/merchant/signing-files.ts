@@ -3,7 +3,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissingFile } from '../turns/system-errors';
+import { isMissingFile } from '../system/system-errors';
 import { PaymentError, messageOf } from '../payments/error';
 import { checkCertificates, checkIdentity, readCertificates, readPrivateKey, type Identity } from '../payments/identity';
 

@@ -1,4 +1,4 @@
-// What load balancers ask: whether the process turns, and whether clients are answered.
+// What load balancers ask: whether the event loop turns, and whether clients are answered.
 
 import type { Observed } from './observed';
 

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { filter, take, type Subscription } from 'rxjs';
 import { cutOff, isReplyDue, replyUnderWay } from '../server/http/connections';
 import { textOf, type SocketAddress } from '../server/ports/listener';
-import { detailsOf, messageOf } from '../turns/error-text';
+import { detailsOf, messageOf } from '../system/error-text';
 import { BlockTimes } from './block-times';
 import { cacheFamilies } from './cache-families';
 import { chainFamilies } from './chain-families';

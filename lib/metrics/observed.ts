@@ -1,4 +1,4 @@
-// The parts of the service that are looked at.
+// The parts of the service that metrics are read from.
 
 import type { AddressesState } from '../addresses/state';
 import type { Answers, ScriptAnswers } from '../answers/answers';

@@ -22,6 +22,7 @@ interface PulledMetric {
   }>;
 }
 
+/** Loads prom-client, whose default metrics the registry has as well. */
 export async function registryOf(families: readonly AnyFamily[]): Promise<Registry> {
   const { Registry, collectDefaultMetrics } = await import('prom-client');
   const registry = new Registry();

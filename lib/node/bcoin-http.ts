@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import type { HostHttp, HostNode } from './host';
 import type { HttpHost } from './types/http-host';
 

@@ -1,7 +1,7 @@
 // The arithmetic for taproot: bcoin's own library where it is compiled (bcoin 2.x after `npm rebuild`), WebAssembly elsewhere.
 
 import { createRequire } from 'node:module';
-import { systemCodeOf } from '../turns/system-errors';
+import { systemCodeOf } from '../system/system-errors';
 import { loadWasmCurve, type Curve } from '../taproot/curve';
 
 /** bcrypto's module for BIP340. */

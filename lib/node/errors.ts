@@ -1,7 +1,7 @@
 // Errors of the node's chain, its blocks and its pool.
 
 import { toDisplayHex } from '../bitcoin/hash';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 
 /** Why a transaction is refused, in Bitcoin Core's words. `message`: the reason, and its details after a comma. */
 export interface RefusalWords {

@@ -53,6 +53,7 @@ export class PooledCluster {
     this.#fees = undefined;
   }
 
+  /** The others stay together until their connections are looked at again. */
   delete(node: PooledNode): void {
     this.nodes.delete(node);
     this.mayBeSplit = true;
@@ -87,10 +88,11 @@ export class ClusteredPool {
     const node = new PooledNode(member);
     this.#nodes.set(member.key, node);
     for (const parent of this.#known(parents)) this.#connect(parent, node);
-    // There are none but for a transaction that comes back from a block.
+    // Only a transaction that comes back from a block has children already.
     for (const child of this.#known(children)) this.#connect(node, child);
   }
 
+  /** `key`: of its txid. Those that spend from it stay. */
   delete(key: string): void {
     const node = this.#nodes.get(key);
     if (node === undefined) return;

@@ -2,7 +2,7 @@
 // (GetMinFee and trackPackageRemoved of Bitcoin Core).
 
 const HALF_LIFE_SECONDS = 12 * 3_600;
-/** The rate is computed anew after so many seconds. */
+/** The rate is computed anew after this many seconds. */
 const STEP_SECONDS = 10;
 
 export class RollingFloor {

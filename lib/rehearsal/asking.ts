@@ -1,4 +1,4 @@
-// Asks as many clients do at the same time: each asks its next question, or the next few together, when it has the replies.
+// Asks as many clients at the same time would: each asks its next question, or the next few together, when it has the replies.
 
 import type { OwnConnections } from './own-connections';
 import type { ClientKind } from './questions';

@@ -1,4 +1,4 @@
-// Connections of the process to itself, on which it asks as its clients do.
+// Connections of the process to itself, over which it asks as its clients do.
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// The questions of clients, as bytes on their connections: those that are asked most, and between them others, each of which is known to
-// V8 before it compiles for good what they have in common.
+// The questions of clients, as bytes on their connections: mostly those that are asked most. Others come between them, so that V8 has seen
+// each of them before it compiles their common code for good.
 
 import { toDisplayHex } from '../bitcoin/hash';
 import type { Subject } from './subjects';

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { filter, firstValueFrom, fromEvent, merge, take, takeUntil, timer, type Observable, type Subscription } from 'rxjs';
 import { HistoryTooLongError } from '../scripts/errors';
 import { connectionEvent } from '../server/http/connections';
-import { detailsOf } from '../turns/error-text';
+import { detailsOf } from '../system/error-text';
 import { askAll, BODIES, LINES, type Asked, type RepliesOf } from './asking';
 import { OwnConnections, type Service } from './own-connections';
 import { ELECTRUM_CLIENTS, esploraQuestions, REST_QUESTIONS, type ClientKind } from './questions';
@@ -38,9 +38,11 @@ const GENERATIONS = 6;
 /** The most transactions of a script that is asked about, of all but a few. */
 const MOST_ROWS = 12;
 
-/** Of the scripts that have more, one in so many is looked into, so many at most; it is asked about if it has no more than this. */
+/** Of the scripts that have more, one in this many is looked into, */
 const EACH_OTHER = 16;
+/** this many in all, */
 const MOST_LONG = 64;
+/** and asked about if it has no more transactions than this. */
 const MOST_ROWS_OF_LONG = 2_000;
 
 /** How long it waits for the index by script. One that is being filled takes hours. */

@@ -101,7 +101,7 @@ export interface ScriptSnapshot {
   walk(script: Buffer, above?: Position): HistoryWalk;
   /** `beyond`: counts only rows above this position. A promise as for `HistoryWalk`. @throws HistoryTooLongError for more rows than `most`. */
   totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): ScriptTotals | Promise<ScriptTotals>;
-  /** Whether the script has at most so many rows; undefined if that cannot be said at once. `most`: no more than a record can have. */
+  /** Whether the script has at most `most` rows; undefined if that cannot be said at once. `most`: no more than a record can have. */
   isShort(script: Buffer, most: number): boolean | undefined;
   /**
    * The script's coins in the order of the chain; a promise as for `HistoryWalk`. `totals`: returns the script's totals, called if its history

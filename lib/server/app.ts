@@ -2,7 +2,7 @@
 // empty bodies into 204.
 
 import Koa from 'koa';
-import { detailsOf } from '../turns/error-text';
+import { detailsOf } from '../system/error-text';
 import { classOf, type InterfaceName, type InterfaceTimes, type RequestTimes } from './figures/request-times';
 import type { HeaderRecord } from '../index/types';
 import type { Handler, Takes } from './http/mount';

@@ -1,4 +1,4 @@
-// `/fleet/health`: whether this process answers, and what it knows of itself, for a proxy in front of several.
+// `/fleet/health`: whether this process answers, and what it knows about itself, for a proxy in front of several processes.
 
 import { toDisplayHex } from '../bitcoin/hash';
 import { NO_BODY } from './http/body';

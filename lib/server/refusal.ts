@@ -3,7 +3,7 @@
 import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
 import { ChainMovedError, NoNodeError } from '../node/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../scripts/errors';
-import { detailsOf } from '../turns/error-text';
+import { detailsOf } from '../system/error-text';
 import { brokenDown, chainMoving, HttpError, notYetKnown, QueueFullError, unavailable, UnavailableError } from './errors';
 import type { ServerLogger } from './logger';
 import type { Gate } from './work/gate';

@@ -1,14 +1,14 @@
-// Fetches a snapshot to where a node or reader that is not running would build its indexes. The files come into a folder beside, and are
-// moved to their places once all are there and have been verified.
+// Fetches a snapshot to where a node or reader that is not running would build its indexes. The files come into a folder beside it, and are
+// moved into place once all are there and verified.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissingFile } from '../turns/system-errors';
+import { isMissingFile } from '../system/system-errors';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
-import { syncToDisk } from '../store/sync-to-disk';
+import { syncToDisk } from '../system/sync-to-disk';
 import { SnapshotError } from './errors';
 import { fileHash } from './file-hash';
 import { withFolderLock } from './folder-lock';

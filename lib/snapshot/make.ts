@@ -9,7 +9,7 @@ import { findTip } from '../index/records/chain';
 import { TxidTable } from '../scripts/txids/txid-table';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
-import { syncToDisk } from '../store/sync-to-disk';
+import { syncToDisk } from '../system/sync-to-disk';
 import { fileHash } from './file-hash';
 import { LOCK_NAME, withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';

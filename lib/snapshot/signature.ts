@@ -2,8 +2,8 @@
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isMissingFile } from '../turns/system-errors';
-import { writePrivate } from '../store/private-file';
+import { isMissingFile } from '../system/system-errors';
+import { writePrivate } from '../system/private-file';
 import { SnapshotError } from './errors';
 
 const KIND = 'ed25519';

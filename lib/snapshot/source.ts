@@ -3,8 +3,8 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isMissingFile } from '../turns/system-errors';
-import { messageOf } from '../turns/error-text';
+import { isMissingFile } from '../system/system-errors';
+import { messageOf } from '../system/error-text';
 import { SnapshotError } from './errors';
 
 /** Without a byte for so long, a transfer is begun again where it was. */

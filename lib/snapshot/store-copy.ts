@@ -6,11 +6,11 @@
 import { constants, copyFile as copyBytes, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { isMissingFile } from '../turns/system-errors';
+import { isMissingFile } from '../system/system-errors';
 import { isDamage } from '../follow/errors';
 import { DiskStore } from '../store/disk-store';
 import { currentManifest, fileName } from '../store/leveldb-files/check';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { SnapshotError } from './errors';
 import type { OpeningProgress, Store } from '../store/store';
 

@@ -8,7 +8,7 @@ import { scrubTables } from './leveldb-files/scrub';
 import { ENCODINGS, inSlices, LevelStore, notOpen, notOpenError, type Engine } from './level-store';
 import { StoreError } from './errors';
 import { PageFile } from './page-file';
-import { PrivateFolder } from './private-folder';
+import { PrivateFolder } from '../system/private-folder';
 import type { BatchOptions, KeyRange, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
 /** LevelDB's cache, for tables that it does not map into memory: all after the first thousand. */

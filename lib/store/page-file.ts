@@ -5,11 +5,11 @@ import { close, constants, fdatasync, fstatSync, ftruncate, openSync, read, read
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { isMissingFile, systemCodeOf } from '../turns/system-errors';
+import { isMissingFile, systemCodeOf } from '../system/system-errors';
 import { notOpen } from './level-store';
 import { PageCache } from './page-cache';
 import { DamagedPageError, PAGE_LENGTH, type Pages, type TakePage } from './pages';
-import { syncToDisk } from './sync-to-disk';
+import { syncToDisk } from '../system/sync-to-disk';
 import type { StoreError } from './errors';
 import type { ScrubbedPart } from './store';
 

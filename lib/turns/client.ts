@@ -5,7 +5,7 @@ export interface Client {
   readonly isGone: boolean;
 }
 
-/** For work that several clients wait for, or none: it is finished whoever leaves. */
+/** For work that several clients wait for, or no client: it is finished even if clients leave. */
 export const NO_CLIENT: Client = { isGone: false };
 
 /** The client has left: there is nobody to answer. */

@@ -1,5 +1,5 @@
-// The next turn of the event loop: what is renewed with each turn, such as the time for reads that are made at once, is renewed before work
-// goes on that uses it.
+// The next turn of the event loop. What every turn has anew, such as the time for synchronous reads, is renewed before any work continues
+// that uses it.
 
 import { setImmediate } from 'node:timers';
 

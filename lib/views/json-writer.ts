@@ -75,10 +75,10 @@ export class JsonWriter extends TextWriter {
     this.utf8(`"${text.replace(/["\\\p{Cc}]/gu, escaped)}"`);
   }
 
-  /** Bytes from `start` to before `end` as a hex string in quotes. */
-  hexString(bytes: Buffer, start?: number, end?: number): void {
+  /** Bytes as a hex string in quotes. */
+  hexString(bytes: Buffer): void {
     this.char(QUOTE);
-    this.hex(bytes, start, end);
+    this.hex(bytes);
     this.char(QUOTE);
   }
 

@@ -2,10 +2,10 @@
 // looked at, and a node that prunes may no longer have it.
 
 import { readFile, rm } from 'node:fs/promises';
-import { isMissingFile } from '../turns/system-errors';
+import { isMissingFile } from '../system/system-errors';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
-import { messageOf } from '../turns/error-text';
-import { writePrivate } from '../store/private-file';
+import { messageOf } from '../system/error-text';
+import { writePrivate } from '../system/private-file';
 import type { BlockPoint } from '../node/types/chain';
 
 export interface RefusedBlock extends BlockPoint {

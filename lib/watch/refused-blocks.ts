@@ -3,7 +3,7 @@
 
 import { combineLatest, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { FaultFinder } from './fault-finder';
 import { refusedText, type RefusedBlock, type RefusedBlockFile } from './refused-block';
 import type { IndexLogger } from '../follow/logger';

@@ -1,6 +1,6 @@
 // Publishes blocks and transactions over ZeroMQ, as Bitcoin Core does. Events come from the index and the pool once these have changed, so
-// that whoever asks after a message gets an answer that is not older. A step of the chain is published once the pool has followed it, when
-// the lock of chain and pool is free.
+// that a client that asks after a message gets an answer that is not older. A step of the chain is published once the pool has followed it,
+// when the lock of chain and pool is free.
 
 import { setImmediate } from 'node:timers/promises';
 import { Subscription } from 'rxjs';
@@ -8,7 +8,7 @@ import { toDisplayOrder } from '../bitcoin/hash';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { ByteReader } from '../bitcoin/reader';
 import { readTransaction } from '../bitcoin/transaction';
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { Slice } from '../turns/slices';
 import { Sockets } from './sockets';
 import { Step, type BlockMove, type PoolMove, type Tip, type Published } from './steps';

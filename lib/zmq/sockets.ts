@@ -1,7 +1,7 @@
-// The sockets of ZeroMQ, and the messages on them: topic, body, and the number of the message, which counts for each topic and address. The
+// The sockets of ZeroMQ, and the messages on them: topic, body, and the sequence number, which counts for each topic and address. The
 // package is loaded only when something is published.
 
-import { messageOf } from '../turns/error-text';
+import { messageOf } from '../system/error-text';
 import { NotPublishedError } from './errors';
 import type { Publisher } from 'zeromq';
 import type { ZmqNotifier, Topic } from './topics';

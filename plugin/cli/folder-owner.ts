@@ -1,8 +1,8 @@
-// Whose a folder is. A node cannot read what another user, root above all, makes in its folder.
+// The owner of a folder. A node cannot read what another user, such as root, makes in its folder.
 
 import { statSync } from 'node:fs';
 
-/** Why this user should make nothing there, as a sentence; undefined: he may. `folders`: the first one that exists counts. */
+/** Why this user should make nothing there, as a sentence; undefined: it may. `folders`: the first that exists counts. */
 export function foreignOwner(folders: readonly string[]): string | undefined {
   const user = process.geteuid?.();
   for (const folder of folders) {

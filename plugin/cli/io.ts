@@ -1,4 +1,4 @@
-/** How a command talks to whoever has called it. */
+/** How a command talks to its caller. */
 export interface Io {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;

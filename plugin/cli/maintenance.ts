@@ -1,6 +1,6 @@
 // What commands that maintain indexes have in common: their output, and how they say that they have failed.
 
-import { detailsOf, messageOf } from '../../lib/turns/error-text';
+import { detailsOf, messageOf } from '../../lib/system/error-text';
 
 export interface CommandIo {
   readonly out: (text: string) => void;

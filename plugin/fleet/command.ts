@@ -6,7 +6,7 @@ import { LogGoneError } from '../../lib/fleet/log/errors';
 import { natsError } from '../../lib/fleet/log/stream';
 import { subjectsOf } from '../../lib/fleet/log/subjects';
 import { decodeReply, encodeQuestion } from '../../lib/fleet/messages/questions';
-import { messageOf } from '../../lib/turns/error-text';
+import { messageOf } from '../../lib/system/error-text';
 import { OptionError } from '../options/errors';
 import { readRestNats } from '../options/fleet';
 import { flagOf } from '../options/names';

@@ -1,4 +1,4 @@
-// What can be seen of a fleet from outside: its log, who leads, and what readers tell of themselves.
+// What can be seen of a fleet from outside: its log, who leads, and what readers tell about themselves.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -18,7 +18,7 @@ export interface FleetAccess {
   readonly network: ReaderNetwork;
 }
 
-/** Each reader tells of itself once a second. */
+/** Each reader announces itself once a second. */
 const LISTEN_MS = 2_200;
 
 /** A leader says something each second, unless its node is held up by a block. */

@@ -1,7 +1,7 @@
 // The file with a node's options, bcoin.conf. bcoin does not say whether a node was told to read it.
 
 import { readFileSync } from 'node:fs';
-import { isMissingFile } from '../../lib/turns/system-errors';
+import { isMissingFile } from '../../lib/system/system-errors';
 import type { HostConfig } from '../../lib/node/host';
 
 /** The file's name in the node's folder. */

@@ -1,5 +1,5 @@
-// Options that are given without a value, as of a variable of the shell that is not set: bcoin leaves them out without a word, and
-// with it a check that the operator wants.
+// Options that are given without a value, as by an unset shell variable. bcoin ignores them silently, and a check that the operator wants
+// would be off.
 
 import { configurationFileOf } from './configuration-file';
 import { OptionError } from './errors';

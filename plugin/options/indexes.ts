@@ -1,4 +1,4 @@
-// Options of what the indexes are made from and of: the tools for a stopped node read no others.
+// Options for building the indexes. The tools for a stopped node read only these.
 
 import { refuseEmpty } from './empty';
 import { OptionReader } from './option-reader';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { messageOf } from '../../lib/turns/error-text';
+import { messageOf } from '../../lib/system/error-text';
 import { OptionError } from './errors';
 import { optionOf, type ChoiceOf, type OptionName } from './table';
 import { parseSocketAddress } from './values';

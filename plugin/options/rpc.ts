@@ -1,4 +1,4 @@
-// Options of who may make calls of JSON-RPC, and which.
+// Options that say who may make which calls of JSON-RPC.
 
 import { OptionError } from './errors';
 import type { HostConfig } from '../../lib/node/host';

@@ -1,4 +1,4 @@
-// What the texts of options mean that are written in the same way for several of them: ports, origins, places of Electrum servers.
+// Values that several options have in common: ports, origins, addresses of Electrum servers.
 
 import { isIPv6 } from 'node:net';
 import type { ServerPlace } from '../../lib/electrum/method';

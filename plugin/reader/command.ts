@@ -1,6 +1,6 @@
 // `npx bcoin-rest reader`.
 
-import { messageOf } from '../../lib/turns/error-text';
+import { messageOf } from '../../lib/system/error-text';
 import { OptionError } from '../options/errors';
 import { helpOf } from '../start/usage';
 import { OPTIONS } from '../options/table';

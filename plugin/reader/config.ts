@@ -86,7 +86,7 @@ export class ReaderConfig implements HostConfig {
   }
 }
 
-/** @throws OptionError for a flag that is none of these. `remark`: what the sentence says after its name */
+/** @throws OptionError for any other flag. `remark`: what the sentence says after its name */
 export function requireKnown(config: ReaderConfig, names: readonly string[], remark: string): void {
   const known = new Set(names.map(bareName));
   const unknown = Object.keys(config.args).find((name) => !known.has(name));

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
 import { textOf } from '../../lib/server/ports/listener';
-import { messageOf } from '../../lib/turns/error-text';
+import { messageOf } from '../../lib/system/error-text';
 import { OptionError } from '../options/errors';
 import type { HttpHost } from '../../lib/node/types/http-host';
 

@@ -1,6 +1,6 @@
 // The error of a node that does not start, in one sentence that says what to do.
 
-import { messageOf } from '../../lib/turns/error-text';
+import { messageOf } from '../../lib/system/error-text';
 import { IN_USE, type HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 

@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { writePrivate } from '../../lib/store/private-file';
-import { isMissingFile } from '../../lib/turns/system-errors';
+import { writePrivate } from '../../lib/system/private-file';
+import { isMissingFile } from '../../lib/system/system-errors';
 import { readOptions } from '../options/rest-options';
 import { resetDemonstration } from './reset';
 import type { Bcoin, HostSettings } from '../bcoin';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
-import { PrivateFolder } from '../../lib/store/private-folder';
+import { PrivateFolder } from '../../lib/system/private-folder';
 import { newFolder } from '../support/folders';
 import type { Store, StoreWrite } from '../../lib/store/store';
 

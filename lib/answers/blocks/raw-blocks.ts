@@ -40,10 +40,10 @@ export interface FoundTransaction {
   read(client: Client): Promise<ScannedTransaction | undefined>;
 }
 
-/** One part for each so many bytes costs twice as much as reading and scanning the block. */
+/** Reading one part for every this many bytes costs twice as much as reading and scanning the block. */
 const BYTES_OF_PART = 16_000;
 
-/** Smaller blocks are read as a whole after so many reads of their parts. */
+/** Smaller blocks are read as a whole after this many reads of their parts. */
 const LEAST_PARTS = 8;
 
 /** Most blocks whose parts are counted. */

@@ -103,6 +103,7 @@ const pooledOf = (transaction: PooledTransaction | undefined): Pooled | undefine
 const heightOf = ({ parents }: Pooled, index: IndexSnapshot): 0 | -1 =>
   parents.every(({ txid }) => placeIfKnown(txid, index) !== undefined) ? 0 : -1;
 
+/** Whether clients would be told the same of both. */
 export function isSameStatus(a: OutpointStatus, b: OutpointStatus): boolean {
   return (
     a.funderHeight === b.funderHeight &&

@@ -48,7 +48,7 @@ export interface SpendLimits {
 
 const LIMITS: SpendLimits = { mostRows: 1_000_000, mostReads: 20_000 };
 
-/** Spends that were found beyond so many rows are cached at once, others when they are asked for a second time. */
+/** Spends that took more than this many rows to find are cached at once, others when they are asked for a second time. */
 const MANY_ROWS = 2_048;
 
 /** Scripts of outputs, by output index. */

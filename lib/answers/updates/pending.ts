@@ -32,6 +32,7 @@ export class Pending<T> {
     return this.#changed.has(item) || this.#collected.has(item);
   }
 
+  /** Nobody listens to it any more. */
   delete(item: T): void {
     this.#changed.delete(item);
     this.#collected.delete(item);

@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { merge, type Observable, type Subscription } from 'rxjs';
 import { IndexUnavailableError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
-import { detailsOf, messageOf } from '../../turns/error-text';
+import { detailsOf, messageOf } from '../../system/error-text';
 import type { IndexLogger } from '../../follow/logger';
 import type { NodeSource } from '../../node/types/source';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
@@ -54,6 +54,7 @@ export class SettledPasses {
     this.#notifiers.push(notifier);
   }
 
+  /** Passes follow changes from now on. */
   open(): void {
     const { scripts, pool } = this.#parts;
     this.#isOpen = true;

@@ -40,7 +40,7 @@ function readForm(reader: ByteReader, read: (reader: ByteReader, length: number)
   return given ?? reader.buffer.subarray(start, start + length);
 }
 
-/** Of so many bytes. */
+/** A value of exactly `length` bytes. */
 export const readExactly = (reader: ByteReader, length: number): Buffer =>
   readForm(reader, (inner) => {
     inner.skip(length);

@@ -40,6 +40,7 @@ export interface Message {
 
 export const isBad = (request: Request | BadRequest): request is BadRequest => 'error' in request;
 
+/** The requests in a message, one or a batch. Never throws: what cannot be read is a BadRequest in its place, or the only one. */
 export function readMessage(value: Buffer): Message {
   let text: string;
   let json: unknown;
@@ -85,6 +86,7 @@ function isValues(params: unknown): params is Params {
   return typeof params === 'object' && params !== null;
 }
 
+/** `id` and `result`: JSON text. */
 export function resultReply(id: string, result: string | Buffer): Reply {
   const [before, behind] = resultFrame({ isVersion2: true, id });
   if (typeof result !== 'string' && result.length > SHORT_RESULT) return [before, result, behind];
@@ -92,6 +94,7 @@ export function resultReply(id: string, result: string | Buffer): Reply {
   return text.length > LONG_TEXT ? [Buffer.from(text)] : text;
 }
 
+/** `id`: JSON text. */
 export function errorReply(id: string, error: ElectrumError): Reply {
   return framedError({ isVersion2: true, id }, errorText(error));
 }
@@ -107,6 +110,7 @@ export function lengthOf(reply: Reply): number {
 /** `params`: JSON text. */
 export const notification = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`;
 
+/** The replies as one JSON array, in their order. Long bytes are not copied. */
 export function batchReply(replies: readonly Reply[]): Reply {
   const parts: Bytes[] = [];
   let text = '[';

@@ -37,6 +37,7 @@ export function negotiate(asked: unknown = FIRST_PROTOCOL): Agreed {
 /** The methods of a version, by their names. */
 export type MethodsOf = (version: Protocol) => ReadonlyMap<string, Method>;
 
+/** Made once: a session only looks its version up. */
 export function methodsByVersion(table: MethodTable): MethodsOf {
   const ofVersion = (version: Protocol): [string, Method][] =>
     Object.entries(table).flatMap(([name, method]) => (method !== undefined && isIn(version, method) ? [[name, method]] : []));

@@ -1,5 +1,5 @@
-// What mempool's front end is given when it starts, and again whenever it changes, each part as JSON. Prices are not known here: they are those
-// that mempool's backend has before it has asked anybody.
+// What mempool's front end is given when it starts, and again whenever it changes, each part as JSON. Prices are not known here: they are
+// those of a backend of mempool's that has no price feeds.
 
 import { difficultyAdjustment } from '../../answers/chain/difficulty';
 import { preciseFees } from '../../answers/pool/recommended-fees';

@@ -1,4 +1,4 @@
-// What the leading node says of itself.
+// What the leading node says about itself.
 
 import type { BlockPoint } from '../../node/types/chain';
 import type { FeeEstimate, NodeSource } from '../../node/types/source';

@@ -99,6 +99,7 @@ export class EventQueue {
     this.#add({ type: 'mark', ...mark });
   }
 
+  /** Follows chain and pool no longer, and forgets all events. */
   close(): void {
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     this.restart();

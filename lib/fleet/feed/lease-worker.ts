@@ -1,7 +1,7 @@
 // A thread that waits for the lease and renews it: bcoin holds up the main thread for seconds while it validates a block.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { connectToNats } from '../log/connection';
 import { subjectsOf } from '../log/subjects';
 import { takeLease } from './lease';

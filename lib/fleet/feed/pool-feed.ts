@@ -2,7 +2,7 @@
 // between the log's pool and the node's. An entry is read when it is written, not in its event: some of its fields are set afterwards.
 
 import { HASH_LENGTH, hashOfKey, keyOf } from '../../bitcoin/hash';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
 import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
@@ -92,6 +92,7 @@ export class PoolFeed {
     if (this.#kept.delete(key) || wasThere) await this.#outbox.add({ type: 'remove', txid, ...(replacement && { replacement }) });
   }
 
+  /** Writes that all transactions have left the pool. */
   async cleared(): Promise<void> {
     this.#written.clear();
     this.#kept.clear();

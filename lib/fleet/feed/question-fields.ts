@@ -1,4 +1,4 @@
-// The fields of a question, which may be anybody's: each is checked before it is used.
+// The fields of a question, which anybody may have sent: each is checked before it is used.
 
 import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { HASH_LENGTH } from '../../bitcoin/hash';

@@ -1,4 +1,4 @@
-// Where the servers of NATS are, as operators say it.
+// The addresses of the NATS servers, as operators write them.
 
 /** The servers of NATS, and who we are there. */
 export interface NatsAccess {

@@ -1,7 +1,7 @@
 // A connection to the servers of NATS.
 
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { NatsAwayError, NatsRefusedError } from './errors';
 import { loadNats } from './nats';
 import type { NatsAccess } from './access';
@@ -30,6 +30,7 @@ export class ConnectionCount {
     return this.#made;
   }
 
+  /** Counts a connection that was made, and each time it comes back. */
   follow(connection: NatsConnection): void {
     this.#made++;
     void this.#countReturns(connection);

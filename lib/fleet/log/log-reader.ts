@@ -1,7 +1,7 @@
 // Reads the log.
 
 import { errorOf } from '../../follow/errors';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MalformedMessageError, NewerMessageError } from '../messages/errors';
 import { decodeRecord } from '../messages/record-codec';
 import { ForeignLogError, LogGapError, LogGoneError, LogSilentError, NoOwnRecordError } from './errors';

@@ -1,7 +1,7 @@
 // The client of NATS: optional packages, loaded here and only when an option asks for them.
 
 import { NatsMissingError } from './errors';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 
 interface NatsModules {
   readonly core: typeof import('@nats-io/transport-node');

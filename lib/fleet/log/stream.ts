@@ -1,7 +1,7 @@
 // The stream that holds the log: made by the first node that feeds, checked by everybody.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MOST_RECORD_BYTES, RECORD_VERSION } from '../messages/record-codec';
 import { ForeignLogError, LogGoneError, NatsAwayError, NatsRefusedError } from './errors';
 import { loadNats } from './nats';

@@ -26,6 +26,7 @@ export type RecordKind = 'block' | 'chain' | 'pool' | 'beat';
 /** Of those who answer at `node`. */
 export const NODES_QUEUE = 'nodes';
 
+/** `chain`: main, test, regtest or simnet. */
 export function subjectsOf(chain: string): Subjects {
   const root = `rest.${chain}`;
   return {
@@ -52,6 +53,7 @@ const KINDS: Readonly<Record<RecordBody['type'], RecordKind>> = {
   beat: 'beat'
 };
 
+/** By the kind of a record, the subject under which it stands. */
 export function kindOf({ type }: RecordBody): RecordKind {
   return KINDS[type];
 }

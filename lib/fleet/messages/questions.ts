@@ -1,7 +1,7 @@
 // What a process of the fleet asks a node, and what the node replies. Errors come back as data.
 
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MalformedMessageError } from './errors';
 import { decodeValue, encodeValue } from './values';
 import type { BlockEntry, ChainTip } from '../../node/types/chain';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { HASH_LENGTH } from '../../bitcoin/hash';
 import { loadSync, Type, type Namespace } from 'protobufjs';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MalformedMessageError } from './errors';
 
 const schema = loadSync(join(__dirname, '../../../proto/fleet.proto'));

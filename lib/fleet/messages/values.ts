@@ -1,8 +1,8 @@
-// What processes of the fleet ask each other, and the replies, as bytes: JSON, in which `{"$": n}` stands for the Buffer, and `{"$n": "…"}` for
-// the bigint, with that number or these digits. Names of properties that begin with `$` have another one in front. Absent properties and
+// Questions of the fleet's processes to each other, and the replies, as bytes: JSON, in which `{"$": n}` stands for Buffer number n, and
+// `{"$n": "…"}` for a bigint with these digits. Names of properties that begin with `$` get another `$` in front. Absent properties and
 // undefined values are the same.
 
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { MalformedMessageError, NewerMessageError } from './errors';
 import { messageBytes, messageType, readMessage } from './schema';
 

@@ -1,5 +1,5 @@
-// What a reader checks of headers and blocks, whoever they came from: hash, link, proof of work, Merkle root. Whether transactions are
-// valid is checked by nodes.
+// What a reader checks of headers and blocks, whatever their source: hash, link, proof of work, Merkle root. Whether transactions are valid
+// is checked by nodes.
 
 import { txidsIn } from '../../bitcoin/block';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
@@ -7,7 +7,7 @@ import { bitsOf, HEADER_LENGTH, merkleRootOf, previousHashOf } from '../../bitco
 import { merkleTree } from '../../bitcoin/merkle-tree';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { targetOf } from '../../bitcoin/work';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { runAhead } from '../../turns/slices';
 import { UntrueRecordError } from './errors';
 import type { ReaderNetwork } from './networks';

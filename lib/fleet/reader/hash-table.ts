@@ -19,6 +19,7 @@ export class HashTable {
     return Buffer.from(this.#bytes.subarray(height * HASH_LENGTH, (height + 1) * HASH_LENGTH));
   }
 
+  /** Copies the hash: 32 bytes, in wire order. */
   push(hash: Buffer): void {
     const end = this.#count * HASH_LENGTH;
     if (end === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * this.#bytes.length);

@@ -10,7 +10,7 @@ import {
   type QuestionName,
   type Replied
 } from '../messages/questions';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { NoNodeError } from '../../node/errors';
 import type { Subjects } from '../log/subjects';
 import type { NatsConnection, RequestError } from '@nats-io/transport-node';

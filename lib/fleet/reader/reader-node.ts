@@ -6,7 +6,7 @@ import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError, UnsupportedNodeError } from '../../node/errors';
 import { SpentCoinSource } from '../../node/spent-coins';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import type { NatsAccess } from '../log/access';
 import { ConnectionCount, connectToNats, type NatsBus } from '../log/connection';
 import { FleetLog } from '../log/log-reader';

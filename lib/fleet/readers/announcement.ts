@@ -1,4 +1,4 @@
-// What a reader tells the fleet of itself: JSON, for other readers, and for `bcoin-rest fleet status`.
+// What a reader tells the fleet about itself: JSON, for other readers, and for `bcoin-rest fleet status`.
 
 import { findDisplayHex, toDisplayHex } from '../../bitcoin/hash';
 import { MalformedMessageError } from '../messages/errors';

@@ -1,4 +1,4 @@
-// Tells the fleet once a second, and whenever somebody waits for it, what a reader has come to.
+// Tells the fleet how far a reader is: once a second, and whenever somebody waits for it.
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';

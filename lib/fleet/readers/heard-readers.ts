@@ -1,4 +1,4 @@
-// The readers of a fleet, as they tell of themselves.
+// The readers of a fleet, by what they tell about themselves.
 
 import { Subject, type Observable } from 'rxjs';
 import { MalformedMessageError } from '../messages/errors';

@@ -1,5 +1,5 @@
-// Has all readers of a fleet show a block, or the end of a reorganization, at about the same time (`--rest-release=together`): each tells when
-// it has come there, and shows it when all that were heard lately have, but never much later than it could.
+// Has all readers of a fleet show a block, or the end of a reorganization, at about the same time (`--rest-release=together`): each tells
+// the others when it has the block, and shows it when all that were heard from lately have it, but never much later than it could.
 
 import { filter, firstValueFrom, merge, startWith, takeUntil, timer, type Observable } from 'rxjs';
 import type { LogPosition } from '../messages/records';

@@ -1,5 +1,5 @@
-// Reading from the node what is only wanted beside following the chain: a block that cannot be read, or a node that does not answer, stops that
-// work for a while, not the index.
+// Reads for work that is done beside following the chain, such as the backfill. A block that cannot be read, or a node that does not
+// answer, stops that work for a while, but not the index.
 
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { NoNodeError, UnreadableBlockError } from '../../node/errors';

@@ -1,4 +1,4 @@
-// The hash over the coins that a block spends (records/spent-hash.ts), of these coins as a node has them.
+// The hash over the coins that a block spends (records/spent-hash.ts), computed from a node's undo record.
 
 import { setImmediate } from 'node:timers/promises';
 import { StoredCoinReader } from '../../node/stored-coin';

@@ -15,6 +15,7 @@ export class StateLog {
     this.#logger = logger;
   }
 
+  /** To be called with each state; most of them give no line. */
   note(state: IndexState): void {
     const { phase } = state;
     const isNew = phase !== this.#phase;

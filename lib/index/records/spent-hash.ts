@@ -1,6 +1,6 @@
-// A hash over the coins that a block spends, by which whoever has these coins from somewhere else finds out whether they are those. Only
-// indexes that are asked for it have such records, and only of the blocks that they took in themselves. A block of the same hash always
-// spends the same coins, so that a record stays when its block is disconnected.
+// A hash over the coins that a block spends. With it a reader of a fleet verifies undo records that come from elsewhere. An index has these
+// records only where they are wanted, and only of the blocks that it took in itself. A block always spends the same coins, so its record
+// stays when it is disconnected.
 //
 //   'i' block hash 32        SHA-256, cut to 20
 //

@@ -3,7 +3,7 @@
 // (worker.ts).
 
 import { join } from 'node:path';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
 import { SharedMemoryPool, startWorker } from './worker';
 import type { Worker } from 'node:worker_threads';

@@ -2,7 +2,7 @@
 
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 
 /** From the first moment to the last byte of the answer. */
 const ATTEMPT_MS = 10_000;

@@ -5,7 +5,7 @@
 import { Loop } from '../../follow/loop';
 import { IndexUnavailableError } from '../../index/errors';
 import { PaymentError } from '../../payments/error';
-import { detailsOf } from '../../turns/error-text';
+import { detailsOf } from '../../system/error-text';
 import { progressJson, type OrderProgress } from '../orders/progress';
 import { DamagedRecordError, type StoredRequest } from '../orders/record';
 import { deliver } from './delivery';

@@ -30,7 +30,7 @@ const UNCONFIRMED = -1;
 export const LOCK_FLAGS = (1 << 0) | (1 << 1);
 /** Outputs among which a coin is looked for: a transaction that is in the chain mostly has one there. */
 const MOST_LOOKED_FOR = 16;
-/** By bcoin's rule a fee is absurd that is more than so many times what the relay asks for. */
+/** By bcoin's rule a fee above this many times the relay fee is absurd. */
 const ABSURD_FACTOR = 10_000;
 
 /** How a transaction comes. */
@@ -290,9 +290,10 @@ export class Admission {
   }
 }
 
+/** An output that the transaction spends is unknown, or already spent in the chain. */
 export const missingInputs = (): PolicyRefusal => new PolicyRefusal('missing', 'bad-txns-inputs-missingorspent');
 
-/** Diagrams of so many transactions take some milliseconds. */
+/** Diagrams of this many transactions take some milliseconds. */
 const MOST_CHEAPLY_REPLACED = 100;
 
 const NO_IMPROVEMENT = 'insufficient feerate: does not improve feerate diagram';

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
 import { countAllFees } from './fee-estimator';
@@ -24,7 +24,7 @@ import type { SubmittedPackage } from '../types/pool';
 const ALONE: Terms = { mayReplace: true, mayEvictSibling: true };
 const TRIED_TOGETHER: Terms = { mayReplace: false, mayEvictSibling: false };
 
-/** bcoin sums up the fees of so many ancestors: more than a cluster has, unless a reorganization has made it larger. */
+/** bcoin sums up the fees of at most this many ancestors: more than a cluster has, unless a reorganization has made it larger. */
 const MOST_ANCESTORS = 2 * LIMITS.mostInCluster;
 
 export class ModernPool {

@@ -1,4 +1,4 @@
-// What the modern pool takes, as far as the operator has a say: his settings of bcoin count.
+// The operator's settings of bcoin's pool that the modern pool applies.
 
 import { LIMITS } from '../../policy/limits';
 import type { HostNode } from '../host';

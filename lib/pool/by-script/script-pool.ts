@@ -248,7 +248,7 @@ export class ScriptPool {
     this.#transactions.set(key, transaction);
     this.#entered.push(transaction);
     if (this.#entered.length > 2 * this.#transactions.size + FEW) this.#entered = this.transactions();
-    // There are none but for a transaction that comes back from a block.
+    // Only a transaction that comes back from a block has children already.
     const children = this.#childrenOf(transaction.txid, outputs.length);
     for (const child of children) child.parents = [...child.parents, transaction];
     this.#scripts.add(transaction);

@@ -1,6 +1,7 @@
-// Who may make which calls: anyone with the node's API key as password, under any user name, all of them; the user of `--rest-rpc-user` and
-// anyone who can read the cookie file those that are answered here, or those of `--rest-rpc-whitelist`. If the node requires no key, no
-// credentials are needed here either. Pages of other sites, for which a browser sends the credentials that it remembers, may make none.
+// Who may make which calls. The node's API key as password, under any user name, allows all calls. The user of `--rest-rpc-user` and the
+// user of the cookie file may make the calls that are answered here, or those that `--rest-rpc-whitelist` names. If the node requires no
+// key, no credentials are needed here either. Pages of other sites may make no calls: a browser sends the credentials that it remembers for
+// them, too.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { credentialsOf, hasApiKey, isOfOtherSite } from '../../server/http/auth';

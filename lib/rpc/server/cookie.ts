@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
-import { writePrivate } from '../../store/private-file';
+import { writePrivate } from '../../system/private-file';
 
 const USER = '__cookie__';
 const PASSWORD_BYTES = 32;

@@ -1,6 +1,6 @@
-// Wrong passwords are answered late, those of one client one after the other: it guesses no faster over many connections than over one. Who
-// has sent a right one is not held up by others at his address, on the connection over which he did: only there, since whoever guesses has no
-// such connection, and a password that is compared is a guess.
+// Wrong passwords are answered late, and those of one address one after the other, so that guessing over many connections is no faster than
+// over one. A connection over which the right password came is not held up by others of its address. New connections are: whoever guesses
+// has no connection of the first kind, and each password that is compared is a guess.
 
 import { firstValueFrom, merge, ReplaySubject, timer } from 'rxjs';
 import { groupOf } from '../../server/bounds/address-group';

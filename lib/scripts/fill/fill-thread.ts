@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { SharedMemoryPool, startWorker } from '../../index/scan/worker';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { FillingError } from '../errors';
 import type { Worker } from 'node:worker_threads';
 import type { ScriptBlock } from '../scan/rows';

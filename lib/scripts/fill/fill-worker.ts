@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiskStore } from '../../store/disk-store';
-import { messageOf } from '../../turns/error-text';
+import { messageOf } from '../../system/error-text';
 import { isDamageOfFilling, ScriptFilling } from './filling';
 import type { FillReply, FillRequest, FillSetup } from './fill-thread';
 

@@ -11,7 +11,7 @@ import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
 import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
-import { PrivateFolder } from '../../store/private-folder';
+import { PrivateFolder } from '../../system/private-folder';
 import { runAtOnce } from '../../turns/slices';
 import { findFilling, putFilling, type FillingProgress } from '../records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';

@@ -5,7 +5,7 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { isMissingFile } from '../../turns/system-errors';
+import { isMissingFile } from '../../system/system-errors';
 import { DamagedIndexError } from '../../follow/errors';
 
 const HEAD_LENGTH = 8;

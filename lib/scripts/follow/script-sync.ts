@@ -14,7 +14,7 @@ import { ScriptsUnavailableError } from '../errors';
 import { StoreError } from '../../store/errors';
 import { DamagedPageError } from '../../store/pages';
 import { runAhead } from '../../turns/slices';
-import { systemCodeOf } from '../../turns/system-errors';
+import { systemCodeOf } from '../../system/system-errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
 import { findFilling } from '../records/filling';

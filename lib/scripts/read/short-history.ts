@@ -26,7 +26,7 @@ export class ShortHistory {
     return value !== undefined && hasFurther(value) ? undefined : new ShortHistory(key, value);
   }
 
-  /** Whether a script has at most so many rows; undefined: that cannot be said without further records, or in this turn. @throws DamagedIndexError */
+  /** Whether a script has at most `most` rows; undefined: not known from this record, or not in this turn. @throws DamagedIndexError */
   static isShort(store: StoreSnapshot, loose: LooseScripts, hash: Buffer, most: number): boolean | undefined {
     const first = firstRecord(store, loose, hash);
     if (first === undefined) return undefined;

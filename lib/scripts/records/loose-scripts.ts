@@ -38,14 +38,14 @@ export class LooseScripts {
     this.#blocks = blocks;
   }
 
-  /** Without scripts, of a size that suits a chain with so many transactions. */
+  /** Without scripts, of a size that suits a chain with this many transactions. */
   static forChain(transactions: number): LooseScripts {
     let parts = FEWEST_PARTS;
     while (parts < MOST_PARTS && parts * PART_BITS < transactions) parts *= 2;
     return new LooseScripts(parts, 0);
   }
 
-  /** Of an index with so many blocks, before old undo records are dropped. @throws DamagedIndexError, StoreError */
+  /** Of an index with this many blocks, before old undo records are dropped. @throws DamagedIndexError, StoreError */
   static async load(store: Store, blocks: number): Promise<LooseScripts> {
     const loose = await LooseScripts.#stored(store);
     // The genesis block has no rows.

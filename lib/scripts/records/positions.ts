@@ -11,6 +11,7 @@ export const packed = (height: number, index: number): number => height * INDEXE
 /** The height in a number that `packed` made. */
 export const heightIn = (position: number): number => Math.floor(position / INDEXES);
 
+/** The position in a number that `packed` made. */
 export const unpacked = (position: number): Position => ({ height: heightIn(position), index: indexIn(position) });
 
 /** The index in a number that `packed` made. */

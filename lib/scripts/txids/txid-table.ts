@@ -28,7 +28,7 @@ import { TxidAddition } from './txid-addition';
 import { Era, TxidView } from './txid-view';
 import type { Store, StorePut, StoreWrite } from '../../store/store';
 
-/** The pages are synced after so many blocks or bytes: so much is read again when the store is opened. */
+/** The pages are synced after this many blocks or bytes: no more is read again when the store is opened. */
 const SYNC_BLOCKS = 144;
 const SYNC_BYTES = 32 * 1024 * 1024;
 

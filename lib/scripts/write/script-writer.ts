@@ -37,7 +37,7 @@ export interface ScriptWriterOptions {
 /** Records that are checked together, before they are deleted. */
 const LOOKUPS = 500;
 
-/** The filter of scripts with loose rows is stored after so many blocks, or fewer if fewer can be undone. */
+/** The filter of scripts with loose rows is stored after this many blocks, or fewer if fewer can be undone. */
 const LOOSE_BLOCKS = 144;
 
 export class ScriptWriter {

@@ -22,6 +22,7 @@ export class Collected {
     return this.#memory.length;
   }
 
+  /** Copies a piece behind the others. */
   append(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (length > this.#memory.length) {

@@ -1,4 +1,4 @@
-// Clients that have something to read, and have to read it at a minimum rate: memory that others could use waits for them.
+// Clients have to read what was sent to them at a minimum rate: until then it takes memory that others could use.
 
 import type { Socket } from 'node:net';
 

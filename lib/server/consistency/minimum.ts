@@ -1,5 +1,5 @@
-// What the state of an answer must have come to at least, as requests say it: a block (`X-Rest-Min-Tip`, with what an earlier reply had in
-// `X-Rest-Tip`), or a point of the log (`X-Rest-Min-Seq`, with what the reply to a broadcast had there).
+// The earliest state from which a request may be answered: a block (`X-Rest-Min-Tip`, with the `X-Rest-Tip` of an earlier reply), or a
+// point of the log (`X-Rest-Min-Seq`, with that of the reply to a broadcast).
 
 import { HttpError, type HeaderList } from '../errors';
 import type { Change, LogPoint } from '../../node/types/fleet';

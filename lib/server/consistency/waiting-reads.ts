@@ -1,4 +1,4 @@
-// Requests for a state that this process has not come to yet. They wait for it, but not for long: another process may have come to it.
+// Requests for a state that this process has not reached yet. They wait for it, but not for long: another process may have reached it.
 
 import { filter, firstValueFrom, fromEvent, map, merge, share, startWith, timer, type Observable } from 'rxjs';
 import { ClientGoneError } from '../../turns/client';

@@ -1,7 +1,7 @@
 // Takes some requests over from the listeners of the node's HTTP server, and leaves all others to these listeners untouched.
 // The node adds its listener when its server opens, after its plugins, so the listeners are swapped when the server listens.
 
-import { detailsOf } from '../../turns/error-text';
+import { detailsOf } from '../../system/error-text';
 import { onArrival } from './arrivals';
 import { hasBody } from './body';
 import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';

@@ -1,5 +1,5 @@
-// Connections that the node's own protocol has been given, before the node knows who the client is. bcoin collects messages of up to 64 MB
-// over its WebSocket, in any number of frames, before it looks for its key in them.
+// Connections that were handed to the node's own WebSocket, until the node knows the client. bcoin collects messages of up to 64 MB over
+// its WebSocket, in any number of frames, before it looks for its key in them.
 
 import type { Socket } from 'node:net';
 

@@ -5,9 +5,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { isMissingFile } from '../../turns/system-errors';
-import { writePrivate } from '../../store/private-file';
-import { messageOf } from '../../turns/error-text';
+import { isMissingFile } from '../../system/system-errors';
+import { writePrivate } from '../../system/private-file';
+import { messageOf } from '../../system/error-text';
 import { makeOwnCertificate, type PemPair } from './own-certificate';
 
 const OWN_CERTIFICATE = 'electrum-certificate.pem';

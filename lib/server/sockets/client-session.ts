@@ -1,6 +1,6 @@
 // What the sessions of all protocols have in common: their times, what their client costs and has yet to read, and their end.
 
-import { detailsOf } from '../../turns/error-text';
+import { detailsOf } from '../../system/error-text';
 import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from './outbox';
 import type { Account } from '../bounds/cost';
 import type { ServerLogger } from '../logger';

@@ -3,7 +3,7 @@
 
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { detailsOf } from '../../turns/error-text';
+import { detailsOf } from '../../system/error-text';
 import { brokenDown, errorHeaders, HttpError, unavailable } from '../errors';
 import { requireApiKey } from '../http/auth';
 import { isUnder, type Takes, type UpgradeListener } from '../http/mount';

@@ -5,7 +5,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissingFile, systemCodeOf } from '../../turns/system-errors';
+import { isMissingFile, systemCodeOf } from '../../system/system-errors';
 import { findLostWrites } from './log';
 import { readManifest, type Manifest, type Table } from './manifest';
 import { LevelFormatError } from './cursor';

@@ -8,7 +8,7 @@ export type Operation = (machine: Machine) => void;
 
 export type Operations = Readonly<Record<string, Operation>>;
 
-/** An operation that fails unless there are so many items on the stack. */
+/** An operation that fails with fewer items on the stack. */
 export function withItems(count: number, operation: Operation): Operation {
   return (machine) => {
     if (machine.stack.length < count) throw new ScriptFailure('INVALID_STACK_OPERATION');

@@ -26,7 +26,7 @@ export interface BlockExtras {
   readonly segwit: { readonly count: number; readonly size: number; readonly weight: number };
 }
 
-/** Nobody is looked for by what he writes into his coinbases. */
+/** Mining pools are not identified by what they write into coinbases. */
 const UNKNOWN_POOL = { id: 0, name: 'Unknown', slug: 'unknown', minerNames: null };
 
 /** Writes the block with `extras`. */

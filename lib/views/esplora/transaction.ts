@@ -22,7 +22,7 @@ export interface EsploraTransactionForm {
 /** Inputs or outputs between two yields. */
 const SLICE = 64;
 
-/** A transaction of so many bytes may have them all in one script or item of a witness. */
+/** A transaction of this many bytes may have them all in one script or witness item. */
 const LONG_BYTES = 0x1_0000;
 
 /** Bytes that are written around the scripts of an input or output; and for each byte of the transaction and the spent scripts. */

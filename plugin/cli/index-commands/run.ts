@@ -6,7 +6,7 @@ import { IndexError, IndexRefusedError, isDamage } from '../../../lib/follow/err
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { FillingError, MissingBlocksError } from '../../../lib/scripts/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
-import { messageOf } from '../../../lib/turns/error-text';
+import { messageOf } from '../../../lib/system/error-text';
 import { OptionError } from '../../options/errors';
 import { ProgressDisplay } from '../../progress';
 import { rebuild, status, verify, type Command } from './commands';

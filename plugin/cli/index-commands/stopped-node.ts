@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
-import { messageOf } from '../../../lib/turns/error-text';
+import { messageOf } from '../../../lib/system/error-text';
 import { IN_USE, loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
 import { readStoppedNodeOptions, type StoppedNodeOptions } from '../../options/indexes';
 import { placesOf } from '../../places';

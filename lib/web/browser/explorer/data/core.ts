@@ -10,7 +10,7 @@ import type { Block, Confirmation, Input, Output, Place, Pool, Tip, Transaction 
 /** Fetched from one block up for a row of blocks. */
 const BLOCKS = 10;
 
-/** Transactions whose outputs an input spends are fetched one by one: for so many. */
+/** Transactions whose outputs are spent are fetched one by one, at most this many. */
 const MOST_SPENT = 25;
 
 /** A pool with more transactions is not fetched. */

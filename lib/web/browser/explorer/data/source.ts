@@ -43,7 +43,7 @@ export interface Source {
 export interface ScriptSource {
   /** For each output of a transaction what spends it. */
   spends(txid: string): Promise<readonly (Spend | undefined)[]>;
-  /** @throws RefusedError for an address that is none */
+  /** @throws RefusedError for an invalid address */
   stats(subject: Subject): Promise<SubjectStats>;
   /** The newest transactions of the pool and of the chain; after a txid those of the chain below it. */
   history(subject: Subject, after?: string): Promise<readonly Transaction[]>;

@@ -1,4 +1,4 @@
-// What a text that somebody searches for may be. What it is, the node knows.
+// What a text that somebody searches for may be. Only the node knows what it is.
 
 export type Reading =
   | { readonly kind: 'height'; readonly height: number }

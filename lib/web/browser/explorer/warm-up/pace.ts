@@ -1,4 +1,4 @@
-// How long work takes that does not say so itself: from how far it was a while ago.
+// Estimates how long a job that reports only its progress will take, from its progress a while ago.
 
 interface Sample {
   readonly ms: number;

@@ -1,6 +1,6 @@
-// The figures of a run as text, for people. Widths are known in advance: a line is printed as
-// soon as its figures are ready.
+// The figures of a run as text, for people.
 
+import { microseconds, Table, type Column } from '../measure/table';
 import { isFailure, type Failure } from './failure';
 import type { LoadResult } from '../clients/load';
 import type { WholeBlockReads } from './chain-reader';
@@ -9,42 +9,9 @@ import type { RowFigures } from './measure';
 import type { Row } from './rows';
 import type { Figure } from './tasks';
 
-export interface Column<T> {
-  readonly title: string;
-  readonly text: (row: T) => string;
-}
-
-export class Table<T> {
-  /** `firstWidth`: characters of the longest text in the first column, which is aligned to the left. */
-  constructor(
-    private readonly columns: readonly Column<T>[],
-    private readonly firstWidth: number
-  ) {}
-
-  head(): string {
-    return this.join(this.columns.map(({ title }) => title));
-  }
-
-  line(row: T): string {
-    return this.join(this.columns.map(({ text }) => text(row)));
-  }
-
-  private join(texts: readonly string[]): string {
-    const widthOf = (i: number): number => Math.max(LEAST_WIDTH, this.columns[i]?.title.length ?? 0);
-    return texts
-      .map((text, i) => (i === 0 ? text.padEnd(this.firstWidth) : text.padStart(widthOf(i))))
-      .join('  ')
-      .trimEnd();
-  }
-}
-
-/** Width of the longest figure. */
-const LEAST_WIDTH = 7;
-
 type Cell = Figure | Failure | undefined;
 
-const us = (value: number | undefined): string =>
-  value === undefined ? '' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+const us = (value: number | undefined): string => microseconds(value, '');
 const times = (value: number | undefined, digits = 2): string =>
   value === undefined || Number.isNaN(value) ? '' : `${value.toFixed(digits)}x`;
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
