@@ -8,11 +8,20 @@ export class ScriptsUnavailableError extends Error {
 /** An answer would need more transactions to be read than is allowed. */
 export class HistoryTooLongError extends Error {
   override readonly name = 'HistoryTooLongError';
+
+  /** Of a script with more than `most` transactions. */
+  static beyond(most: number): HistoryTooLongError {
+    return new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+  }
 }
 
 /** More coins than may be in one answer. */
 export class TooManyCoinsError extends Error {
   override readonly name = 'TooManyCoinsError';
+
+  constructor(most: number) {
+    super(`more than ${most} coins are the script's`);
+  }
 }
 
 /** The index by script cannot be filled, because the node lacks blocks or undo data. The message says which, and what to do. */

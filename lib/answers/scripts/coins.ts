@@ -90,7 +90,7 @@ export class ChainCoins {
   /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
   async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Client): Promise<ScriptCoins> {
     const { funded, transactions } = await this.#totals.of(script, snapshot, client);
-    if (funded.count > most) throw tooMany(most);
+    if (funded.count > most) throw new TooManyCoinsError(most);
     const rows = await snapshot.history(script, { limit: transactions, ascending: true });
     const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
     return ScriptCoins.of(found.flat());
@@ -110,8 +110,6 @@ const isEnough = ({ coins, most }: FoundCoins, asked: number): boolean => coins 
 
 /** @throws TooManyCoinsError for more than `most` */
 function upTo(most: number, { coins }: FoundCoins): ScriptCoins {
-  if (coins === undefined || coins.count > most) throw tooMany(most);
+  if (coins === undefined || coins.count > most) throw new TooManyCoinsError(most);
   return coins;
 }
-
-const tooMany = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);

@@ -96,7 +96,7 @@ export class ScriptHistory {
 
 /** @throws HistoryTooLongError */
 function requireAtMost(most: number, transactions: number): void {
-  if (transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+  if (transactions > most) throw HistoryTooLongError.beyond(most);
 }
 
 const inOrder = (a: PooledEntry, b: PooledEntry): number => b.height - a.height || compareDisplayed(a.transaction.txid, b.transaction.txid);

@@ -80,7 +80,7 @@ export class HistoryTexts {
     const take: TakeTransactions = ({ positions, txids }) => {
       const end = positions.findIndex((position) => heightIn(position) >= to);
       const wanted = end < 0 ? positions.length : end;
-      if ((count += wanted) > this.#most) throw tooLong(this.#most);
+      if ((count += wanted) > this.#most) throw HistoryTooLongError.beyond(this.#most);
       client.charge(wanted * ROW_POINTS);
       writeRows(writer, positions.slice(0, wanted), txids);
       return end < 0;
@@ -96,7 +96,7 @@ export class HistoryTexts {
   /** The pool's part alone. @throws HistoryTooLongError */
   async ofPool(history: ScriptHistory, client: ElectrumClient): Promise<Result> {
     const entries = await this.#entries(history, client);
-    if (entries.length > this.#most) throw tooLong(this.#most);
+    if (entries.length > this.#most) throw HistoryTooLongError.beyond(this.#most);
     const writer = new JsonWriter(entries.length * ITEM_LENGTH + 2);
     writer.ascii('[');
     await runInSlices(writeEntries(writer, entries), client);
@@ -107,10 +107,10 @@ export class HistoryTexts {
   async #withPool(history: ScriptHistory, known: ChainText | undefined, client: ElectrumClient): Promise<Result> {
     const entries = await this.#entries(history, client);
     const most = this.#most - entries.length;
-    if (most < 0) throw tooLong(this.#most);
+    if (most < 0) throw HistoryTooLongError.beyond(this.#most);
     if (known !== undefined) client.charge(known.rows * ROW_POINTS);
     const { rows, text } = known ?? (await this.#chainText(history, most, client));
-    if (rows > most) throw tooLong(most);
+    if (rows > most) throw HistoryTooLongError.beyond(most);
     if (entries.length === 0) return text;
     const writer = new JsonWriter(text.length + entries.length * ITEM_LENGTH);
     if (typeof text === 'string') writer.ascii(text.slice(0, -1));
@@ -164,8 +164,6 @@ function pageText({ positions, txids, isLast }: WalkedPage, isFirst: boolean, fo
 
 const joined = (parts: readonly Result[]): Result =>
   parts.length === 1 ? (parts[0] as Result) : Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))); // one part
-
-const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
 
 /** Items of transactions of the chain. */
 function writeRows(writer: JsonWriter, positions: readonly number[], txids: Buffer): void {

@@ -71,7 +71,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     const ofChain = await coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
     client.charge((ofChain.count + ofPool.coins.length) * COIN_POINTS);
     const unspent = ofChain.without(ofPool.spends);
-    if (unspent.count + ofPool.coins.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
+    if (unspent.count + ofPool.coins.length > maxHistory) throw new TooManyCoinsError(maxHistory);
     return runInSlices(coinsText(unspent, await runInSlices(sorted(ofPool.coins, byOutpoint), client)), client);
   };
 

@@ -166,7 +166,7 @@ export class ScriptUpdates implements Notifier, GradualNotifier {
       scripts.reader.read(async (snapshot) => {
         const pooled = this.#pooledAt(tracked.key, snapshot);
         const { transactions } = await context.totals.of(script, snapshot, NO_CLIENT);
-        if (transactions > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
+        if (transactions > maxHistory) throw HistoryTooLongError.beyond(maxHistory);
         ancestry.remember(snapshot.index);
         return { pool: byTxid(await pooled.transactions()), block: snapshot.index.tip };
       });

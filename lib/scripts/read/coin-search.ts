@@ -69,7 +69,7 @@ export class CoinSearch {
   async #searchedLong(hash: Buffer, script: Buffer, most: number, count: CountTotals, goOn: () => void): Promise<FoundCoins> {
     const { transactions, funded, spent } = await count();
     const unspent = funded.count - spent.count;
-    if (transactions >= SHORT_HISTORY && unspent > most) throw tooManyCoins(most);
+    if (transactions >= SHORT_HISTORY && unspent > most) throw new TooManyCoinsError(most);
     const rows = (): Rows => rowsDownwards(this.#records, hash);
     const found = await this.#firstCoins(rows(), script, unspent, goOn);
     const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
@@ -109,7 +109,7 @@ export class CoinSearch {
       const all = new ScriptCoins(positions, txids, indexes, values);
       const last = this.#txids.lastPlaces(positions, txids);
       const coins = last === undefined ? all : all.at(last);
-      if (coins.count > most) throw tooManyCoins(most);
+      if (coins.count > most) throw new TooManyCoinsError(most);
       return { coins, others: all.count - coins.count };
     };
     const txids = this.#txids.of(positions);
@@ -187,8 +187,6 @@ export class CoinSearch {
 
 type Rows = AsyncIterable<RowColumns> | Iterable<RowColumns>;
 
-const tooManyCoins = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
-
 /** Positions of transactions that paid to the script, in the order of the rows, `size` at a time. */
 async function* funding(rows: Rows, size: number): AsyncGenerator<readonly number[], void> {
   let some: number[] = [];
@@ -206,7 +204,7 @@ const placed = ({ index, value }: TransactionCoin, position: number, txid: Buffe
 
 /** `coins`: from the newest down, of `unspent` outputs. @throws TooManyCoinsError */
 function upwards(coins: PlacedCoin[], unspent: number, most: number): FoundCoins {
-  if (coins.length > most) throw tooManyCoins(most);
+  if (coins.length > most) throw new TooManyCoinsError(most);
   return { coins: ScriptCoins.of(coins.reverse()), others: unspent - coins.length };
 }
 

@@ -158,7 +158,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const short = this.#shortHistory(hash);
     if (short === undefined) return this.#longTotals(hash, most, beyond, goOn);
     const sums = short.totals(beyond);
-    if (sums.transactions > most) throw tooLong(most);
+    if (sums.transactions > most) throw HistoryTooLongError.beyond(most);
     return exact(sums.totals());
   }
 
@@ -255,7 +255,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const walk = new UpwardWalk(this.#records, hash, beyond);
     try {
       while (await walk.takeSome(sums.add)) {
-        if (sums.transactions > most) throw tooLong(most);
+        if (sums.transactions > most) throw HistoryTooLongError.beyond(most);
         goOn();
       }
     } finally {
@@ -270,5 +270,3 @@ const txidIn = (txids: Buffer, index: number): Buffer => Buffer.from(txidOf(txid
 
 /** For callers that never stop the call. */
 const GO_ON = (): void => undefined;
-
-const tooLong = (most: number): Error => new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
