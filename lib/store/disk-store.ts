@@ -190,6 +190,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       maxFileSize: this.#tableBytes
     });
     await this.engine.open();
+    // It may have been closed while it opened.
+    signal.throwIfAborted();
     this.pages.open();
     await this.#folder.tightenFiles();
   }

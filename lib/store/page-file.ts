@@ -171,18 +171,15 @@ export class PageFile implements Pages {
 
   /** For a page that may have been read while it was written, or has been cut off. @throws DamagedPageError */
   async #checkAgain(page: number): Promise<void> {
-    for (;;) {
-      await Promise.all(this.#working);
-      if (page >= this.count()) return;
-      this.#cache.drop(page, page + 1);
-      try {
-        this.visit([page], 0, 1, Infinity, () => undefined);
-        return;
-      } catch (error) {
-        const { first, count } = this.#changing ?? { first: 0, count: 0 };
-        if (page < first || page >= first + count) throw error;
-      }
-    }
+    while (this.#isChanging(page)) await Promise.all(this.#working);
+    if (page >= this.count()) return;
+    this.#cache.drop(page, page + 1);
+    this.visit([page], 0, 1, Infinity, () => undefined);
+  }
+
+  #isChanging(page: number): boolean {
+    const { first, count } = this.#changing ?? { first: 0, count: 0 };
+    return page >= first && page < first + count;
   }
 
   #change(run: Run, change: () => Promise<void>): Promise<void> {

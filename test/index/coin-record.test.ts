@@ -2,7 +2,19 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
-import { COIN_OVERHEAD, coinEnd, coinsIn, withCoins, writeCoin } from '../../lib/index/records/coin-record';
+import {
+  COIN_OVERHEAD,
+  coinAt,
+  coinEnd,
+  coinKey,
+  coinsIn,
+  coinsOfTransaction,
+  transactionCoins,
+  wantedCoins,
+  withCoins,
+  writeCoin
+} from '../../lib/index/records/coin-record';
+import { putRecord } from '../../lib/index/records/layout';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const key = '11'.repeat(32);
@@ -15,19 +27,17 @@ const scripts: Readonly<Record<string, string>> = {
   'P2PK, even': `2102${key}ac`,
   'P2PK, odd': `2103${key}ac`
 };
-/** As long as the scripts of common kinds, and nearly the same. */
-const nearly = [
-  `76a914${'22'.repeat(20)}88ad`,
-  `76a915${'22'.repeat(20)}88ac`,
-  `a914${'22'.repeat(20)}88`,
-  `0114${'22'.repeat(20)}`,
-  `0015${'22'.repeat(20)}`,
-  `5220${key}`,
-  `0021${key}`,
-  `2104${key}ac`,
-  `2102${key}ad`,
-  `2002${key}ac`
-];
+/** Where the key or hash is, of which no kind says anything. */
+const payloadIn = (script: string): RegExpExecArray => /(?:22){20}|(?:11){32}/.exec(script) ?? expect.fail('a key or hash');
+/** Each byte that all scripts of a kind share is another one. */
+const nearly = Object.values(scripts).flatMap((script) => {
+  const { 0: payload, index } = payloadIn(script);
+  return Array.from(hex(script), (byte, at) => {
+    const other = hex(script);
+    other[at] = byte ^ 0x40;
+    return at * 2 < index || at * 2 >= index + payload.length ? [other.toString('hex')] : [];
+  }).flat();
+});
 
 function packed(slot: number, value: number, script: Buffer): Buffer {
   const coin = Buffer.alloc(script.length + COIN_OVERHEAD);
@@ -48,6 +58,35 @@ describe('packed coins', () => {
     for (const script of [...nearly, '', '51', '00'.repeat(10_000)]) {
       const coin = packed(0, 1, hex(script));
       expect(coinsIn(coin)).to.deep.equal([{ slot: 0, value: 1, script: hex(script), bytes: coin }]);
+    }
+  });
+
+  it('are found by their scripts, whatever kind these are of', () => {
+    const all = [...Object.values(scripts), ...nearly].slice(0, 32).map(hex);
+    const position = { height: 7, index: 3 };
+    const { key: coinsKey, value } = putRecord(coinKey(position, 0), Buffer.concat(all.map((script, slot) => packed(slot, 1, script))));
+    expect(transactionCoins(coinsKey, value, position).map(({ index }) => index)).to.deep.equal([...all.keys()]);
+    for (const [index, script] of all.entries()) {
+      const isWanted = (bytes: Uint8Array, start: number, end: number): boolean => script.equals(bytes.subarray(start, end));
+      const coin = { index, height: 7, coinbase: false, value: 1, script };
+      expect(wantedCoins(coinsKey, value, position, isWanted)).to.deep.equal([coin]);
+    }
+  });
+
+  it('are those of their transaction, also of the last one that a block can have, and none have an index beyond all groups', () => {
+    const last = 65_535 * 32 + 31;
+    for (const [position, next, coinbase] of [
+      [{ height: 7, index: 0 }, { height: 7, index: 1 }, true],
+      [{ height: 8_388_608, index: 0xffff }, { height: 8_388_609, index: 0 }, false]
+    ] as const) {
+      const { key: coinsKey, value } = putRecord(coinKey(position, 65_535), packed(31, 1, hex('51')));
+      const records = { get: (key: Buffer) => (key.equals(coinsKey) ? value : undefined) };
+      const coin = { height: position.height, coinbase, value: 1, script: hex('51') };
+      expect(coinAt(records, position, last)).to.deep.equal(coin);
+      expect(transactionCoins(coinsKey, value, position)).to.deep.equal([{ ...coin, index: last }]);
+      for (const index of [last - 1, last + 1, 0xffff_ffff]) expect(coinAt(records, position, index)).to.equal(undefined);
+      expect(coinsOfTransaction(position)).to.deep.equal({ gte: coinKey(position, 0), lt: coinKey(next, 0) });
+      expect(coinsKey.compare(coinKey(next, 0))).to.equal(-1);
     }
   });
 

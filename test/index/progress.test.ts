@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { Progress, secondsLeft } from '../../lib/index/progress/pace';
-import { migratingText } from '../../lib/index/progress/text';
+import { backfillText, checkingText, duration, migratingText, percent } from '../../lib/index/progress/text';
 
 describe('the pace of the index', () => {
   it('is not known in the first second, nor without a block', () => {
@@ -59,5 +59,33 @@ describe('the text for a migration', () => {
         [0.75, 1_000_000, 10_000]
       ])
     ).to.deep.equal(['migrating index, 50.0%', 'migrating index, 75.0%, 0.1 MB/s, 10 s left']);
+  });
+});
+
+describe('progress in words', () => {
+  it('rounds times up', () => {
+    expect([0, 0.2, 59, 60, 61, 3_540, 3_541, 12_000].map(duration)).to.deep.equal([
+      '0 s',
+      '1 s',
+      '59 s',
+      '1 min',
+      '2 min',
+      '59 min',
+      '1 h 0 min',
+      '3 h 20 min'
+    ]);
+  });
+
+  it('has all only when nothing is left, and none of nothing', () => {
+    expect([percent(0, 0), percent(0, 1), percent(9_999, 10_000), percent(1, 1)]).to.deep.equal(['0.0%', '0.0%', '99.9%', '100.0%']);
+    expect(backfillText({ height: 100, from: 99 })).to.equal('0.0% (height 100)');
+    expect(backfillText({ height: 50, from: 99 })).to.equal('50.0% (height 50)');
+    expect(backfillText({ height: 0, from: 99 })).to.equal('100.0% (height 0)');
+  });
+
+  it('counts gigabytes as disks are sold', () => {
+    expect(checkingText({ done: 3_200_000_000, total: 12_000_000_000 })).to.equal(
+      'checking the files of the index, 3.2 of 12.0 GB (26.6%)'
+    );
   });
 });

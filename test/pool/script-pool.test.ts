@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -201,6 +202,26 @@ describe('the pool by script', () => {
     pool.close();
     await opened;
     expect([read, pool.size]).to.deep.equal([1, 0]);
+  });
+
+  it('takes in nothing that entered while it opened and was gone, after a reset, before its turn came', async () => {
+    await send([1]);
+    const { pool: nodePool } = walk.node;
+    const withCoins = nodePool.withCoins.bind(nodePool);
+    const goOn = new EventEmitter();
+    const mayRead = once(goOn, 'read');
+    nodePool.withCoins = async (txid) => {
+      await mayRead;
+      return withCoins(txid);
+    };
+    const pool = new ScriptPool(nodePool, unfailing);
+    const opened = pool.open();
+    await send([1]);
+    await walk.host.chain.reset(walk.host.chain.height - 1);
+    goOn.emit('read');
+    await opened;
+    expect([pool.size, pool.history(OTHER)]).to.deep.equal([0, []]);
+    pool.close();
   });
 
   it('is empty when it is closed, and stops following', async () => {

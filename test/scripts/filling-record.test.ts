@@ -39,6 +39,7 @@ describe('the record of an index that is being filled', () => {
       Buffer.concat([Buffer.of(3), record.subarray(1)]),
       record.subarray(0, -6),
       record.subarray(0, -1),
+      Buffer.concat([record, Buffer.alloc(1)]),
       Buffer.alloc(0)
     ])
       expect(() => readBack(putRecord(key, other).value)).to.throw(DamagedIndexError);

@@ -55,6 +55,12 @@ describe('the filter of scripts with loose rows', () => {
     expect(writesFor(3)).to.equal(2);
   });
 
+  it('is not larger for a chain with more transactions than the main network has, and can be loaded', async () => {
+    const loose = LooseScripts.forChain(4_000_000_000);
+    expect(loose.byteLength).to.equal(64 * 2 ** 20);
+    expect((await LooseScripts.load(await storeWith(loose.writes(1)), 1)).byteLength).to.equal(loose.byteLength);
+  });
+
   it('is refused when it is damaged', async () => {
     for (const record of [Buffer.alloc(7), Buffer.from('0000000100000000', 'hex'), Buffer.from('0000000100000003', 'hex')])
       expect(await caught(LooseScripts.load(await storeWith([putRecord(Buffer.from('L'), record)]), 1))).to.be.instanceOf(

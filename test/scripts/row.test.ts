@@ -37,6 +37,7 @@ const value = fc.oneof(
   fc.nat({ max: 21_000_000 }).map((coins) => coins * 100_000_000),
   fc.constant(Number.MAX_SAFE_INTEGER)
 );
+const hint = fc.nat({ max: 0xffff });
 const anyRow: fc.Arbitrary<Row> = fc
   .record({
     funded: fc.record({ count: fc.oneof(fc.nat({ max: 8 }), fc.nat({ max: 100_000 })), value }),
@@ -48,7 +49,8 @@ const anyRow: fc.Arbitrary<Row> = fc
       }),
       { nil: undefined }
     ),
-    hints: fc.array(fc.nat({ max: 0xffff }), { maxLength: 300 }),
+    // From 128 on their number takes two bytes.
+    hints: fc.oneof({ weight: 9, arbitrary: fc.array(hint, { maxLength: 20 }) }, fc.array(hint, { minLength: 120, maxLength: 300 })),
     spentValue: value
   })
   .filter(({ funded, hints }) => funded.count + hints.length > 0)

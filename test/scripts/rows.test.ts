@@ -131,6 +131,31 @@ describe('the rows of blocks', () => {
     expect(() => rowsOf({ point, raw: raw.subarray(0, -1), spent: Buffer.from(right, 'hex') })).to.throw(MalformedBytesError);
   });
 
+  it('are those of each transaction, as many as a position can tell apart, and are refused for one more', () => {
+    const script = (i: number): Buffer => Buffer.from(`03${i.toString(16).padStart(6, '0')}`, 'hex');
+    const paying = (i: number): Buffer =>
+      madeTransaction([{ txid: Buffer.alloc(32), index: 0xffff_ffff }], [{ value: i + 1, script: script(i) }], i);
+    const transactions = Array.from({ length: 65_536 }, (_, i) => paying(i));
+    const blockOf = (raw: Buffer): ScriptBlock => ({ point: { hash: blockHash(raw), height: 1 }, raw, spent: undefined });
+    const raw = madeBlock(Buffer.alloc(32), transactions, 1);
+    const expected = transactions.map((_, i) => `${hasher.hash(sha256(script(i))).toString('hex')} ${i} 1 ${i + 1} 0 0 `);
+    expect(linesOf(rowsOf(blockOf(raw))).join()).to.equal(expected.join());
+    expect(() => rowsOf(blockOf(madeBlock(Buffer.alloc(32), [...transactions, paying(65_536)], 1)))).to.throw(IndexError, 'got 65537');
+    expect(() => rowsOf(blockOf(Buffer.concat([raw, Buffer.alloc(1)])))).to.throw(MalformedBytesError);
+  });
+
+  it('have a hint for each of very many inputs', () => {
+    const inputs = Array.from({ length: 20_000 }, (_, index) => ({ txid: Buffer.alloc(32, 9), index }));
+    const pay = { value: 10, script: Buffer.from('51', 'hex') };
+    const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [pay]), madeTransaction(inputs, [pay], 1)], 1);
+    const spent = Buffer.from(`0200fd204e${'0a000000000000000151'.repeat(inputs.length)}`, 'hex');
+    const hints = inputs.map(({ txid, index }) => hasher.hint(txid, index).toString(16).padStart(4, '0')).join('');
+    const of = hasher.hash(sha256(pay.script)).toString('hex');
+    expect(linesOf(rowsOf({ point: { hash: blockHash(raw), height: 1 }, raw, spent })).join()).to.equal(
+      `${of} 0 1 10 0 0 ,${of} 1 1 10 20000 200000 ${hints}`
+    );
+  });
+
   it('have the txids that are known as they are', () => {
     const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 10, script: Buffer.from('51', 'hex') }])], 1);
     const [point, txids] = [{ hash: blockHash(raw), height: 1 }, Buffer.alloc(32, 'a txid that nobody has hashed')];

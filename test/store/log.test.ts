@@ -1,4 +1,4 @@
-import { appendFile, cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, cp, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
@@ -9,6 +9,7 @@ import { logEntries } from '../../lib/store/leveldb-files/log';
 import { caught } from '../support/caught';
 import { flipBit } from '../support/flipped-bit';
 import { newFolder } from '../support/folders';
+import type { StorePut } from '../../lib/store/store';
 
 const BLOCK = 32_768;
 /** Of a record. */
@@ -16,6 +17,8 @@ const HEAD = 7;
 /** Of the batch, of its only write with a key of one byte, and of the length of its value. */
 const BATCH_HEAD = 12;
 const WRITE_HEAD = 3 + 3;
+
+const put = (key: string, length: number): StorePut => ({ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) });
 
 describe('the files of LevelDB', () => {
   let folder: string;
@@ -25,6 +28,30 @@ describe('the files of LevelDB', () => {
     folder = await newFolder();
     store = new DiskStore(folder);
   });
+
+  const fileIn = async (where: string, pattern: RegExp): Promise<string> =>
+    (await readdir(where)).find((file) => pattern.test(file)) ?? expect.fail(`a file like ${pattern}`);
+
+  /** A folder as a process leaves it that is killed after these writes, each in a batch of its own. */
+  async function leftAfter(writes: readonly StorePut[]): Promise<string> {
+    await store.open();
+    for (const write of writes) await store.batch([write], { durable: false });
+    const copy = await newFolder();
+    await cp(folder, copy, { recursive: true });
+    await store.close();
+    return copy;
+  }
+
+  /** Expects that the store in a folder is said to be damaged, and that clearing repairs it. */
+  async function expectDamage(where: string, message: string): Promise<void> {
+    const damaged = new DiskStore(where);
+    const error = await caught(damaged.open());
+    expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+    expect(error).to.have.property('message').that.includes(message);
+    await damaged.clear();
+    expect(damaged.get(Buffer.from('a'))).to.equal(undefined);
+    await damaged.close();
+  }
 
   it('may have a record in a log that begins with the last bytes of a block, where only its head has space', async () => {
     await store.open();
@@ -53,24 +80,59 @@ describe('the files of LevelDB', () => {
     await store.close();
   });
 
-  it('have lost writes if a log is damaged before a write that takes several blocks', async () => {
+  for (const [where, lengths] of Object.entries({
+    'at the beginning of a block': [BLOCK - HEAD - BATCH_HEAD - WRITE_HEAD, 100_000],
+    'with the last bytes of a block': [2 * BLOCK - 3 * HEAD - BATCH_HEAD - WRITE_HEAD, 100]
+  }))
+    it(`have lost writes if a log is damaged before its last write, which begins ${where}`, async () => {
+      const left = await leftAfter(lengths.map((length, i) => put('ab'.charAt(i), length)));
+      const name = await fileIn(left, /\.log$/);
+      await flipBit(join(left, name), 8 * 1_000);
+      await expectDamage(left, `${name} is damaged at byte 0, and writes follow`);
+    });
+
+  it('have lost writes if blocks of a log are in each other’s places', async () => {
+    const left = await leftAfter(Array.from('abcdefgh', (key) => put(key, BLOCK / 2)));
+    const name = await fileIn(left, /\.log$/);
+    const bytes = await readFile(join(left, name));
+    const blocks = [0, 2, 1, 3].map((block) => bytes.subarray(block * BLOCK, (block + 1) * BLOCK));
+    await writeFile(join(left, name), Buffer.concat(blocks));
+    await expectDamage(left, `${name} is damaged: it has write `);
+  });
+
+  for (const [what, pattern, most] of [
+    ['log', /\.log$/, 2 ** 30],
+    ['manifest', /^MANIFEST/, 2 ** 30],
+    ['CURRENT', /^CURRENT$/, 100]
+  ] as const)
+    it(`are damaged if the ${what} is larger than LevelDB makes it: it is not read into memory`, async () => {
+      const left = await leftAfter([put('a', 1)]);
+      const name = await fileIn(left, pattern);
+      // Its end is a hole, which takes no space.
+      await truncate(join(left, name), 3 * 2 ** 30);
+      await expectDamage(left, `${name}: expected at most ${most} bytes, got ${3 * 2 ** 30}`);
+    });
+
+  it('are damaged if a table has the name of another one, even if it is as long', async () => {
+    for (const key of ['a', 'b']) await leftAfter([put(key, 10)]);
+    const [one = '', other = ''] = (await readdir(folder)).filter((file) => file.endsWith('.ldb'));
+    expect((await stat(join(folder, one))).size).to.equal((await stat(join(folder, other))).size);
     await store.open();
-    for (const [key, length] of [
-      ['a', BLOCK - HEAD - BATCH_HEAD - WRITE_HEAD],
-      ['b', 100_000]
+    for (const [from, to] of [
+      [one, 'kept'],
+      [other, one],
+      ['kept', other]
     ] as const)
-      await store.batch([{ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) }], { durable: false });
-    const copy = await newFolder();
-    await cp(folder, copy, { recursive: true });
-    await store.close();
-    const name = (await readdir(copy)).find((file) => file.endsWith('.log')) ?? expect.fail('a log');
-    await flipBit(join(copy, name), 8 * 1_000);
-    const damaged = new DiskStore(copy);
-    expect(await caught(damaged.open()))
+      await rename(join(folder, from), join(folder, to));
+    const scrubbed = (async () => {
+      for await (const { count } of store.scrub()) expect(count).to.be.above(0);
+    })();
+    expect(await caught(scrubbed))
       .to.be.instanceOf(StoreError)
       .with.property('message')
-      .that.includes(`${name} is damaged at byte 0, and writes follow`);
-    await damaged.close();
+      .that.includes(`${one}: expected a table that begins with `);
+    await store.close();
+    await expectDamage(folder, '.ldb: expected a table that begins with ');
   });
 
   it('may have no log yet: the process was killed while it made them', async () => {

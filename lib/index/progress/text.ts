@@ -19,7 +19,7 @@ export function copyingText({ coins, of }: Extract<IndexState, { readonly phase:
   return `${coins} of ${of} (${percent(coins, of)})`;
 }
 
-/** `checking the files of the index, 3.2 of 12.0 GB (26.7%)`. */
+/** `checking the files of the index, 3.2 of 12.0 GB (26.6%)`. */
 export function checkingText({ done, total }: OpeningProgress): string {
   const [checked, all] = [done, total].map((bytes) => (bytes / 1_000_000_000).toFixed(1));
   return `checking the files of the index, ${checked} of ${all} GB (${percent(done, total)})`;

@@ -3,17 +3,19 @@
 // options that prevent this (paranoid_checks, verify_checksums). This is why this folder exists. All
 // files in use are read, so that a store that opens holds what was written.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissingFile, systemCodeOf } from '../../system/system-errors';
-import { findLostWrites } from './log';
-import { readManifest, type Manifest, type Table } from './manifest';
+import { findLostWrites, MOST_LOG_BYTES, readWhole } from './log';
+import { readManifest, userKey, type Manifest, type Table } from './manifest';
 import { LevelFormatError } from './cursor';
 import { checkTable } from './table';
 import type { KeyRange, OpeningProgress } from '../store';
 
 /** Tables that are read at the same time: while one is checked, the others wait for the disk. */
 const TABLES_AT_ONCE = 4;
+/** More than the name of a manifest takes. */
+const MOST_CURRENT_BYTES = 100;
 
 export interface LevelCheckOptions {
   /** Called for about every megabyte. */
@@ -25,8 +27,7 @@ export interface LevelCheckOptions {
 
 /** The damage, with the name of the file; undefined: there is none. @throws the reason of an abort, and errors of the system. */
 export async function findDamage(folder: string, options: LevelCheckOptions): Promise<string | undefined> {
-  // If the folder is missing, is not a folder, or must not be read, opening the store reports that.
-  const names = new Set(await readdir(folder).catch(() => []));
+  const names = new Set(await namesIn(folder));
   if (!names.has('CURRENT')) {
     const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
     return left && `CURRENT is missing beside ${left}`;
@@ -34,6 +35,16 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
   const manifest = await currentManifest(folder, names);
   if (typeof manifest === 'string') return manifest;
   return (await findLogDamage(folder, names, manifest)) ?? (await findTableDamage(folder, names, manifest, options));
+}
+
+/** None if there is no such folder. @throws other errors of the system: LevelDB might open the files all the same, without a check */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissingFile(error)) return [];
+    throw error;
+  }
 }
 
 interface NamedManifest extends Manifest {
@@ -44,12 +55,12 @@ interface NamedManifest extends Manifest {
 export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<NamedManifest | string> {
   let name = 'CURRENT';
   try {
-    const current = await readFile(join(folder, name), 'latin1');
+    const current = (await readWhole(join(folder, name), MOST_CURRENT_BYTES)).toString('latin1');
     const named = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
     if (named === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
     if (!names.has(named)) return `${named}, which CURRENT names, is missing`;
     name = named;
-    return { name, ...readManifest(await readFile(join(folder, name))) };
+    return { name, ...readManifest(await readWhole(join(folder, name), MOST_LOG_BYTES)) };
   } catch (error) {
     return damageOf(name, error);
   }
@@ -81,22 +92,25 @@ async function findTableDamage(
   const total = bytesOf(read.map(([, table]) => table));
   let done = 0;
   let damage: string | undefined;
-  const left = read.values();
+  const left = [...read];
   const checkSome = async (): Promise<void> => {
-    for (const [number, { length }] of left) {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [number, table] = next;
       const name = fileName(number, 'ldb');
       try {
-        for await (const count of checkTable(join(folder, name), length)) {
+        for await (const count of checkTable(join(folder, name), table)) {
           signal.throwIfAborted();
           onProgress({ done: (done += count), total });
         }
       } catch (error) {
+        left.length = 0;
         damage ??= damageOf(name, error);
       }
-      if (damage !== undefined) return;
     }
   };
-  await Promise.all(Array.from({ length: TABLES_AT_ONCE }, checkSome));
+  // All are awaited: none may have a file open when this has ended.
+  const checks = await Promise.allSettled(Array.from({ length: TABLES_AT_ONCE }, checkSome));
+  for (const check of checks) if (check.status === 'rejected') throw check.reason;
   return damage;
 }
 
@@ -117,7 +131,8 @@ export function bytesOf(tables: Iterable<Table>): number {
   return bytes;
 }
 
-const overlaps = ({ smallest, largest }: Table, { gte, lt }: KeyRange): boolean => smallest.compare(lt) < 0 && largest.compare(gte) >= 0;
+const overlaps = ({ smallest, largest }: Table, { gte, lt }: KeyRange): boolean =>
+  userKey(smallest).compare(lt) < 0 && userKey(largest).compare(gte) >= 0;
 
 /** As LevelDB names its files: `000005.ldb`. */
 export function fileName(number: number, kind: 'ldb' | 'log'): string {

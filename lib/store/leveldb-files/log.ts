@@ -3,9 +3,9 @@
 // set, which classic-level cannot do: batches in the middle would be missing without any error. So
 // logs are read before LevelDB opens them.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { levelChecksum } from './cursor';
+import { LevelFormatError, levelChecksum } from './cursor';
 
 const BLOCK_LENGTH = 32_768;
 /** Checksum 4, length 2, type 1; little endian. */
@@ -14,6 +14,9 @@ const HEADER_LENGTH = 7;
 const FULL = 1;
 const FIRST = 2;
 const LAST = 4;
+
+/** More than LevelDB ever writes to a log or a manifest. A larger file is damaged, and might not fit into memory. */
+export const MOST_LOG_BYTES = 2 ** 30;
 
 /** An entry begins with sequence number 8 and count 4 of its batch, little endian. The writes of all batches are numbered one by one. */
 const BATCH_HEAD_LENGTH = 12;
@@ -30,12 +33,15 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
   /** The previous log, until the first write after it is found. */
   let before: string | undefined;
   for (const name of logs) {
-    const bytes = await readFile(join(folder, name));
+    const bytes = await readWhole(join(folder, name), MOST_LOG_BYTES);
     const { entries, soundLength: end } = logEntries(bytes, BATCH_HEAD_LENGTH);
     const batches = entries.filter(({ length }) => length === BATCH_HEAD_LENGTH);
     if (damage !== undefined && batches.length > 0) return damage;
     for (const batch of batches) {
       const first = batch.readBigUInt64LE();
+      // It may be later than expected: a write that failed has its number, too.
+      if (next !== undefined && first < next)
+        return `${name} is damaged: it has write ${first} in the place of write ${next} or a later one`;
       if (before !== undefined && first !== next)
         return `${before} is damaged: it ends before write ${first}, with which ${name} continues`;
       [next, before] = [first + BigInt(batch.readUInt32LE(8)), undefined];
@@ -45,6 +51,13 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
     before = name;
   }
   return undefined;
+}
+
+/** The bytes of a file. @throws LevelFormatError for more than `most` */
+export async function readWhole(path: string, most: number): Promise<Buffer> {
+  const { size } = await stat(path);
+  if (size > most) throw new LevelFormatError(`expected at most ${most} bytes, got ${size}`);
+  return readFile(path);
 }
 
 export interface LogEntries {
@@ -82,13 +95,16 @@ export function logEntries(bytes: Buffer, most = Infinity): LogEntries {
 /** Whether the bytes from `from` to the end are a record that was cut off: too short, or space that was never written. */
 export function isCutOff(bytes: Buffer, from: number): boolean {
   const left = bytes.subarray(from);
-  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
+  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || isZero(left);
 }
+
+/** Whether all bytes are 0: the first one is, and each is as the one before. */
+const isZero = (bytes: Buffer): boolean => bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1));
 
 /** Whether a write begins in the block that starts at `from`, or in a later block. */
 function startsWrite(bytes: Buffer, from: number): boolean {
   for (let block = from; block < bytes.length; block += BLOCK_LENGTH) {
-    for (let at = block, end: number | undefined; at < block + BLOCK_LENGTH - HEADER_LENGTH; at = end) {
+    for (let at = block, end: number | undefined; at <= block + BLOCK_LENGTH - HEADER_LENGTH; at = end) {
       end = endOfRecord(bytes, at);
       if (end === undefined) break;
       const type = bytes[at + 6];

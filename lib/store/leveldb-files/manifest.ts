@@ -7,6 +7,7 @@ import { isCutOff, logEntries } from './log';
 export interface Table {
   /** In bytes. */
   readonly length: number;
+  /** The first key and the last one, as they are in the table (`userKey`). */
   readonly smallest: Buffer;
   readonly largest: Buffer;
 }
@@ -70,7 +71,7 @@ export function readManifest(bytes: Buffer): Manifest {
           break;
         case TAG.newFile: {
           const [level, number, length] = [reader.integer(), reader.integer(), reader.integer()];
-          added.push([level, number, { length, smallest: userKey(reader.string()), largest: userKey(reader.string()) }]);
+          added.push([level, number, { length, smallest: reader.string(), largest: reader.string() }]);
           break;
         }
         default:
@@ -84,4 +85,5 @@ export function readManifest(bytes: Buffer): Manifest {
   return { tables: new Map(tables.values()), logNumber };
 }
 
-const userKey = (key: Buffer): Buffer => key.subarray(0, Math.max(0, key.length - KEY_TRAILER_LENGTH));
+/** The key that was written, of one that is in a table. */
+export const userKey = (key: Buffer): Buffer => key.subarray(0, Math.max(0, key.length - KEY_TRAILER_LENGTH));

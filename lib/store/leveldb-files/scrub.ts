@@ -20,23 +20,23 @@ export async function* scrubTables(folder: string, others: () => number): AsyncG
     const tables = await tablesInUse(folder);
     if (typeof tables === 'string') return tables;
     const number = Math.min(...[...tables.keys()].filter((candidate) => candidate > last));
-    const length = tables.get(number)?.length;
-    if (length === undefined) return undefined;
+    const table = tables.get(number);
+    if (table === undefined) return undefined;
     const total = bytesOf(tables.values()) + others();
     const name = fileName(number, 'ldb');
     try {
-      for await (const count of checkTable(join(folder, name), length)) yield { count, total };
+      for await (const count of checkTable(join(folder, name), table)) yield { count, total };
     } catch (error) {
-      if (await isInUse(folder, number, length)) return damageOf(name, error);
+      if (await isInUse(folder, number)) return damageOf(name, error);
     }
     last = number;
   }
 }
 
 /** False: LevelDB has merged and deleted the table. */
-async function isInUse(folder: string, number: number, length: number): Promise<boolean> {
+async function isInUse(folder: string, number: number): Promise<boolean> {
   const tables = await tablesInUse(folder);
-  return typeof tables === 'string' || tables.get(number)?.length === length;
+  return typeof tables === 'string' || tables.has(number);
 }
 
 /** The tables by their numbers, or the damage to the manifest. */

@@ -4,6 +4,7 @@
 
 import { open, type FileHandle } from 'node:fs/promises';
 import { levelChecksum, LevelFormatError, LevelReader } from './cursor';
+import type { Table } from './manifest';
 
 /** Two handles and padding 40, magic 8. */
 const FOOTER_LENGTH = 48;
@@ -22,16 +23,16 @@ interface BlockHandle {
 }
 
 /**
- * Checks a table, about a megabyte at a time, and yields the bytes of each part. `length`: the file's according to the manifest.
+ * Checks that a file is a table of the manifest, about a megabyte at a time, and yields the bytes of each part.
  * @throws LevelFormatError that says what is wrong, and errors of the system.
  */
-export async function* checkTable(path: string, length: number): AsyncGenerator<number, void> {
+export async function* checkTable(path: string, { length, smallest }: Pick<Table, 'length' | 'smallest'>): AsyncGenerator<number, void> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     if (size !== length) throw new LevelFormatError(`expected ${length} bytes, got ${size}`);
     const ends = await blockEnds(file, length);
-    yield* checkBlocks(file, ends);
+    yield* checkBlocks(file, ends, smallest);
   } finally {
     await file.close();
   }
@@ -89,7 +90,7 @@ function readHandle(reader: LevelReader): BlockHandle {
   return { offset: reader.integer(), length: reader.integer() };
 }
 
-async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGenerator<number, void> {
+async function* checkBlocks(file: FileHandle, ends: readonly number[], smallest: Buffer): AsyncGenerator<number, void> {
   let buffer = Buffer.allocUnsafeSlow(0);
   let start = 0;
   for (let next = 0; next < ends.length;) {
@@ -101,9 +102,21 @@ async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGen
       checkBlock(bytes, at, end, start + at);
       at = end;
     }
+    if (start === 0) checkFirstKey(bytes, smallest);
     start += count;
     yield count;
   }
+}
+
+/** Another table is as sound, and may be as long, but begins with another key: each has the number of its write. @throws LevelFormatError */
+function checkFirstKey(block: Buffer, smallest: Buffer): void {
+  const reader = new LevelReader(block);
+  reader.integer();
+  const length = reader.integer();
+  reader.integer();
+  const first = reader.take(length);
+  if (!first.equals(smallest))
+    throw new LevelFormatError(`expected a table that begins with ${smallest.toString('hex')}, got one with ${first.toString('hex')}`);
 }
 
 /** Bytes of a slice: as many whole blocks as fit, at least one. The first has index `next` and begins at `start`. */
