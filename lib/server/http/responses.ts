@@ -199,20 +199,19 @@ function piecesOf(parts: readonly Buffer[]): Buffer[] {
   );
 }
 
-/** In each turn of the event loop, beginning with this one, sends pieces until they have `PIECE_BYTES`, and the next, which is waited for. */
+/** In each turn of the event loop, beginning with this one, sends pieces until they have `PIECE_BYTES`; the last one is waited for. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], first = 0): void {
   let at = first;
-  for (let sent = 0; at < pieces.length - 1 && sent < PIECE_BYTES; at++) {
+  for (let sent = 0; at < pieces.length - 1; at++) {
     const piece = pieces[at] as Buffer; // below the length
-    response.write(piece);
     sent += piece.length;
+    if (sent >= PIECE_BYTES) {
+      response.write(piece, (error) => {
+        if (error == null) setImmediate(sendPieces, response, pieces, at + 1);
+      });
+      return;
+    }
+    response.write(piece);
   }
-  const piece = pieces[at];
-  if (at >= pieces.length - 1) {
-    response.end(piece);
-    return;
-  }
-  response.write(piece, (error) => {
-    if (error == null) setImmediate(sendPieces, response, pieces, at + 1);
-  });
+  response.end(pieces[at]);
 }
