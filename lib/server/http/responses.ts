@@ -120,12 +120,15 @@ export class Responses {
     if (!response.writableEnded || socket === null || socket.writableLength > 0) this.#add(response, buffer);
   }
 
-  /** A reply whose body is these parts one after the other; none of them is copied. @throws HttpError as `send` does */
-  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
+  /**
+   * A reply whose body is these parts one after the other; none of them is copied. `isDue`: it tells of something that has been done, and is
+   * sent whatever waits. @throws HttpError as `send` does
+   */
+  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[], isDue = false): void {
     const large = new Set(parts.filter(({ length }) => length > SMALL_BYTES).map(({ buffer }) => buffer));
     let more = 0;
     for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;
-    if (more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
+    if (!isDue && more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
     if (!this.#server.listening) response.shouldKeepAlive = false;
     for (const { length } of parts) this.sentBytes += length;
     response.writeHead(status, headers as string[]);
