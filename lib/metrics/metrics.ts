@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
 import { cutOff, isReplyDue, replyUnderWay } from '../server/http/connections';
+import { faultOf, handOverAll, refuse } from '../server/http/refused';
 import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../system/error-text';
 import { BlockTimes } from './block-times';
@@ -52,6 +53,7 @@ export class Metrics {
     this.#blockTimes = new BlockTimes({ node, index, scripts });
     this.#server = createServer({ maxHeaderSize: MOST_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, this.#answer);
     this.#server.on('connection', this.#accept);
+    handOverAll(this.#server, this.#answer);
   }
 
   /** @throws an error of the system when the port cannot be bound */
@@ -117,6 +119,11 @@ export class Metrics {
     // One read can hold thousands of requests, and nobody who watches asks before the reply to an earlier one has come.
     if (due !== undefined && due !== response) {
       cutOff(socket);
+      return;
+    }
+    const fault = faultOf(request);
+    if (fault !== undefined) {
+      refuse(this.#server, socket, fault);
       return;
     }
     if (this.#connections.delete(socket)) this.#connections.add(socket);

@@ -96,6 +96,7 @@ describe('hostile clients of every transport do not stop the others', function (
       attack('requests in one write', 5, ({ txid }) =>
         Buffer.concat(Array<Buffer>(20_000).fill(requestBytes({ path: `/rest/tx/${txid}.json` }, false)))
       ),
+      attack('requests without a Host', 100, () => Buffer.from('GET / HTTP/1.1\r\n\r\n'.repeat(20_000))),
       attack('upgrades with a body', 200, () =>
         Buffer.concat([
           requestBytes({ method: 'POST', path: '/electrum', headers: WEB_SOCKET, body: Buffer.alloc(1_000, 'a') }, false),

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
+import { begunDuring } from '../support/begun-requests';
 import { compiledProgram } from '../support/compiled';
 import { openElectrumNode } from '../support/electrum-node';
 import { newFolder } from '../support/folders';
@@ -326,6 +327,16 @@ describe('--rest-metrics', () => {
       const asked = Array.from({ length: 1_000 }, () => ({ path: '/metrics' }));
       expect(await askInOneWrite(port, asked)).to.have.length.below(2);
       expect((await ask(port, { path: '/metrics' })).status).to.equal(200);
+    });
+
+    it('reads no more from a client that sends a request without a Host', async () => {
+      const socket = await openSocket(port);
+      socket.on('error', () => undefined);
+      const begun = await begunDuring(port, async () => {
+        socket.write('GET /metrics HTTP/1.1\r\n\r\n'.repeat(1_000));
+        expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 400 /);
+      });
+      expect(begun).to.equal(1);
     });
   });
 

@@ -10,6 +10,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
+import { Responses } from '../../lib/server/http/responses';
 import { WorkQueue } from '../../lib/server/work/work-queue';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { ClientGoneError, NO_CLIENT } from '../../lib/turns/client';
@@ -387,6 +388,19 @@ describe('calls over HTTP', () => {
       expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Work queue depth exceeded']);
       end();
       await over;
+    });
+
+    it('are refused while too much waits to be read, but not once one of them has changed something', async () => {
+      const responses = new Responses({ listening: true }, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
+      const long = { text: Buffer.from(`"${'a'.repeat(100_000)}"\n`), release: () => undefined, isLacking: false };
+      const node = await serve(() => Promise.resolve(long), { responses });
+      const { port } = server.address() as AddressInfo;
+      const mining = `{"method":"generatetoaddress","params":[1,"${bcoin.KeyRing.generate().getAddress('string', 'regtest')}"]}`;
+      const statusOf = async (batch: string): Promise<number> => (await ask(port, requestWith(batch))).status;
+      expect([await statusOf(`[${call},${call}]`), node.chain.height]).to.deep.equal([503, 0]);
+      expect([await statusOf(`[${mining},${call}]`), node.chain.height]).to.deep.equal([200, 1]);
+      responses.countOthers(1);
+      expect([await statusOf(`[${mining},${mining}]`), node.chain.height]).to.deep.equal([503, 1]);
     });
 
     it('are refused, and their memory is free again, when a reorganization has made them older than the request asks for', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { Connections } from '../../lib/server/http/connections';
 import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/server/http/mount';
+import { begunDuring } from '../support/begun-requests';
 import { ask, countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -166,6 +167,7 @@ describe('the mount', () => {
     const held: (() => void)[] = [];
     const answer = async ({ url }: IncomingMessage, response: ServerResponse): Promise<void> => {
       await (url === '/rest/later' ? new Promise<void>((resolve) => held.push(resolve)) : Promise.resolve());
+      if (url === '/rest/ending') response.shouldKeepAlive = false;
       response.setHeader('Content-Length', 6);
       response.write('answer');
       response.end();
@@ -177,11 +179,10 @@ describe('the mount', () => {
     const later = '\r\n'.repeat(40_000);
     for (const path of ['/rest', '/']) {
       const socket = await openSocket(port());
-      // Node refuses the first, which has no Host, and closes the connection after its reply, with the second pending.
-      socket.write(
-        `GET /rest HTTP/1.1\r\n\r\n${requestBytes({ path: '/rest/later' }, false).toString()}${later}${requestBytes({ path }, false).toString()}no\r\n\r\n`
-      );
-      expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 400 Bad Request\r\n[^]*0\r\n\r\n$/);
+      // The connection ends after the first reply, with the second pending.
+      const [ending, pending, next] = ['/rest/ending', '/rest/later', path].map((each) => requestBytes({ path: each }, false).toString());
+      socket.write(`${ending}${pending}${later}${next}no\r\n\r\n`);
+      expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 200 OK\r\n[^]*answer$/);
     }
     for (const goOn of held) goOn();
     expect((await ask(port(), { path: '/rest' })).status).to.equal(200);
@@ -273,6 +274,35 @@ describe('the mount', () => {
     expect(seen).to.deep.equal([]);
     expect(await replyTo('/rest/tx', 'Connection: close\r\n', 900)).to.match(/^HTTP\/1.1 200 OK\r\n[^]*ours$/);
     expect(seen).to.deep.equal(['/rest/tx']);
+  });
+
+  it('refuses a request without a Host, and reads none of those behind it: Node would answer each, and nobody would see them', async () => {
+    mount();
+    server.on('request', saying('theirs'));
+    await listen();
+    for (const path of ['/rest', '/']) {
+      const socket = await openSocket(port());
+      socket.on('error', () => undefined);
+      const begun = await begunDuring(port(), async () => {
+        socket.write(`GET ${path} HTTP/1.1\r\n\r\n`.repeat(1_000));
+        expect((await untilClosed(socket)).toString()).to.equal('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      });
+      expect(begun, path).to.equal(1);
+    }
+    const old = await openSocket(port());
+    old.write('GET /rest HTTP/1.0\r\n\r\n');
+    expect((await untilClosed(old)).toString()).to.match(/^HTTP\/1.1 200 OK\r\n[^]*ours$/);
+  });
+
+  it('ignores what a request expects, unless it is to continue: Node would refuse it, and nobody would see it', async () => {
+    mount();
+    server.on('request', saying('theirs'));
+    await listen();
+    for (const [path, body] of [
+      ['/rest', 'ours'],
+      ['/', 'theirs']
+    ] as const)
+      expect((await ask(port(), { path, headers: { Expect: 'something' } })).body.toString()).to.equal(body);
   });
 
   it('ends a connection whose body nobody reads, once it has replied', async () => {

@@ -159,8 +159,11 @@ export class RpcServer {
     const state = this.#stateHeaders(tips, outcomes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
-    else if (isBatch) this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']));
-    else {
+    else if (isBatch) {
+      // Who is told of no change would make it again.
+      const isDue = changesIn(outcomes).length > 0;
+      this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']), isDue);
+    } else {
       const status = statusFor(calls[0] as Call, outcomes[0] as Outcome);
       this.#send(response, status, [...JSON_TYPE, ...state], joined([...(replies[0] ?? []), '\n']));
     }
@@ -198,8 +201,8 @@ export class RpcServer {
       tips.add(shown.now);
     };
     const lane = jobs.some(({ isHeavy, waits }) => isHeavy && !waits) ? 'heavy' : 'small';
-    // The memory for waiting replies is full: the reply could not be sent.
-    if (lane === 'heavy' && responses.isFull) throw queueFull();
+    // The memory for waiting replies is full: a long one could not be sent, and once a call has changed something it would have to be.
+    if ((lane === 'heavy' || jobs.length > 1) && responses.isFull) throw queueFull();
     // A batch enters the queue once, as Bitcoin Core's do: once a call was made it is refused no more.
     if (jobs[0]?.waits === true && jobs.some(({ waits }) => !waits)) await queue.run(client, () => undefined, lane);
     for (let from = 0, to = 1; from < jobs.length; from = to++) {
@@ -275,11 +278,12 @@ export class RpcServer {
     this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
   }
 
-  #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
+  /** `isDue`: the reply tells of changes that calls have made. */
+  #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[], isDue = false): void {
     if (response.destroyed) return;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     const all = status === 204 ? headers : [...headers, 'Content-Length', String(length)];
-    this.#parts.serving.responses.sendParts(response, status, all, parts);
+    this.#parts.serving.responses.sendParts(response, status, all, parts, isDue);
   }
 }
 

@@ -4,7 +4,7 @@
 import { ReplaySubject, type Observable } from 'rxjs';
 import { Handshakes } from '../bounds/handshakes';
 import { Idlest } from '../bounds/idlest';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
@@ -14,9 +14,6 @@ const ANSWERS: Readonly<Record<string, string | undefined>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large'
 };
-
-/** Newer versions of Node refuse requests with more header names and values themselves; older ones do not show all of them. */
-const MOST_HEADER_TEXTS = 2_000;
 
 /** A connection over TLS counts once it is secure. */
 export function connectionEvent(server: Server): 'connection' | 'secureConnection' {
@@ -253,7 +250,7 @@ export class Connections {
  * Ends a connection and the reading of what came from it. Node reads on after the end, and has no public way to stop in the middle of a read:
  * its parser stops at an upgrade, as which this answers the next request.
  */
-export function cutOff(socket: Socket): void {
+export function cutOff(socket: Duplex): void {
   const { parser } = socket as { parser?: { onIncoming?: unknown } | null };
   if (parser != null) parser.onIncoming = () => UPGRADE;
   socket.destroy();
@@ -290,19 +287,6 @@ function softLimit(): number {
   const { userLimits } = report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } };
   report.excludeNetwork = excludeNetwork;
   return Number(userLimits?.open_files?.soft);
-}
-
-/** Whether a request has more headers than newer versions of Node take. Older ones may hide the header that says where the body ends. */
-export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
-  return rawHeaders.length > MOST_HEADER_TEXTS;
-}
-
-/** Refuses such a request, and ends its connection, as newer versions of Node do. */
-export function refuseHeaders(server: Server, socket: Duplex): void {
-  const error = Object.assign(new Error('Parse Error: Header overflow'), { code: 'HPE_HEADER_OVERFLOW' });
-  // At a request with `Upgrade` the server's own listeners have left the socket.
-  socket.on('error', () => undefined);
-  if (!server.emit('clientError', error, socket)) socket.destroy(error);
 }
 
 /** Whether a reply to an earlier request has yet to be sent. */

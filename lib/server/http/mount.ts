@@ -4,7 +4,8 @@
 import { detailsOf } from '../../system/error-text';
 import { onArrival } from './arrivals';
 import { hasBody } from './body';
-import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
+import { isReplyDue, replyUnderWay, type Connections } from './connections';
+import { faultOf, handOverAll, refuse } from './refused';
 import { boundUnauthenticated } from './unauthenticated';
 import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -62,7 +63,8 @@ export class Mount {
   #others: RequestListener[] = [];
   #otherUpgrades: UpgradeListener[] = [];
   #tookOver = false;
-  #putDecisionBack: (() => void) | undefined;
+  /** What puts the server's own ways back. */
+  #putBack: readonly (() => void)[] = [];
   /** The request that Node will hand over next, if it has both `Upgrade` and a body. */
   #withBody: IncomingMessage | undefined;
   /** Connections whose last request came. */
@@ -89,7 +91,7 @@ export class Mount {
     for (const other of this.#others) server.on('request', other);
     server.removeListener('upgrade', this.#dispatchUpgrade);
     for (const other of this.#otherUpgrades) server.on('upgrade', other);
-    this.#putDecisionBack?.();
+    for (const putBack of this.#putBack) putBack();
   }
 
   readonly #takeOver = (): void => {
@@ -101,7 +103,7 @@ export class Mount {
     this.#otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
     server.removeAllListeners('upgrade');
     server.on('upgrade', this.#dispatchUpgrade);
-    this.#putDecisionBack = decideUpgrades(server, this.#isHandedOver);
+    this.#putBack = [decideUpgrades(server, this.#isHandedOver), handOverAll(server, this.#dispatch)];
   };
 
   readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
@@ -114,8 +116,9 @@ export class Mount {
       return;
     }
     if (this.#ending.has(socket)) return;
-    if (hasTooManyHeaders(request)) {
-      refuseHeaders(this.#parts.server, socket);
+    const fault = faultOf(request);
+    if (fault !== undefined) {
+      refuse(this.#parts.server, socket, fault);
       return;
     }
     if (request === this.#withBody) {
@@ -176,8 +179,9 @@ export class Mount {
   /** Without an `upgrade` listener Node would continue in HTTP too, but drop the bytes after the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { server, connections, upgrade, isAuthenticated } = this.#parts;
-    if (hasTooManyHeaders(request)) {
-      refuseHeaders(server, socket);
+    const fault = faultOf(request);
+    if (fault !== undefined) {
+      refuse(server, socket, fault);
       return;
     }
     const isTaken = this.#takes(request);

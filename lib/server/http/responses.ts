@@ -120,12 +120,15 @@ export class Responses {
     if (!response.writableEnded || socket === null || socket.writableLength > 0) this.#add(response, buffer);
   }
 
-  /** A reply whose body is these parts one after the other; none of them is copied. @throws HttpError as `send` does */
-  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
+  /**
+   * A reply whose body is these parts one after the other; none of them is copied. `isDue`: it tells of something that has been done, and is
+   * sent whatever waits. @throws HttpError as `send` does
+   */
+  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[], isDue = false): void {
     const large = new Set(parts.filter(({ length }) => length > SMALL_BYTES).map(({ buffer }) => buffer));
     let more = 0;
     for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;
-    if (more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
+    if (!isDue && more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
     if (!this.#server.listening) response.shouldKeepAlive = false;
     for (const { length } of parts) this.sentBytes += length;
     response.writeHead(status, headers as string[]);
@@ -199,20 +202,19 @@ function piecesOf(parts: readonly Buffer[]): Buffer[] {
   );
 }
 
-/** In each turn of the event loop, beginning with this one, sends pieces until they have `PIECE_BYTES`, and the next, which is waited for. */
+/** In each turn of the event loop, beginning with this one, sends pieces until they have `PIECE_BYTES`; the last one is waited for. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], first = 0): void {
   let at = first;
-  for (let sent = 0; at < pieces.length - 1 && sent < PIECE_BYTES; at++) {
+  for (let sent = 0; at < pieces.length - 1; at++) {
     const piece = pieces[at] as Buffer; // below the length
-    response.write(piece);
     sent += piece.length;
+    if (sent >= PIECE_BYTES) {
+      response.write(piece, (error) => {
+        if (error == null) setImmediate(sendPieces, response, pieces, at + 1);
+      });
+      return;
+    }
+    response.write(piece);
   }
-  const piece = pieces[at];
-  if (at >= pieces.length - 1) {
-    response.end(piece);
-    return;
-  }
-  response.write(piece, (error) => {
-    if (error == null) setImmediate(sendPieces, response, pieces, at + 1);
-  });
+  response.end(pieces[at]);
 }
