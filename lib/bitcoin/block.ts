@@ -43,12 +43,20 @@ export function spendingInputs({ transactions }: Pick<ScannedBlock, 'transaction
   return transactions.reduce((sum, { isCoinbase, inputCount }) => sum + (isCoinbase ? 0 : inputCount), 0);
 }
 
+export interface SpentOutpoint {
+  readonly txid: Buffer;
+  readonly index: number;
+  /** The position in the block of the transaction that spends it. */
+  readonly spender: number;
+}
+
 /** The outputs that a serialized block spends. @throws MalformedBytesError */
-export function* spentOutpoints(bytes: Buffer): Generator<{ readonly txid: Buffer; readonly index: number }, void> {
+export function* spentOutpoints(bytes: Buffer): Generator<SpentOutpoint, void> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
-  for (let left = reader.compactSize(); left > 0; left--) {
-    const transaction = readTransaction(reader);
-    if (!transaction.isCoinbase) yield* transaction.inputs;
+  const count = reader.compactSize();
+  for (let spender = 0; spender < count; spender++) {
+    const { isCoinbase, inputs } = readTransaction(reader);
+    if (!isCoinbase) for (const { txid, index } of inputs) yield { txid, index, spender };
   }
 }
 

@@ -16,6 +16,7 @@ import { detailsOf } from '../system/error-text';
 import { Slice } from '../turns/slices';
 import type { ChainIndex, IndexReader } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';
+import type { PoolEvent, PoolRemoval } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
 import type { PayingOutput } from '../payments/rules/payment';
 import type { ServerLogger } from '../server/logger';
@@ -63,8 +64,8 @@ export class ChainFollower extends Loop {
   /** When the next step is due if nothing happens before. */
   #dueAt = -Infinity;
   #subscriptions: readonly Subscription[] = [];
-  /** Transactions of the pool that pay to orders: their txids, each a latin1 string. */
-  readonly #paying = new Set<string>();
+  /** What transactions of the pool pay to orders, by txid as a latin1 string. */
+  readonly #paying = new Map<string, readonly PayingOutput[]>();
 
   constructor(parts: ChainFollowerParts) {
     super();
@@ -84,11 +85,7 @@ export class ChainFollower extends Loop {
       merge(ready$, index.blocks$).subscribe(this.wake),
       listen(
         node.pool.events$,
-        (event) => {
-          if (event.type === 'add') this.#lookAt(event.txid);
-          else if (event.type === 'clear') this.#paying.clear();
-          else if (this.#paying.delete(keyOf(event.txid)) && event.replacement !== undefined) this.wake();
-        },
+        (event) => this.#followPool(event),
         (error) => {
           logger.error(`payments: ${detailsOf(error)}`);
         }
@@ -257,16 +254,36 @@ export class ChainFollower extends Loop {
     this.#hasSeenPool = true;
   }
 
+  #followPool(event: PoolEvent): void {
+    if (event.type === 'add') this.#lookAt(event.txid);
+    else if (event.type === 'remove') this.#leave(event);
+    else {
+      this.#paying.clear();
+      this.wake();
+    }
+  }
+
+  /** What a block has taken along is received once it is looked through. */
+  #leave({ txid, replacement, isConfirmed }: PoolRemoval): void {
+    const key = keyOf(txid);
+    const outputs = this.#paying.get(key);
+    if (outputs === undefined) return;
+    this.#paying.delete(key);
+    // The operator is told, too.
+    if (replacement !== undefined) this.wake();
+    // A reader of a fleet does not know. The index has the block by then, so that whoever looks finds the transaction there.
+    else if (isConfirmed !== true) for (const output of outputs) this.#parts.merchant.leftPool(output);
+  }
+
   /** Looks at a transaction of the pool. */
   #lookAt(txid: Buffer): void {
     const { node, merchant, logger } = this.#parts;
     const raw = merchant.isIdle ? undefined : node.pool.transaction(txid);
     if (raw === undefined) return;
     try {
-      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) {
-        merchant.seenInPool(output);
-        this.#paying.add(keyOf(txid));
-      }
+      const outputs = this.#askedOutputs(scanWholeTransaction(raw));
+      if (outputs.length > 0) this.#paying.set(keyOf(txid), outputs);
+      for (const output of outputs) merchant.seenInPool(output);
     } catch (error) {
       if (!(error instanceof MalformedBytesError)) throw error;
       logger.error(`payments: transaction ${toDisplayHex(txid)} of the pool cannot be read: ${error.message}`);

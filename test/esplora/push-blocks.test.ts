@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { needsNode } from '../support/fleet';
@@ -54,6 +55,18 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(await own.next('mempool-blocks')).to.deep.equal([]);
     projections.get = get;
     expect(await own.next('mempool-blocks')).to.deep.equal(await esplora('/v1/fees/mempool-blocks'));
+    await mine(served.node, 1);
+  });
+
+  it('shows a projected block as it is now, although nobody has looked into one since before the last change', async () => {
+    const own = await client();
+    await own.ask({ 'track-mempool-block': 0 }, { 'track-mempool-block': -1 });
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    // Longer than it takes the server to notice.
+    await setTimeout(2_200);
+    const [{ 'projected-block-transactions': told } = {}] = await own.ask({ 'track-mempool-block': 0 });
+    const { blockTransactions = [] } = told as { readonly blockTransactions?: readonly (readonly unknown[])[] };
+    expect(blockTransactions.map(([first]) => first)).to.deep.equal([txid]);
     await mine(served.node, 1);
   });
 

@@ -5,7 +5,6 @@ import { bcoin } from '../support/bcoin';
 import { COINBASE_SATS } from '../support/coinbases';
 import { withEarlyForks } from '../support/early-forks';
 import { scriptAt } from '../support/faucet';
-import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
@@ -103,8 +102,7 @@ describe('a transaction that is replaced in the pool', () => {
     expect(await late.ask({ 'track-tx': replacement })).to.deep.equal([{ txConfirmed: replacement }]);
   });
 
-  it('is known to whoever asks later also if one of a block has displaced it, or what it spent from', async function () {
-    needsNode(this, 'a reader knows what a block spends, but not by which of its transactions');
+  it('is known to whoever asks later also if one of a block has displaced it, or what it spent from', async () => {
     const coin = coins.pop() as HostTransaction;
     const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
     const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);

@@ -59,6 +59,8 @@ describe('the pool of a reader', () => {
     const second = await broadcast(coinbases[1] as HostTransaction);
     const child = await broadcast(second);
     told = [];
+    const replacements: (string | undefined)[] = [];
+    replica.events$.subscribe((event) => replacements.push(event.type === 'remove' ? event.replacement?.toString('hex') : undefined));
     // A block with the first one, and with another spend of the second one's coin.
     const other = signed(ring, [coinbases[1] as HostTransaction], [[ring.getAddress(), valueOf(second) - 1]]);
     const job = await host.miner.cpu.createJob(host.chain.tip);
@@ -70,6 +72,8 @@ describe('the pool of a reader', () => {
     const scanned = scanBlock(block.toRaw());
     replica.blockCame(Buffer.concat(scanned.transactions.map(({ txid }) => txid)), spentOutpoints(block.toRaw()));
     expect(told).to.deep.equal([child, second, first].map((each) => `remove ${each.hash().toString('hex')}`));
+    const displacing = other.hash().toString('hex');
+    expect(replacements).to.deep.equal([displacing, displacing, undefined]);
     await host.chain.add(block);
     expectSame(replica, node.pool, [first.hash(), second.hash(), child.hash()]);
     // What the log says afterwards changes nothing.

@@ -4,17 +4,20 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { FolderStorage } from '../../lib/merchant/orders/storage';
 import { OutboxStore } from '../../lib/merchant/webhooks/outbox';
 import { Webhooks } from '../../lib/merchant/webhooks/webhooks';
 import { PaymentError } from '../../lib/payments/error';
 import { Faucet } from '../support/faucet';
 import { newFolder } from '../support/folders';
+import { needsNats } from '../support/nats';
 import { freePort, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
 import { Receiver, taken } from './receiver';
 import { AUTHORIZATION, KEY, ServedMerchant } from './served-merchant';
+import type { TestFullNode } from '../support/bcoin';
 
 const AMOUNT = 150_000;
 const FIRST_PAUSE_MS = 5;
@@ -103,6 +106,56 @@ describe('webhooks', function () {
     await faucet.sends(script, 1_000);
     await mineOnly(served.node, [], await mineOnly(served.node, [], before));
     await until(() => receiver.typesOf(id).at(-1) === 'order.seen');
+  });
+
+  /** As when the pool is full. */
+  const drops = ({ mempool }: TestFullNode, txid: string): void => {
+    mempool.evictEntry([...mempool.map.values()].find(({ tx }) => toDisplayHex(tx.hash()) === txid) ?? expect.fail('an entry'));
+  };
+
+  it('tell when the pool drops a payment', async () => {
+    const { id, script } = await created();
+    await untilTypes(id, 'open');
+    const txid = await faucet.sends(script, AMOUNT);
+    await untilTypes(id, 'open', 'seen');
+    drops(served.node, txid);
+    await untilTypes(id, 'open', 'seen', 'open');
+  });
+
+  it('of a reader tell when the pool of its nodes drops a payment, and not that one left it with a block', async function () {
+    needsNats(this);
+    await shop.close();
+    const fed = await openRestNode({ isFleet: true, settings: { 'api-key': KEY } });
+    await untilReady(fed);
+    const { node } = fed;
+    const theirs = await Faucet.on(node, 2);
+    shop = await ServedMerchant.on(fed, folder, { notifyOrigins: [receiver.origin] });
+    try {
+      const { id, script } = await created();
+      await untilTypes(id, 'open');
+      const txid = await theirs.sends(script, AMOUNT);
+      await untilTypes(id, 'open', 'seen');
+      drops(node, txid);
+      await untilTypes(id, 'open', 'seen', 'open');
+      await theirs.sends(script, AMOUNT);
+      await untilTypes(id, 'open', 'seen', 'open', 'seen');
+      await mine(node, 1);
+      await untilTypes(id, 'open', 'seen', 'open', 'seen', 'confirmed');
+    } finally {
+      await shop.close();
+      await node.close();
+    }
+  });
+
+  it('tell when the pool is emptied', async () => {
+    const { id, script } = await created();
+    await untilTypes(id, 'open');
+    await faucet.sends(script, AMOUNT);
+    await untilTypes(id, 'open', 'seen');
+    // A node resets its chain once it has connections.
+    await served.node.connect();
+    await served.node.chain.reset(served.node.chain.height);
+    await untilTypes(id, 'open', 'seen', 'open');
   });
 
   it('tell when an order expires', async () => {

@@ -43,6 +43,12 @@ export class PoolView<T> {
     this.#now = now;
   }
 
+  /** The revision of the pool for which `get` answers now. */
+  get revision(): number {
+    const known = this.#latest;
+    return known !== undefined && this.#isGood(known) ? known.revision : this.#pool.revision;
+  }
+
   /** The value for the pool at the time of the call, or later; with `lateMs` it may be earlier. A promise only if it is not made yet. */
   get(): T | Promise<T> {
     const known = this.#latest;

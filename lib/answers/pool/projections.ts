@@ -34,6 +34,11 @@ export class PoolProjections {
     return this.#blocks.size;
   }
 
+  /** Of the pool, as the projection has it that is given now. */
+  get revision(): number {
+    return this.#view.revision;
+  }
+
   /** That of a large pool may be somewhat older than the pool. A promise only if it is not known yet. */
   get(): PoolProjection | Promise<PoolProjection> {
     return this.#view.get();

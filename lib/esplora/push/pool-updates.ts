@@ -41,7 +41,7 @@ export class PoolUpdates implements Notifier {
   readonly #members = new Set<PoolListener>();
   /** The projection of which listeners know. */
   #lists: ProjectedLists | undefined;
-  /** The revision of the pool that the last update was about: the projection of a large pool may be older than the pool. */
+  /** The revision of the pool that all listeners know, or will as they begin: the projection of a large pool may be older than the pool. */
   #known = -1;
   #timer: NodeJS.Timeout | undefined;
   #tip: BlockPoint | undefined;
@@ -64,7 +64,7 @@ export class PoolUpdates implements Notifier {
   add(member: PoolListener): void {
     this.#members.add(member);
     if (this.#timer !== undefined) return;
-    this.#known = this.#context.pool.revision;
+    this.#beginAnew();
     this.#tip = this.#context.node.tip();
     this.#timer = setInterval(() => {
       this.#look();
@@ -104,7 +104,13 @@ export class PoolUpdates implements Notifier {
     const { revision } = this.#context.pool;
     if (revision === this.#known) return;
     if (this.#listeners.length > 0) this.#update();
-    else this.#known = revision;
+    else this.#beginAnew();
+  }
+
+  /** Nobody listens: who begins to is answered from the present projection, or a later one. */
+  #beginAnew(): void {
+    this.#known = this.#context.projections.revision;
+    this.#lists = undefined;
   }
 
   #update(): void {

@@ -7,6 +7,7 @@ import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { UntrueRecordError } from './errors';
 import { ReplicaEntry } from './pool-entry';
 import { FeeFingerprint } from '../../node/fee-fingerprint';
+import type { SpentOutpoint } from '../../bitcoin/block';
 import type { BeatPool, PoolAdd, PoolChange, PoolClear, PoolRecord, PoolRemove } from '../messages/records';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from '../../node/types/pool';
 
@@ -145,14 +146,17 @@ export class PoolReplica implements PoolSource {
     }
   }
 
-  /** Drops the transactions of a block, and those that can be in no block after it. `txids`: its own, concatenated; `spent`: by the block. */
-  blockCame(txids: Buffer, spent: Iterable<{ readonly txid: Buffer; readonly index: number }>): void {
+  /** Drops the transactions of a block, whose txids are concatenated, and as replaced what spends the same as they do. */
+  blockCame(txids: Buffer, spent: Iterable<SpentOutpoint>): void {
     if (this.#entries.size === 0) return;
     const confirmed = new Set<string>();
     for (let at = 0; at < txids.length; at += HASH_LENGTH) confirmed.add(keyOf(txids.subarray(at, at + HASH_LENGTH)));
-    for (const { txid, index } of spent) {
-      const spender = this.spender(txid, index);
-      if (spender !== undefined && !confirmed.has(keyOf(spender.txid))) this.#evict(spender.txid);
+    for (const { txid, index, spender } of spent) {
+      const displaced = this.spender(txid, index);
+      if (displaced === undefined || confirmed.has(keyOf(displaced.txid))) continue;
+      const at = spender * HASH_LENGTH;
+      // A copy: it is remembered for longer than the block.
+      this.#evict(displaced.txid, Buffer.from(txids.subarray(at, at + HASH_LENGTH)));
     }
     for (const key of confirmed) this.#drop(key);
   }
@@ -213,14 +217,14 @@ export class PoolReplica implements PoolSource {
   }
 
   /** Removes a transaction, and first all that spend from it. */
-  #evict(txid: Buffer): void {
+  #evict(txid: Buffer, replacement: Buffer): void {
     const entry = this.#entries.get(keyOf(txid));
     if (entry === undefined) return;
     for (let index = 0; index < entry.outputCount; index++) {
       const spender = this.spender(txid, index);
-      if (spender !== undefined) this.#evict(spender.txid);
+      if (spender !== undefined) this.#evict(spender.txid, replacement);
     }
-    this.#drop(keyOf(txid));
+    this.#drop(keyOf(txid), replacement);
   }
 
   #drop(key: string, replacement?: Buffer): void {

@@ -236,6 +236,11 @@ export class Merchant {
     this.#watch.seenInPool(output);
   }
 
+  /** An output may have left the pool for good: those who watch its orders look at them again. `review` forgets it. */
+  leftPool(output: PayingOutput): void {
+    this.#watch.leftPool(output);
+  }
+
   /** Records outputs in a block of the chain. */
   async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const orders = new Map<string, PayingOutput[]>();

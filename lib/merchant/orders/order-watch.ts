@@ -120,6 +120,11 @@ export class OrderWatch {
     }
   }
 
+  /** Whether it is in a block now, or in none, is for those to find out who are told. */
+  leftPool({ script }: PayingOutput): void {
+    for (const id of this.askers(script) ?? []) this.#observer?.touched(id);
+  }
+
   forget(id: string, output: Pick<PayingOutput, 'txid' | 'index'>): void {
     const seen = this.#orders.get(id)?.seen;
     seen?.delete(outpointKey(output));
