@@ -271,7 +271,6 @@ export class ChainFollower extends Loop {
     this.#paying.delete(key);
     // The operator is told, too.
     if (replacement !== undefined) this.wake();
-    // A reader of a fleet does not know. The index has the block by then, so that whoever looks finds the transaction there.
     else if (isConfirmed !== true) for (const output of outputs) this.#parts.merchant.leftPool(output);
   }
 

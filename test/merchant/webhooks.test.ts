@@ -11,7 +11,6 @@ import { Webhooks } from '../../lib/merchant/webhooks/webhooks';
 import { PaymentError } from '../../lib/payments/error';
 import { Faucet } from '../support/faucet';
 import { newFolder } from '../support/folders';
-import { needsNats } from '../support/nats';
 import { freePort, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
@@ -120,31 +119,6 @@ describe('webhooks', function () {
     await untilTypes(id, 'open', 'seen');
     drops(served.node, txid);
     await untilTypes(id, 'open', 'seen', 'open');
-  });
-
-  it('of a reader tell when the pool of its nodes drops a payment, and not that one left it with a block', async function () {
-    needsNats(this);
-    await shop.close();
-    const fed = await openRestNode({ isFleet: true, settings: { 'api-key': KEY } });
-    await untilReady(fed);
-    const { node } = fed;
-    const theirs = await Faucet.on(node, 2);
-    shop = await ServedMerchant.on(fed, folder, { notifyOrigins: [receiver.origin] });
-    try {
-      const { id, script } = await created();
-      await untilTypes(id, 'open');
-      const txid = await theirs.sends(script, AMOUNT);
-      await untilTypes(id, 'open', 'seen');
-      drops(node, txid);
-      await untilTypes(id, 'open', 'seen', 'open');
-      await theirs.sends(script, AMOUNT);
-      await untilTypes(id, 'open', 'seen', 'open', 'seen');
-      await mine(node, 1);
-      await untilTypes(id, 'open', 'seen', 'open', 'seen', 'confirmed');
-    } finally {
-      await shop.close();
-      await node.close();
-    }
   });
 
   it('tell when the pool is emptied', async () => {
