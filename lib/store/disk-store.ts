@@ -190,10 +190,10 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       maxFileSize: this.#tableBytes
     });
     await this.engine.open();
+    await this.#folder.tightenFiles();
     // It may have been closed while it opened.
     signal.throwIfAborted();
     this.pages.open();
-    await this.#folder.tightenFiles();
   }
 
   /** Sets the size of tables that the next engine writes to one that suits the store. Returns whether it is larger than before. */
