@@ -2,7 +2,6 @@ import { after, before, describe, it } from 'mocha';
 import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/coinbases';
 import { PushClient } from '../support/push-client';
 import { ServedNode } from '../support/served-node';
-
 import { until } from '../support/until';
 import { WideTransactions } from '../support/wide-transactions';
 import type { HostTransaction } from '../../lib/node/host';
