@@ -1,7 +1,7 @@
 // The basic filter of a block (BIP158), and the chain of filter headers (BIP157). With filters a light client finds the blocks that pay
 // to its scripts, or spend from them, without revealing which scripts are its own.
 
-import { hash256Of } from './hash';
+import { hash256, hash256Of } from './hash';
 import { encodeGolombSet } from './golomb-set';
 import { OP_RETURN } from './script';
 import { SipHasher } from './siphash';
@@ -78,7 +78,7 @@ export function* filterOfBlock(
 
 /** The hash of a serialized filter: 32 bytes in wire order. */
 export function filterHashOf(filter: Buffer): Buffer {
-  return hash256Of(filter);
+  return hash256(filter);
 }
 
 /** The filter header on top of another one; both 32 bytes in wire order. */

@@ -103,10 +103,13 @@ export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);
   const [first] = transactions;
   if (first === undefined || strippedLength === length) return raw;
-  return Buffer.concat(
-    [raw.subarray(0, first.offset), ...transactions.flatMap((transaction) => transaction.strippedParts())],
-    strippedLength
-  );
+  const stripped = Buffer.allocUnsafe(strippedLength);
+  let end = raw.copy(stripped, 0, 0, first.offset);
+  for (const transaction of transactions) {
+    transaction.writeStripped(stripped, end);
+    end += transaction.strippedLength;
+  }
+  return stripped;
 }
 
 /**

@@ -36,8 +36,13 @@ export function hash256(data: Buffer): Buffer {
   return result;
 }
 
+/** `hash256` of the parts one after the other. */
+export function hash256Of(...parts: readonly Buffer[]): Buffer {
+  return hash256(Buffer.concat(parts));
+}
+
 /** `hash256` of `data`, written to `to` at `at`. */
-function writeHash256(data: Buffer, to: Buffer, at: number): void {
+export function writeHash256(data: Buffer, to: Buffer, at: number): void {
   writeSha256(data, inner, 0);
   writeSha256(inner, to, at);
 }
@@ -65,33 +70,6 @@ export function shortChecksum(data: Buffer): number {
 /** RIPEMD-160 of SHA-256: key and script hashes. 20 bytes. */
 export function hash160(data: Buffer): Buffer {
   return hash('ripemd160', sha256(data), 'buffer');
-}
-
-// Most transactions fit into this one buffer, which saves an allocation for each.
-const joined = Buffer.allocUnsafeSlow(16_384);
-
-/** hash256 of the parts one after the other. */
-export function hash256Of(...parts: readonly Buffer[]): Buffer {
-  const result = Buffer.allocUnsafe(HASH_LENGTH);
-  writeHash256Of(parts, result, 0);
-  return result;
-}
-
-/** The same, written to `to` at `at`. */
-export function writeHash256Of(parts: readonly Buffer[], to: Buffer, at: number): void {
-  writeHash256(inOnePiece(parts), to, at);
-}
-
-/** Valid until the next call. */
-function inOnePiece(parts: readonly Buffer[]): Buffer {
-  const [first, second] = parts;
-  if (first !== undefined && second === undefined) return first;
-  let length = 0;
-  for (const part of parts) length += part.length;
-  if (length > joined.length) return Buffer.concat(parts, length);
-  let end = 0;
-  for (const part of parts) end += part.copy(joined, end);
-  return joined.subarray(0, length);
 }
 
 /** Wire order to the order in which hashes are displayed: a new Buffer. */

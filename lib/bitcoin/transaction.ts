@@ -1,7 +1,7 @@
 // Finds the parts of a serialized transaction without copying them (protocol serialization, BIP141 and BIP144 for the
 // witness). Views and hashes are made when they are asked for.
 
-import { hash256, hash256Of, writeHash256Of } from './hash';
+import { hash256, writeHash256 } from './hash';
 import { ByteReader, MalformedBytesError } from './reader';
 
 export const VERSION_LENGTH = 4;
@@ -82,6 +82,9 @@ export class ScannedOutput {
     return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
   }
 }
+
+/** Most transactions fit into it, which saves an allocation for each txid. */
+const workspace = Buffer.allocUnsafeSlow(16_384);
 
 /** A transaction inside `bytes`, which may be a whole block. Offsets count from the start of `bytes`. */
 export class ScannedTransaction {
@@ -209,17 +212,31 @@ export class ScannedTransaction {
 
   /** The serialization without witness, a copy when it has one. */
   get stripped(): Buffer {
-    return this.hasWitness ? Buffer.concat(this.strippedParts(), this.strippedLength) : this.raw;
+    if (!this.hasWitness) return this.raw;
+    const stripped = Buffer.allocUnsafe(this.strippedLength);
+    this.writeStripped(stripped, 0);
+    return stripped;
+  }
+
+  /** Writes the serialization without witness, `strippedLength` bytes. */
+  writeStripped(to: Buffer, at: number): void {
+    const { bytes, offset, length, hasWitness } = this;
+    const end = at + this.strippedLength - LOCKTIME_LENGTH;
+    const locktime = offset + length - LOCKTIME_LENGTH;
+    // Version and lock time are written over what one copy leaves in their places: three copies take twice as long.
+    bytes.copy(to, at, hasWitness ? offset + MARKER_AND_FLAG_LENGTH : offset, this.witnessOffset);
+    for (let i = 0; i < VERSION_LENGTH; i++) to[at + i] = bytes[offset + i] as number; // within the transaction
+    for (let i = 0; i < LOCKTIME_LENGTH; i++) to[end + i] = bytes[locktime + i] as number;
   }
 
   /** Hash without the witness: 32 bytes in wire order, computed once. */
   get txid(): Buffer {
-    return (this.#txid ??= hash256Of(...this.strippedParts()));
+    return (this.#txid ??= hash256(this.#txidPreimage()));
   }
 
   /** Writes the txid, which is not kept. */
   writeTxid(to: Buffer, at: number): void {
-    writeHash256Of(this.strippedParts(), to, at);
+    writeHash256(this.#txidPreimage(), to, at);
   }
 
   /** Hash with the witness (BIP141), computed on each call. */
@@ -227,17 +244,11 @@ export class ScannedTransaction {
     return this.hasWitness ? hash256(this.raw) : this.txid;
   }
 
-  /** Views that make up the serialization without witness. */
-  strippedParts(): Buffer[] {
-    if (!this.hasWitness) return [this.raw];
-    const { bytes, offset } = this;
-    const markerOffset = offset + VERSION_LENGTH;
-    const end = offset + this.length;
-    return [
-      bytes.subarray(offset, markerOffset),
-      bytes.subarray(markerOffset + MARKER_AND_FLAG_LENGTH, this.witnessOffset),
-      bytes.subarray(end - LOCKTIME_LENGTH, end)
-    ];
+  /** Valid until the next txid. */
+  #txidPreimage(): Buffer {
+    if (!this.hasWitness || this.strippedLength > workspace.length) return this.stripped;
+    this.writeStripped(workspace, 0);
+    return workspace.subarray(0, this.strippedLength);
   }
 }
 

@@ -143,7 +143,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   }
   writer.ascii(',"hex":"');
   if (form.hexWithWitness) writer.hex(bytes, offset, offset + length);
-  else for (const part of transaction.strippedParts()) writer.hex(part);
+  else writer.hex(transaction.stripped);
   writer.ascii('"}');
 }
 

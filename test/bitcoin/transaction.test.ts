@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { MalformedBytesError } from '../../lib/bitcoin/reader';
+import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { compactSizeOf, MalformedBytesError } from '../../lib/bitcoin/reader';
 import { scanTransaction, scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 
@@ -120,6 +120,23 @@ describe('scanWholeTransaction', () => {
 });
 
 describe('the serialization without witness', () => {
+  it('leaves out marker, flag and witness, however long the rest is, and the txid is its hash', () => {
+    const [version, locktime] = [Buffer.of(1, 2, 3, 4), Buffer.of(5, 6, 7, 8)];
+    const input = Buffer.concat([Buffer.of(1), Buffer.alloc(36, 9), Buffer.of(0), Buffer.alloc(4, 0xff)]);
+    const witness = Buffer.of(1, 3, 7, 7, 7);
+    for (const scriptLength of [0, 1, 250, 16_000, 16_320, 16_384, 100_000]) {
+      const output = Buffer.concat([Buffer.of(1), Buffer.alloc(8, 1), compactSizeOf(scriptLength), Buffer.alloc(scriptLength, 0x6a)]);
+      const raw = Buffer.concat([version, Buffer.of(0, 1), input, output, witness, locktime]);
+      const expected = Buffer.concat([version, input, output, locktime]);
+      const transaction = scanTransaction(Buffer.concat([Buffer.alloc(5), raw, Buffer.alloc(5)]), 5);
+      expect(transaction.stripped.equals(expected), `${scriptLength}`).to.equal(true);
+      const written = Buffer.alloc(40);
+      transaction.writeTxid(written, 8);
+      expect(written.subarray(8)).to.deep.equal(hash256(expected));
+      expect(transaction.txid).to.deep.equal(hash256(expected));
+    }
+  });
+
   it('has the same txid, whose preimage it is', () => {
     for (const raw of chainAPool()) {
       const before = scanTransaction(raw, 0);
