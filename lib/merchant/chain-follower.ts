@@ -66,6 +66,9 @@ export class ChainFollower extends Loop {
   #subscriptions: readonly Subscription[] = [];
   /** What transactions of the pool pay to orders, by txid as a latin1 string. */
   readonly #paying = new Map<string, readonly PayingOutput[]>();
+  /** Scripts of new orders for which the pool is yet to be searched. */
+  readonly #sought: Buffer[] = [];
+  #seeking: Promise<void> = Promise.resolve();
 
   constructor(parts: ChainFollowerParts) {
     super();
@@ -98,6 +101,13 @@ export class ChainFollower extends Loop {
   override async close(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     await super.close();
+    await this.#seeking;
+  }
+
+  /** Looks for transactions of the pool that came before the order whose scripts these are. One search may serve many orders. */
+  lookFor(scripts: readonly Buffer[]): void {
+    this.#sought.push(...scripts);
+    this.#seeking = this.#seeking.then(() => this.#seek());
   }
 
   /** @throws HttpError 503 until the blocks that came while the merchant was off are searched. */
@@ -252,6 +262,21 @@ export class ChainFollower extends Loop {
       if (slice.isOver()) await setImmediate();
     }
     this.#hasSeenPool = true;
+  }
+
+  /** Never rejects. */
+  async #seek(): Promise<void> {
+    const sought = this.#sought.splice(0);
+    if (sought.length === 0) return;
+    const { pool } = this.#parts.node;
+    const slice = new Slice();
+    for (const txid of pool.txids()) {
+      // Looking for their bytes is much cheaper than reading every transaction.
+      const raw = pool.transaction(txid);
+      if (raw !== undefined && sought.some((script) => raw.includes(script))) this.#lookAt(txid);
+      if (slice.isOver()) await setImmediate();
+      if (this.signal.aborted) return;
+    }
   }
 
   #followPool(event: PoolEvent): void {

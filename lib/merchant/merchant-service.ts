@@ -103,6 +103,7 @@ export class MerchantService {
       clock: now,
       notifyOrigins,
       observer: webhooks,
+      onMade: (scripts) => this.#follower?.lookFor(scripts),
       onTrouble: (error) => {
         logger.warning(`payments: ${error.message}`);
       }

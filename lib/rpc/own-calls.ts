@@ -50,6 +50,9 @@ const DUMMY_AT = 1;
 /** They may wait for the next block, and so hold no slot of the work queue. */
 const WAITING: ReadonlySet<string> = new Set(['getblocktemplate', 'getwork', 'getworklp']);
 
+/** Of the others it is not known here what they change. */
+const UNCHANGING = 'getblocktemplate';
+
 /** Whether the call may wait for the next block. */
 export const ownCallWaits = (method: string): boolean => WAITING.has(method);
 
@@ -58,7 +61,7 @@ export function isOwnCall(method: string, { ownCalls }: Pick<NodeSource, 'ownCal
   return ownCalls?.includes(method) !== false;
 }
 
-/** The node's answer. What the call may have changed is not known here. @throws CallError */
+/** The node's answer. @throws CallError */
 export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource, 'ownCall'>): Promise<Answer> {
   const names = (NAMES[method] ?? []).map((name) => ({ name }));
   const values = isPositional(params) ? params : positional(names, params);
@@ -67,5 +70,6 @@ export async function ownAnswer({ method, params }: Call, node: Pick<NodeSource,
   // Another process may say of a call that nobody has it.
   if (error?.code === RPC_CODES.methodNotFound) throw methodNotFound();
   if (error !== null) throw new CallError(error.code, error.message);
-  return { parts: [Buffer.from(JSON.stringify(result ?? null))], change: 'unknown' };
+  const parts = [Buffer.from(JSON.stringify(result ?? null))];
+  return method === UNCHANGING ? { parts } : { parts, change: 'unknown' };
 }

@@ -20,7 +20,11 @@ interface Projected {
   readonly index: number;
   readonly sequence: number;
   readonly blockTransactions?: readonly (readonly unknown[])[];
-  readonly delta?: { readonly added: readonly (readonly unknown[])[]; readonly removed: readonly string[] };
+  readonly delta?: {
+    readonly added: readonly (readonly unknown[])[];
+    readonly removed: readonly string[];
+    readonly changed: readonly (readonly unknown[])[];
+  };
 }
 
 describe('a session of mempool’s front end', () => {
@@ -64,6 +68,13 @@ describe('a session of mempool’s front end', () => {
     const hasAll = (told: Told): boolean => names.every((name) => name in told);
     await until(() => page.told.some(hasAll));
     return page.told.splice(page.told.findIndex(hasAll), 1)[0] ?? {};
+  };
+
+  /** Resolves once the page has been told that the next block has so many transactions. */
+  const projected = async (count: number): Promise<void> => {
+    const isSo = ({ 'mempool-blocks': blocks }: Told): boolean => (blocks as { nTx: number }[] | undefined)?.[0]?.nTx === count;
+    await until(() => page.told.some(isSo));
+    page.told.splice(0, page.told.findIndex(isSo) + 1);
   };
 
   it('begins with everything at once, over HTTP and over the WebSocket alike', async () => {
@@ -145,7 +156,7 @@ describe('a session of mempool’s front end', () => {
 
   it('a projected block: all of it, then what changes', async () => {
     for (let i = 0; i < 3; i++) await faucet.pays(new KeyWallet().address, PAID);
-    await message('mempool-blocks');
+    await projected(3);
     const [{ 'projected-block-transactions': whole } = {}] = await page.ask({ 'track-mempool-block': 0 });
     const { index, sequence, blockTransactions = [] } = whole as Projected;
     expect([index, blockTransactions.length]).to.deep.equal([0, 3]);
@@ -158,6 +169,24 @@ describe('a session of mempool’s front end', () => {
     expect(emptied.sequence).to.equal(sequence + 2);
     expect(emptied.delta?.removed).to.have.members([added, ...blockTransactions.map(([txid]) => txid)]);
     expect(await page.ask({ 'track-mempool-block': -1 })).to.deep.equal([]);
+  });
+
+  it('prioritised transactions: their new rates, though nothing enters or leaves the pool', async () => {
+    const txids = [await faucet.pays(new KeyWallet().address, PAID), await faucet.pays(new KeyWallet().address, PAID)];
+    await projected(2);
+    await page.ask({ 'track-mempool-block': 0 });
+    const leastRate = async (): Promise<number> => {
+      const [{ feeRange: [least] = [] } = {}] = await get<{ feeRange?: number[] }[]>('/v1/fees/mempool-blocks', 'MempoolBlock', true);
+      return least ?? 0;
+    };
+    const before = await leastRate();
+    for (const txid of txids) await served.node.rpc.execute({ method: 'prioritisetransaction', params: [txid, 0, 1_000_000] });
+    expect(await leastRate()).to.be.greaterThan(2 * before);
+    const { delta } = (await message('projected-block-transactions'))['projected-block-transactions'] as Projected;
+    expect(delta?.changed.map(([txid]) => txid)).to.have.members(txids);
+    await mine(served.node, 1);
+    await message('projected-block-transactions', 'block');
+    await page.ask({ 'track-mempool-block': -1 });
   });
 
   it('an address: is valid, and tells its transactions beside their block', async () => {

@@ -55,6 +55,14 @@ describe('the blocks that a reader keeps on its disk', () => {
     expect(failures).to.deep.equal([]);
   });
 
+  it('are kept whoever else writes the same block at the same time', async () => {
+    const files = await open(100 * SIZE);
+    await Promise.all(Array.from({ length: 8 }, () => files.put(hashOf(1), blockOf(1))));
+    expect(failures).to.deep.equal([]);
+    expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
+    expect(await kept()).to.equal(1);
+  });
+
   it('are looked for among what else a system leaves in a folder, after a power failure as well', async () => {
     await (await open(100 * SIZE)).put(hashOf(1), blockOf(1));
     await mkdir(join(folder, 'lost+found'));

@@ -116,6 +116,13 @@ describe('packed coins', () => {
     );
   });
 
+  it('are damaged where their bytes end within a length', () => {
+    const coin = packed(0, 1, Buffer.alloc(300));
+    // Kind, amount, and the first byte of the length.
+    expect(() => coinEnd(coin.subarray(0, 3), 0)).to.throw(DamagedIndexError, 'within a length');
+    expect(coinEnd(coin.subarray(0, 4), 0)).to.equal(coin.length);
+  });
+
   it('are put back to their place in their record', () => {
     const coins = Array.from({ length: 32 }, (_, slot) => packed(slot, slot * 7, hex('51')));
     fc.assert(

@@ -166,6 +166,14 @@ describe('a merchant that follows the chain', function () {
     });
   });
 
+  it('sees at once what had paid to the script of an order before the order was made', async () => {
+    await served.node.mempool.addTX(wallet.sends(0, SCRIPT, AMOUNT));
+    // From now on an order is watched, and the pool was looked at.
+    await created(Buffer.from(`0014${'cd'.repeat(20)}`, 'hex'));
+    const { id } = await created();
+    await untilState(id, ({ received }) => received?.amount === AMOUNT);
+  });
+
   describe('while the index does not know all transactions', () => {
     const rules = bcoin.Network.get('regtest').block;
     const asShipped = { ...rules };

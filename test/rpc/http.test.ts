@@ -403,6 +403,17 @@ describe('calls over HTTP', () => {
       expect([await statusOf(`[${mining},${mining}]`), node.chain.height]).to.deep.equal([503, 1]);
     });
 
+    it('of the node are answered at length while too much waits to be read, since they may have changed something', async () => {
+      const responses = new Responses({ listening: true }, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } });
+      await serve(() => Promise.reject(new Error('expected no text to be asked for')), { responses });
+      const { port } = server.address() as AddressInfo;
+      const [input, output] = [`${'00'.repeat(36)}00ffffffff`, `${'00'.repeat(8)}fd409c${'51'.repeat(40_000)}`];
+      const transaction = `0100000001${input}01${output}00000000`;
+      const reply = await ask(port, requestWith(`{"method":"signrawtransaction","params":["${transaction}",[],[]]}`));
+      expect(reply.status).to.equal(200);
+      expect(reply.body.toString()).to.include(`"hex":"${transaction}"`);
+    });
+
     it('are refused, and their memory is free again, when a reorganization has made them older than the request asks for', async () => {
       let released = 0;
       const heights = [5, 5, 4];

@@ -57,7 +57,8 @@ export class PoolView<T> {
   }
 
   #isGood({ revision, time, size }: Made<T>): boolean {
-    return revision === this.#pool.revision || (size > SMALL_POOL && this.#now() - time < this.#lateMs);
+    // The revision of a large pool may be expensive to ask for.
+    return (size > SMALL_POOL && this.#now() - time < this.#lateMs) || revision === this.#pool.revision;
   }
 
   #begin(): Promise<T> {

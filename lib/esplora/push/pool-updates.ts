@@ -101,8 +101,7 @@ export class PoolUpdates implements Notifier {
   }
 
   #look(): void {
-    const { revision } = this.#context.pool;
-    if (revision === this.#known) return;
+    if (this.#context.projections.poolRevision === this.#known) return;
     if (this.#listeners.length > 0) this.#update();
     else this.#beginAnew();
   }

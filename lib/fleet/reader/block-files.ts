@@ -33,6 +33,7 @@ export class BlockFiles {
   /** Those that are there. */
   readonly #folders = new Set<string>();
   readonly #failed: (error: unknown) => void;
+  #writes = 0;
 
   /** `failed`: gets errors of the system, after which a file is as good as none. */
   constructor(folder: string, mostBytes: number, failed: (error: unknown) => void) {
@@ -83,7 +84,8 @@ export class BlockFiles {
       8
     );
     const path = this.#path(name);
-    const unfinished = `${path}${UNFINISHED}`;
+    // The same block may be written twice at once.
+    const unfinished = `${path}.${++this.#writes}${UNFINISHED}`;
     try {
       await this.#makeFolder(join(path, '..'));
       await writeAll(unfinished, [raw, undo ?? Buffer.alloc(0), footer]);

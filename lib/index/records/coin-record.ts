@@ -16,6 +16,7 @@
 import { keyOfHeight, recordOf, type Records } from './layout';
 import { numberEnd, RecordReader, writeAmount, writeInteger } from './numbers';
 import { POSITION_LENGTH, writePosition } from './position';
+import { DamagedIndexError } from '../../follow/errors';
 import type { StoreRange } from '../../store/store';
 import type { Position } from '../types';
 import type { Coin, IsWanted, TransactionCoin } from '../types';
@@ -191,7 +192,7 @@ export function slotAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] as number) & 31; // a coin begins there
 }
 
-/** Where the coin that begins at `at` ends. The bytes must be sound. */
+/** Where the coin that begins at `at` ends. The bytes must be sound. @throws DamagedIndexError where they end within a length. */
 export function coinEnd(bytes: Uint8Array, at: number): number {
   const common = KINDS[(bytes[at] as number) >> 5];
   let end = numberEnd(bytes, at + 1);
@@ -201,6 +202,7 @@ export function coinEnd(bytes: Uint8Array, at: number): number {
     const byte = bytes[end++] as number;
     length += (byte & 0x7f) * unit;
     if (byte < 0x80) return end + length;
+    if (end >= bytes.length) throw new DamagedIndexError('a coin is damaged: its bytes end within a length');
   }
 }
 

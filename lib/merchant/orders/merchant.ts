@@ -38,6 +38,8 @@ export interface MerchantOptions {
   readonly notifyOrigins?: readonly string[];
   /** Is told when something may have changed about an order. */
   readonly observer?: OrderObserver;
+  /** Called with the scripts of each order that is made: the pool may have outputs that pay to them already. Must not throw. */
+  readonly onMade?: (scripts: readonly Buffer[]) => void;
 }
 
 export interface CreatedRequest {
@@ -128,6 +130,7 @@ export class Merchant {
       });
     });
     this.#list.add(id);
+    this.#options.onMade?.(order.outputs.map(({ script }) => script));
     return { id, url: this.#urlOf(id), uri: this.uriOf(id) };
   }
 

@@ -4,6 +4,7 @@
 // Amounts are in satoshis, scripts in hex, `expires` in Unix seconds; all but the outputs is optional. Unknown fields are refused,
 // because they may be misspelt.
 
+import { isUtf8 } from 'node:buffer';
 import { PaymentError, messageOf } from '../../payments/error';
 import type { Output } from '../../payments/messages';
 import { checkAsked } from '../../payments/rules/request';
@@ -73,6 +74,8 @@ export function parseOrder(body: Buffer): Order {
 }
 
 function parseObject(body: Buffer): Record<string, unknown> {
+  // The memo is shown to the customer, and signed.
+  if (!isUtf8(body)) throw malformed('the body', 'UTF-8');
   let value: unknown;
   try {
     value = JSON.parse(body.toString());

@@ -159,13 +159,12 @@ export class RpcServer {
     const state = this.#stateHeaders(tips, outcomes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
-    else if (isBatch) {
+    else {
+      const status = isBatch ? 200 : statusFor(calls[0] as Call, outcomes[0] as Outcome);
+      const text = isBatch ? ['[', ...replies.flat(), ']\n'] : [...(replies[0] ?? []), '\n'];
       // Who is told of no change would make it again.
       const isDue = changesIn(outcomes).length > 0;
-      this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']), isDue);
-    } else {
-      const status = statusFor(calls[0] as Call, outcomes[0] as Outcome);
-      this.#send(response, status, [...JSON_TYPE, ...state], joined([...(replies[0] ?? []), '\n']));
+      this.#send(response, status, [...JSON_TYPE, ...state], joined(text), isDue);
     }
   }
 

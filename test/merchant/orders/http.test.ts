@@ -25,7 +25,8 @@ describe('merchant over HTTP', () => {
       })
     );
 
-    const bad: [title: string, body: string, message: RegExp][] = [
+    const bad: [title: string, body: string | Buffer, message: RegExp][] = [
+      ['text that is not UTF-8', Buffer.from('{"outputs": [{"amount": 1000, "script": "51"}], "memo": "Gl\xfchwein"}', 'latin1'), /UTF-8/],
       ['text that is not JSON', '{', /An order in JSON expected/],
       ['an array', '[]', /the body: an object expected/],
       ['null', 'null', /the body: an object expected/],
@@ -64,7 +65,7 @@ describe('merchant over HTTP', () => {
       it(
         `answers ${title} with 400 and the reason`,
         inShop(async ({ merchant }) => {
-          const reply = await answerCreate(merchant, Buffer.from(body));
+          const reply = await answerCreate(merchant, Buffer.from(body as string));
           expect(reply.status).to.equal(400);
           expect(reply.body.toString()).to.match(message).and.to.match(/\r\n$/);
         })
