@@ -85,6 +85,9 @@ describe('making and verifying a snapshot', function () {
     expect(await verified()).to.match(/has 100 bytes instead of \d+\n$/);
     await rm(join(made.folder, name));
     expect(await verified()).to.equal(`${name} is missing\n`);
+    // Its end is a hole, which takes no space.
+    await truncate(join(made.folder, 'manifest.json'), 3 * 2 ** 30);
+    expect(await verified()).to.equal('manifest.json is longer than 16777216 bytes\n');
   });
 
   it('is on the disk before it has its name', async () => {
