@@ -191,7 +191,6 @@ async function fetchFile(incoming: string, { name, size, sha256 }: SnapshotFile,
   const part = await open(`${path}${PART}`, 'a+', 0o600);
   let wasBegun: boolean;
   try {
-    if ((await part.stat()).size > size) await part.truncate(0);
     let at = await hashPart(part, (chunk) => {
       hash.update(chunk);
       onBytes(chunk.length);

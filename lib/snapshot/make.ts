@@ -66,7 +66,6 @@ async function makeIn(
 ): Promise<SignedSnapshot> {
   // Another call may have ended meanwhile.
   await requireEmpty(to);
-  for (const name of STORE_NAMES) await rm(join(unfinished, name), { recursive: true, force: true });
   // First the index by script: it follows the other one, and would have to be undone if it were ahead.
   const scripts = existsSync(places.scripts)
     ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })

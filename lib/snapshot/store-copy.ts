@@ -80,12 +80,10 @@ async function linkTables(from: string, to: string): Promise<void> {
 
 /** A manifest that cannot be read is left to the check of the copy, before which LevelDB writes nothing. */
 async function dropUnknownTables(folder: string): Promise<void> {
-  const names = new Set(await readdir(folder));
-  if (!names.has('CURRENT')) return;
-  const manifest = await currentManifest(folder, names);
+  const manifest = await currentManifest(folder);
   if (typeof manifest === 'string') return;
   const known = new Set(Array.from(manifest.tables.keys(), (number) => fileName(number, 'ldb')));
-  for (const name of names) if (name.endsWith('.ldb') && !known.has(name)) await rm(join(folder, name));
+  for (const name of await readdir(folder)) if (name.endsWith('.ldb') && !known.has(name)) await rm(join(folder, name));
 }
 
 /** A table that is deleted meanwhile may not be needed any more. */

@@ -209,6 +209,7 @@ describe('clients that may use Esplora’s interface', () => {
     expect(await ask()).to.equal('200 0');
     const states = [
       ['filling the index by script, block 412,000 of 900,000 (45%)', { phase: 'partitioning', height: 412_000, target: 900_000 }],
+      ['filling the index by script, sorting 0%', { phase: 'sorting', done: 0, total: 0 }],
       ['filling the index by script, sorting 40%', { phase: 'sorting', done: 400, total: 1_000 }],
       ['the index by script is catching up, block 9 of 10 (90%)', { phase: 'catching-up', height: 9, target: 10 }],
       ['the index by script failed; the log of the node says why', { phase: 'failed', message: 'cannot write to /home/satoshi/.bcoin' }],

@@ -62,14 +62,28 @@ describe('the parts of a block in the log', () => {
   });
 
   it('are none if one is missing, is another block’s, or is empty', () => {
+    add(1, 'abcd', 7);
+    expect(taken(7)).to.equal(undefined);
+    add(0, 'ab', 8, { parts: 3 });
+    add(2, 'cd', 9, { parts: 3 });
+    expect(taken(8)).to.equal(undefined);
+    add(0, 'ab', 10);
+    add(1, 'cd', 11, { hash: OTHER });
+    expect(taken(10)).to.equal(undefined);
+    expect(taken(10, { hash: OTHER })).to.equal(undefined);
+    add(0, 'abcd', 12);
+    add(1, '', 13);
+    expect(taken(12)).to.equal(undefined);
+  });
+
+  it('are forgotten with those to come when another log is read', () => {
+    add(0, 'ab', 7);
     add(1, 'cd', 8);
-    add(0, 'ab', 9, { parts: 3 });
-    add(2, 'cd', 10, { parts: 3 });
-    add(0, 'ab', 11);
-    add(1, 'cd', 12, { hash: OTHER });
-    add(0, 'ab', 13);
-    add(1, '', 14);
-    for (const sequence of [8, 9, 11, 13]) expect(taken(sequence)).to.equal(undefined);
-    expect(taken(12, { hash: OTHER })).to.equal(undefined);
+    blocks.clear();
+    expect(taken(7)).to.equal(undefined);
+    add(0, 'ab', 7);
+    blocks.clear();
+    add(1, 'cd', 8);
+    expect(taken(7)).to.equal(undefined);
   });
 });

@@ -52,6 +52,8 @@ describe('the blocks that a reader keeps on its disk', () => {
     await files.put(hashOf(2), blockOf(2));
     expect(await files.get(hashOf(2))).to.deep.equal(blockOf(2));
     expect(await files.part(hashOf(2), SIZE - 5, 5)).to.deep.equal(Buffer.alloc(5, 2));
+    await files.put(hashOf(2), { raw: blockOf(2).raw });
+    expect(await files.get(hashOf(2))).to.deep.equal(blockOf(2));
     expect(failures).to.deep.equal([]);
   });
 
@@ -71,11 +73,15 @@ describe('the blocks that a reader keeps on its disk', () => {
     await writeFile(pathOf(2), '');
     await mkdir(join(pathOf(3), '..'), { recursive: true });
     await writeFile(pathOf(3), Buffer.alloc(12));
+    await writeFile(`${pathOf(3)}.tmp`, Buffer.alloc(100));
     await writeFile(join(pathOf(1), '..', 'notes'), 'x');
     const files = await open(100 * SIZE);
     expect(files.size.entries).to.equal(1);
     expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
-    for (const n of [2, 3]) expect(await files.get(hashOf(n))).to.equal(undefined);
+    for (const n of [2, 3]) {
+      expect(await files.get(hashOf(n))).to.equal(undefined);
+      expect(await readdir(join(pathOf(n), '..'))).to.deep.equal([]);
+    }
     expect(failures).to.deep.equal([]);
   });
 
@@ -91,20 +97,21 @@ describe('the blocks that a reader keeps on its disk', () => {
     const files = await open(3.5 * SIZE);
     for (const n of [1, 2, 3]) await files.put(hashOf(n), blockOf(n));
     await files.get(hashOf(1));
+    await files.part(hashOf(2), 0, 1);
     await files.put(hashOf(4), blockOf(4));
     await until(async () => (await kept()) === 3);
-    expect(await files.get(hashOf(2))).to.equal(undefined);
-    expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
-    // Of two the older file goes when there is room for one alone.
+    expect(await files.get(hashOf(3))).to.equal(undefined);
+    for (const n of [1, 2]) expect(await files.get(hashOf(n))).to.deep.equal(blockOf(n));
+    // The oldest files go when there is room for one alone.
     for (const [n, seconds] of [
-      [3, 3_000],
+      [2, 3_000],
       [1, 2_000],
       [4, 1_000]
     ] as const)
       await utimes(pathOf(n), seconds, seconds);
     const smaller = await open(1.5 * SIZE);
     await until(async () => (await kept()) === 1);
-    expect(await smaller.get(hashOf(3))).to.deep.equal(blockOf(3));
+    expect(await smaller.get(hashOf(2))).to.deep.equal(blockOf(2));
   });
 
   it('are none where a file is damaged, cut off or gone', async () => {
@@ -122,8 +129,8 @@ describe('the blocks that a reader keeps on its disk', () => {
     expect(failures.filter((text) => text.includes('is damaged'))).to.have.length(2);
     expect(await files.get(hashOf(3))).to.equal(undefined);
     // A new one may take its place.
-    await again.put(hashOf(1), blockOf(1));
-    expect(await again.get(hashOf(1))).to.deep.equal(blockOf(1));
+    await again.put(hashOf(1), { raw: blockOf(1).raw });
+    expect(await again.get(hashOf(1))).to.deep.equal({ raw: blockOf(1).raw });
   });
 
   it('are left out when they cannot be written', async () => {

@@ -54,6 +54,25 @@ describe('the pool of a reader', () => {
     expect(await replica.withCoins(Buffer.alloc(32))).to.equal(undefined);
   });
 
+  it('has transactions that say that they may be replaced (BIP125): one of their inputs is enough', async () => {
+    for (const [from, sequence, signals] of [
+      [0, 0xffff_fffd, true],
+      [2, 0xffff_fffe, false]
+    ] as const) {
+      const spent = coinbases.slice(from, from + 2);
+      const spend = new bcoin.MTX();
+      for (const coinbase of spent) spend.addTX(coinbase, 0);
+      spend.addOutput(ring.getAddress(), 2 * valueOf(spent[0] as HostTransaction) - FEE);
+      (spend.inputs[1] as { sequence: number }).sequence = sequence;
+      spend.sign(ring);
+      const transaction = spend.toTX();
+      await node.broadcast(transaction.toRaw());
+      replica.apply(await poolAddOf(node, transaction.hash()));
+      expect(replica.entry(transaction.hash())?.signalsReplacement).to.equal(signals);
+    }
+    expectSame(replica, node.pool, []);
+  });
+
   it('drops what a block has, and what can be in no block any more, before the log says so', async () => {
     const first = await broadcast(coinbases[0] as HostTransaction);
     const second = await broadcast(coinbases[1] as HostTransaction);

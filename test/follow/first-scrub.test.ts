@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -65,6 +65,15 @@ describe('a store of which only some tables are read when it is opened', () => {
       .to.be.instanceOf(StoreError)
       .with.property('message')
       .that.includes(`${name}: `);
+  });
+
+  it('does not open if any is missing', async () => {
+    const [, name = ''] = await tables();
+    await rm(join(folder, name));
+    expect(await caught(store.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.includes(`${name} is missing`);
   });
 
   it('does not open if one is damaged that has only its last key in the range, but one that begins right after the range', async () => {

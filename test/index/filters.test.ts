@@ -266,6 +266,12 @@ describe('the filter of any block', () => {
     )
   });
 
+  /** Of coins beyond the first 32 of their transaction, which lie in another record, and before. */
+  const SPENDING_FAR_OUTPUTS = [
+    { coinbase: Array.from({ length: 40 }, (_, n) => Buffer.from([0x51, n])), transactions: [] },
+    { coinbase: [Buffer.from([0x52])], transactions: [{ spends: [39, 3, 34], outputs: [Buffer.from([0x53])] }] }
+  ];
+
   it('matches every script that the block pays to or spends from, and is the one that BIP158 defines', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 4 }), async (plans) => {
@@ -325,7 +331,7 @@ describe('the filter of any block', () => {
         });
         await writer.close();
       }),
-      { numRuns: 60 }
+      { numRuns: 60, examples: [[SPENDING_FAR_OUTPUTS]] }
     );
   });
 });

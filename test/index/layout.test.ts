@@ -5,7 +5,7 @@ import { DamagedIndexError } from '../../lib/follow/errors';
 import { COIN_OVERHEAD, coinAt, coinKey, writeCoin } from '../../lib/index/records/coin-record';
 import { decodeHeader, decodeTip, encodeHeader, headerAt, headerKey, heightOf, putHeight, putTip } from '../../lib/index/records/chain';
 import { putRecord, recordOf, WriteBuffer, type Records } from '../../lib/index/records/layout';
-import { putLengths, spanOf } from '../../lib/index/records/lengths';
+import { lengthsKeys, putLengths, spanOf } from '../../lib/index/records/lengths';
 import { decodePosition, encodePosition, positionKey, positionOf, positionsOfHashes, putPosition } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { decodeUndo, encodeUndo, HASH_START_LENGTH, SpentCoinList, undoKey } from '../../lib/index/records/undo-record';
@@ -170,6 +170,8 @@ describe('the layout of the index', () => {
     const key = headerKey(1);
     const { value } = putRecord(key, Buffer.alloc(11));
     for (const decode of [decodeHeader, decodePosition]) expect(() => decode(key, value)).to.throw(DamagedIndexError, 'bytes, got 11');
+    const [lengths = expect.fail('a key')] = lengthsKeys(7, 1);
+    expect(() => spanOf(storeWith(putRecord(lengths, Buffer.alloc(7))), { height: 7, index: 0 })).to.throw(DamagedIndexError, '7 bytes');
     const height = putHeight(key, 1);
     expect(() => heightOf(storeWith(putRecord(height.key, Buffer.alloc(11))), key)).to.throw(DamagedIndexError, 'bytes, got 11');
   });

@@ -5,6 +5,7 @@ import { hash256 } from '../../lib/bitcoin/hash';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
+import { unpacked } from '../../lib/scripts/records/positions';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { caught } from '../support/caught';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
@@ -85,6 +86,42 @@ describe('a snapshot of the index by script', () => {
       )
     );
   });
+
+  for (const [what, grouped] of [
+    ['in a record of its own each', -1],
+    ['in one record', 13]
+  ] as const)
+    it(`is walked up page by page, from any position on: rows ${what}`, async () => {
+      const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 12, maxLength: 12 }), { seed: 7, numRuns: 1 });
+      const model = new ScriptModel(madeChain(plans));
+      const position = fc.record({ height: fc.nat({ max: 13 }), index: fc.nat({ max: 6 }) });
+      const index = await ScriptIndex.open(genesisHash);
+      await index.connect(model.blocks);
+      await index.group(grouped, 64);
+      await index.read((snapshot) =>
+        fc.assert(
+          fc.asyncProperty(
+            fc.constantFrom(...model.scripts),
+            fc.option(position, { nil: undefined }),
+            fc.integer({ min: 1, max: 5 }),
+            async (script, above, most) => {
+              const walk = snapshot.walk(script, above);
+              const found: RowTransaction[] = [];
+              for (let isOver = false; !isOver;) {
+                const { positions, txids, isLast } = await walk.next(most);
+                expect(positions.length).to.be.at.most(most);
+                for (const [i, each] of positions.entries())
+                  found.push({ position: unpacked(each), txid: txids.subarray(i * 32, (i + 1) * 32) });
+                isOver = isLast;
+              }
+              await walk.close();
+              expect(found).to.deep.equal(pageOf(model.history(script), above, Infinity, true));
+            }
+          )
+        )
+      );
+      await index.close();
+    });
 
   it('says what the newest transactions changed for any scripts together, from any position on', async () => {
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 11, numRuns: 1 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -162,7 +162,9 @@ describe('fetching a snapshot', function () {
     await writeFile(rest('snapshot-incoming/index/000001.ldb'), 'of another snapshot');
     await writeFile(rest('snapshot-incoming', `${name}.part`), Buffer.from(bytes.subarray(0, 1_000)).fill(7));
     await writeFile(rest('snapshot-incoming/index/CURRENT'), 'MANIFEST-000000\n');
+    await writeFile(rest('snapshot-incoming/index/CURRENT.part'), 'longer than the file is to be');
     expect(await fetchIt()).to.include({ status: 0, err: '' });
+    expect(await readdir(rest('index'))).to.deep.equal(await readdir(join(folder, 'index')));
     await expectFetched();
   });
 
@@ -178,6 +180,22 @@ describe('fetching a snapshot', function () {
     expect(await fetchIt()).to.include({ status: 0, err: '' });
     expect(server.requests.map((request) => request.split(' ')[0])).to.deep.equal(['manifest.json', 'manifest.sig']);
     await expectFetched();
+  });
+
+  it('is done where it was interrupted after it had moved the index', async () => {
+    await leaveComplete();
+    await rename(rest('snapshot-incoming/index'), rest('index'));
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
+  it('does not replace an index that was made since it was interrupted at the very end', async () => {
+    await leaveComplete();
+    await mkdir(rest('index'));
+    const { status, err } = await fetchIt();
+    expect(status).to.equal(1);
+    expect(err).to.equal(`the snapshot is in ${rest('snapshot-incoming')}, but meanwhile there is an index in ${rest('index')}\n`);
+    expect(await readdir(rest('index'))).to.deep.equal([]);
   });
 
   it('does not move what was left of a snapshot that is not trusted, of another network, or not asked for', async () => {
@@ -238,6 +256,8 @@ describe('fetching a snapshot', function () {
     expectNothing(await fetchIt(), /is signed by [0-9a-f]{64}, not by [0-9a-f]{64}/);
     await writeFile(join(folder, 'manifest.sig'), '{}');
     expectNothing(await fetchIt(), 'the file with the signature of the snapshot is damaged');
+    await writeFile(join(folder, 'manifest.sig'), Buffer.alloc(5_000));
+    expectNothing(await fetchIt(), 'manifest.sig of the snapshot is longer than 4096 bytes');
     await rm(join(folder, 'manifest.sig'));
     expectNothing(await fetchIt(), 'there is no manifest.sig in http://127.0.0.1');
   });
@@ -250,8 +270,23 @@ describe('fetching a snapshot', function () {
     await cp(made.folder, folder, { recursive: true });
     await signAgain((text) => text.replace('"layout": 1', '"layout": 2'));
     expectNothing(await fetchIt(), 'has layout 2, made by a newer version of this program, which reads layout 1');
+    await cp(made.folder, folder, { recursive: true });
+    const scripts = JSON.stringify({ layout: 99, height: 299, hash: '00'.repeat(32) });
+    await signAgain((text) => text.replace('"files"', `"scripts": ${scripts}, "files"`));
+    expectNothing(await fetchIt(), 'the index by script of the snapshot has layout 99, made by a newer version of this program');
     await signAgain((text) => text.replace('"version": 1', '"version": 2'));
     expectNothing(await fetchIt(), 'has a manifest of version 2, and this program reads version 1');
+  });
+
+  it('refuses what takes more room than there is', async () => {
+    await signAgain((text) => text.replace(/"size": \d+/, `"size": ${2 ** 52}`));
+    expectNothing(await fetchIt(), /^the snapshot takes \d+ bytes more, and the disk of \S+ has \d+ left\n$/);
+  });
+
+  it('does not wait for more of a file than the manifest says', async () => {
+    server.endsFiles = false;
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
   });
 
   it('refuses names that lead elsewhere', async () => {
@@ -288,6 +323,7 @@ describe('fetching a snapshot', function () {
     const { status, err } = await fetchIt();
     expect(status).to.equal(1);
     expect(err).to.include(`there is an index already, in ${rest('index')}: delete it first`);
+    expect(await readdir(rest())).to.deep.equal(['index']);
   });
 
   it('shows the password of an address to its server, and to nobody else', async () => {

@@ -15,6 +15,8 @@ export class FileServer {
   /** Cuts off the connection after this many bytes, of all files. */
   bytesLeft = Infinity;
   hasRanges = true;
+  /** Otherwise a file of the index is said to have one byte more, which never comes. */
+  endsFiles = true;
   /** `user:password` without which nothing is given. */
   credentials: string | undefined;
   readonly #server: Server;
@@ -54,13 +56,15 @@ export class FileServer {
     if (file === undefined) return void response.writeHead(404).end();
     const bytes = this.change(name, file);
     const from = this.hasRanges ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0;
+    const isWhole = this.endsFiles || !name.includes('/');
     response.writeHead(from > 0 ? 206 : 200, {
-      'content-length': bytes.length - from,
+      'content-length': bytes.length - from + (isWhole ? 0 : 1),
       ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
     });
     const sent = bytes.subarray(from, from + Math.min(this.bytesLeft, bytes.length - from));
     this.bytesLeft -= sent.length;
-    if (from + sent.length === bytes.length) response.end(sent);
+    if (!isWhole) response.write(sent);
+    else if (from + sent.length === bytes.length) response.end(sent);
     else response.write(sent, () => response.destroy());
   }
 }

@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, open, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -13,6 +14,7 @@ import { chainAActiveBlocks } from '../support/chain-a';
 import { newFolder } from '../support/folders';
 import { blockHash } from '../support/made-blocks';
 import { ScriptModel } from '../support/script-model';
+import { replaceByUnreadable } from '../support/unreadable-file';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
 
 /** The files and folders that are written to the disk meanwhile. */
@@ -85,6 +87,9 @@ describe('making and verifying a snapshot', function () {
     expect(await verified()).to.match(/has 100 bytes instead of \d+\n$/);
     await rm(join(made.folder, name));
     expect(await verified()).to.equal(`${name} is missing\n`);
+    // Its end is a hole, which takes no space.
+    await truncate(join(made.folder, 'manifest.json'), 3 * 2 ** 30);
+    expect(await verified()).to.equal('manifest.json is longer than 16777216 bytes\n');
   });
 
   it('is on the disk before it has its name', async () => {
@@ -118,11 +123,36 @@ describe('making and verifying a snapshot', function () {
 
   it('begins anew where an earlier call has ended half way', async () => {
     const folder = join(await newFolder(), 'one');
-    await mkdir(join(`${folder}.unfinished`, 'index'), { recursive: true });
-    await writeFile(join(`${folder}.unfinished`, 'index/000009.ldb'), 'half');
+    for (const name of ['index', 'scripts']) {
+      await mkdir(join(`${folder}.unfinished`, name), { recursive: true });
+      await writeFile(join(`${folder}.unfinished`, name, '000009.ldb'), 'half');
+    }
     expect((await snapshot('make', folder, ...onRegtest(made.prefix))).status).to.equal(0);
     expect((await snapshot('verify', folder)).status).to.equal(0);
+    expect((await readdir(folder)).sort()).to.deep.equal(['index', 'manifest.json', 'manifest.sig']);
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
+  });
+
+  it('leaves out an index by script that has no blocks yet', async () => {
+    const store = new DiskStore(join(made.prefix, 'regtest/rest/scripts'));
+    await store.open();
+    await store.close();
+    const folder = join(await newFolder(), 'one');
+    expect((await snapshot('make', folder, ...onRegtest(made.prefix))).status).to.equal(0);
+    expect((await readdir(folder)).sort()).to.deep.equal(['index', 'manifest.json', 'manifest.sig']);
+  });
+
+  it('signs with no key of another kind, and replaces none that cannot be read', async function () {
+    const [key, folder] = [join(await newFolder(), 'key.pem'), join(await newFolder(), 'one')];
+    const make = async (): Promise<string> => (await snapshot('make', folder, ...onRegtest(made.prefix), '--key', key)).err;
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    await writeFile(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    expect(await make()).to.equal(`${key} is a key of type ec, not ed25519\n`);
+    if (process.platform !== 'linux') this.skip();
+    await replaceByUnreadable(key);
+    expect(await make()).to.include('EIO');
+    expect((await lstat(key)).isSymbolicLink()).to.equal(true);
+    expect(existsSync(folder)).to.equal(false);
   });
 
   it('makes nothing of an index that is of another network than the one that is named', async () => {

@@ -38,10 +38,28 @@ describe('the manifest of a snapshot', () => {
     );
   });
 
+  const one = { name: 'index/CURRENT', size: 16, sha256: '00'.repeat(32) };
+  const point = { layout: 1, height: 0, hash: Buffer.alloc(32) };
+  const small: SnapshotManifest = { network: 'main', genesisHash: Buffer.alloc(32), index: point, scripts: undefined, files: [one] };
+
   it('names each file once', () => {
-    const one = { name: 'index/CURRENT', size: 16, sha256: '00'.repeat(32) };
-    const point = { layout: 1, height: 0, hash: Buffer.alloc(32) };
-    const text = manifestText({ network: 'main', genesisHash: Buffer.alloc(32), index: point, scripts: undefined, files: [one, one] });
-    expect(() => readManifest(text)).to.throw('expected index/CURRENT once');
+    expect(() => readManifest(manifestText({ ...small, files: [one, one] }))).to.throw('expected index/CURRENT once');
+  });
+
+  it('has the version that this program reads, sizes and heights of at least 0, and hashes', () => {
+    const text = manifestText(small);
+    for (const [from, to, words] of [
+      ['"version": 1', '"version": 2', 'a manifest of version 2'],
+      ['"size": 16', '"size": -1', 'expected size and SHA-256 of index/CURRENT'],
+      ['"size": 16', '"size": 1.5', 'expected size and SHA-256 of index/CURRENT'],
+      ['"sha256": "00', '"sha256": "0', 'expected size and SHA-256 of index/CURRENT'],
+      ['"height": 0', '"height": -1', 'expected layout and height of an index'],
+      ['"layout": 1', '"layout": "1"', 'expected layout and height of an index'],
+      ['"hash": "00', '"hash": "', 'expected the hash of a block'],
+      ['index/CURRENT', 'index/LOCK', 'expected the name of a file of an index']
+    ] as const) {
+      expect(text).to.include(from);
+      expect(() => readManifest(text.replace(from, to)), to).to.throw(SnapshotError, words);
+    }
   });
 });

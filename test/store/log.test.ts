@@ -18,6 +18,21 @@ const HEAD = 7;
 const BATCH_HEAD = 12;
 const WRITE_HEAD = 3 + 3;
 
+/** A whole entry of a log in one record. */
+function record(data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from([1]), data]);
+  const head = Buffer.alloc(6);
+  head.writeUInt16LE(data.length, head.writeUInt32LE(levelChecksum(typed)));
+  return Buffer.concat([head, typed]);
+}
+
+/** A batch as a log has it: it writes the key once. */
+function batch(sequence: number, key: string): Buffer {
+  const head = Buffer.alloc(BATCH_HEAD);
+  head.writeUInt32LE(1, head.writeBigUInt64LE(BigInt(sequence)));
+  return record(Buffer.concat([head, Buffer.from([1, key.length]), Buffer.from(key), Buffer.from([1]), Buffer.from('x')]));
+}
+
 const put = (key: string, length: number): StorePut => ({ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) });
 
 describe('the files of LevelDB', () => {
@@ -69,15 +84,28 @@ describe('the files of LevelDB', () => {
     expect(soundLength).to.equal(bytes.length);
   });
 
-  it('may have a manifest that ends with space that was never written', async () => {
-    await store.open();
-    await store.batch([{ type: 'put', key: Buffer.from('a'), value: Buffer.from('1') }], { durable: true });
-    await store.close();
-    const manifest = (await readdir(folder)).find((file) => file.startsWith('MANIFEST')) ?? expect.fail('a manifest');
-    await appendFile(join(folder, manifest), Buffer.alloc(100));
-    await store.open();
-    expect(store.get(Buffer.from('a'))).to.deep.equal(Buffer.from('1'));
-    await store.close();
+  const edit = record(Buffer.from([2, 99])); // the number of a log
+  for (const [what, bytes] of Object.entries({
+    'space that was never written': Buffer.alloc(100),
+    'the beginning of an edit': edit.subarray(0, -1),
+    'the beginning of the head of an edit': edit.subarray(0, 3)
+  }))
+    it(`may have a manifest that ends with ${what}: what it says before holds`, async () => {
+      const left = await leftAfter([put('a', 1)]);
+      await appendFile(join(left, await fileIn(left, /^MANIFEST/)), bytes);
+      const opened = new DiskStore(left);
+      await opened.open();
+      expect(opened.get(Buffer.from('a'))).to.deep.equal(Buffer.from('a'));
+      await opened.close();
+    });
+
+  it('are damaged if the manifest ends with an edit that is whole, but not as it was written', async () => {
+    const left = await leftAfter([put('a', 1)]);
+    const name = await fileIn(left, /^MANIFEST/);
+    const { size } = await stat(join(left, name));
+    // Its checksum is wrong; as space that was never written it begins with 0.
+    await appendFile(join(left, name), Buffer.concat([Buffer.alloc(4), edit.subarray(4)]));
+    await expectDamage(left, `${name}: damaged at byte ${size}`);
   });
 
   for (const [where, lengths] of Object.entries({
@@ -135,14 +163,38 @@ describe('the files of LevelDB', () => {
     await expectDamage(folder, '.ldb: expected a table that begins with ');
   });
 
-  it('may have no log yet: the process was killed while it made them', async () => {
-    // Comparator, number of the log, number of the next file, last sequence number (NewDB of db_impl.cc).
-    const edit = Buffer.concat([Buffer.from([1, 26]), Buffer.from('leveldb.BytewiseComparator'), Buffer.from([2, 0, 3, 2, 4, 0])]);
-    const record = Buffer.concat([Buffer.from([1]), edit]);
-    const head = Buffer.alloc(6);
-    head.writeUInt16LE(edit.length, head.writeUInt32LE(levelChecksum(record)));
-    await writeFile(join(folder, 'MANIFEST-000001'), Buffer.concat([head, record]));
+  /** Files as LevelDB makes them at first (NewDB of db_impl.cc), without tables. `logNumber`: of the log that its writes begin with. */
+  async function makeFiles(logNumber: number, logs: Readonly<Record<string, Buffer>> = {}): Promise<void> {
+    // Comparator, number of the log, number of the next file, last sequence number.
+    const edit = Buffer.concat([Buffer.from([1, 26]), Buffer.from('leveldb.BytewiseComparator'), Buffer.from([2, logNumber, 3, 9, 4, 0])]);
+    await writeFile(join(folder, 'MANIFEST-000001'), record(edit));
     await writeFile(join(folder, 'CURRENT'), 'MANIFEST-000001\n');
+    for (const [name, bytes] of Object.entries(logs)) await writeFile(join(folder, name), bytes);
+  }
+
+  async function expectKeys(keys: string): Promise<void> {
+    await store.open();
+    for (const key of keys) expect(store.get(Buffer.from(key)), key).to.deep.equal(Buffer.from('x'));
+    await store.close();
+  }
+
+  it('may leave out numbers of writes, which failed then', async () => {
+    await makeFiles(2, { '000002.log': batch(1, 'a'), '000003.log': Buffer.concat([batch(2, 'b'), batch(5, 'c')]) });
+    await expectKeys('abc');
+  });
+
+  it('may still have a log whose writes are in tables, whatever it has', async () => {
+    await makeFiles(3, { '000002.log': Buffer.concat([batch(8, 'a'), Buffer.alloc(100, 7)]), '000003.log': batch(1, 'b') });
+    await expectKeys('b');
+  });
+
+  it('have lost writes if one log ends before the next one begins', async () => {
+    await makeFiles(2, { '000002.log': batch(1, 'a'), '000003.log': batch(3, 'c') });
+    await expectDamage(folder, '000002.log is damaged: it ends before write 3, with which 000003.log continues');
+  });
+
+  it('may have no log yet: the process was killed while it made them', async () => {
+    await makeFiles(0);
     await store.open();
     await store.batch([{ type: 'put', key: Buffer.from('a'), value: Buffer.from('1') }], { durable: false });
     await store.close();

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readlinkSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdirSync, readlinkSync, truncateSync } from 'node:fs';
+import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -45,11 +45,16 @@ describe('a store on disk, while it opens', () => {
   it('has no file open any more when it was closed meanwhile', async function () {
     if (process.platform !== 'linux') this.skip();
     const store = new DiskStore(folder);
-    const opening = store.open(() => void store.close());
+    let parts = 0;
+    const opening = store.open(() => {
+      parts++;
+      void store.close();
+    });
     expect(await caught(opening))
       .to.be.instanceOf(StoreError)
       .with.property('reason', 'closed');
     expect(openFiles()).to.deep.equal([]);
+    expect(parts, 'parts that were read').to.equal(1);
   });
 
   it('is either closed by a call at any moment, or was open before', async () => {
@@ -69,6 +74,35 @@ describe('a store on disk, while it opens', () => {
         .to.throw(StoreError)
         .with.property('reason', 'closed');
     }
+  });
+
+  it('is damaged if a table becomes shorter while it is read', async () => {
+    const many = await newFolder();
+    const store = new DiskStore(many);
+    await store.open();
+    const writes = Array.from({ length: 200 }, (_, n) => ({ type: 'put', key: Buffer.from([n]), value: Buffer.alloc(20_000) }) as const);
+    await store.batch(writes, { durable: false });
+    await store.close();
+    const [table = ''] = (await readdir(many)).filter((name) => name.endsWith('.ldb'));
+    // After its first megabyte was read.
+    const opening = store.open(() => truncateSync(join(many, table), 2 ** 20));
+    const error = await caught(opening);
+    expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+    expect(error)
+      .to.have.property('message')
+      .that.match(new RegExp(`${table}: expected \\d+ bytes at byte \\d+, got `));
+    await store.close();
+  });
+
+  it('does not skip the check of a table that the system does not open', async function () {
+    if (process.platform === 'win32') this.skip();
+    const table = join(folder, (await readdir(folder)).find((name) => name.endsWith('.ldb')) ?? expect.fail('a table'));
+    await rm(table);
+    await symlink(table, table);
+    expect(await caught(new DiskStore(folder).open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.match(/^cannot open the store in .*: ELOOP: /);
   });
 
   it('does not skip the check of its files when the process has no descriptor left for it', async function () {

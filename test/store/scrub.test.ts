@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -85,6 +85,16 @@ describe('scrubbing the files of an open store', () => {
     expect(await caught(pass(store)))
       .to.be.instanceOf(StoreError)
       .with.property('reason', 'corrupt');
+  });
+
+  it('finds a manifest that is damaged or missing', async () => {
+    const current = (await readFile(join(folder, 'CURRENT'), 'latin1')).trim();
+    for (const change of [(path: string) => flipBit(path, 100), (path: string) => rm(path)]) {
+      await change(join(folder, current));
+      const error = await caught(pass(store));
+      expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+      expect((error as Error).message).to.include(current);
+    }
   });
 
   /** The results of passes, several at a time, while something else happens. */

@@ -2,6 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
+import { caught } from './caught';
 import { expectSame } from './expect-same';
 import { sha256, type ScriptModel } from './script-model';
 import { until } from './until';
@@ -19,9 +21,13 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
     expectSame(await snapshot.history(script, { limit: 10_000 }), [...history].reverse());
     expectSame(await snapshot.history(script, { limit: 10_000, ascending: true }), history);
     const totals = model.totals(script);
-    expectSame(await snapshot.totals(script, 10_000), totals);
-    // Undefined when it cannot be said at once.
-    if (totals.transactions > 0) expectSame(snapshot.isShort(script, totals.transactions - 1) ?? false, false);
+    expectSame(await snapshot.totals(script, totals.transactions), totals);
+    if (totals.transactions > 0) {
+      const fewer = totals.transactions - 1;
+      expect(await caught((async () => snapshot.totals(script, fewer))())).to.be.instanceOf(HistoryTooLongError);
+      // Undefined when it cannot be said at once.
+      expectSame(snapshot.isShort(script, fewer) ?? false, false);
+    }
     expectSame([...(await snapshot.coins(script, 10_000)).coins], model.coins(script));
   }
   // The turn may have no time left for another read.

@@ -32,9 +32,9 @@ export function baseCoinKey(txid: Buffer, index: number): Buffer {
   return key;
 }
 
-/** The coins of a transaction in the order of their indexes. */
+/** The coins of a transaction in the order of their indexes: no block has space for the last one. */
 export function baseCoinsOf(txid: Buffer): StoreRange {
-  return { gte: baseCoinKey(txid, 0), lt: Buffer.concat([baseCoinKey(txid, 0xffff_ffff), Buffer.alloc(1)]) };
+  return { gte: baseCoinKey(txid, 0), lt: baseCoinKey(txid, 0xffff_ffff) };
 }
 
 /** All coins of the base. */

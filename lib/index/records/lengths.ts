@@ -37,8 +37,8 @@ export function lengthsKeys(height: number, transactionCount: number): Buffer[] 
 /** The records of a block. `lengths`: those of its transactions, as integers of variable length. */
 export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
   const writes: StorePut[] = [];
-  // The transactions follow their number, a compact size.
-  let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5);
+  // The transactions follow their number, a compact size: no block has MAX_TRANSACTIONS (position.ts), which would take five bytes.
+  let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : 3);
   for (let at = 0; at < lengths.length;) {
     const [start, first] = [at, offset];
     for (let left = GROUP_TRANSACTIONS; left > 0 && at < lengths.length; left--) {

@@ -97,8 +97,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const found: RowTransaction[] = [];
     const add = (positions: readonly number[], txids: Buffer): void => {
       const last = this.#rowTxids.lastOnly(positions, txids);
-      for (const [i, position] of last.positions.entries())
-        if (found.length < limit) found.push({ position: unpacked(position), txid: txidIn(last.txids, i) });
+      for (const [i, position] of last.positions.entries()) found.push({ position: unpacked(position), txid: txidIn(last.txids, i) });
     };
     if (ascending) {
       const walk = this.walk(script, beyond);

@@ -32,7 +32,7 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
     const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
     return left && `CURRENT is missing beside ${left}`;
   }
-  const manifest = await currentManifest(folder, names);
+  const manifest = await currentManifest(folder);
   if (typeof manifest === 'string') return manifest;
   return (await findLogDamage(folder, names, manifest)) ?? (await findTableDamage(folder, names, manifest, options));
 }
@@ -51,14 +51,13 @@ interface NamedManifest extends Manifest {
   readonly name: string;
 }
 
-/** The manifest that CURRENT names, or what is wrong with one of the two. `names`: of the folder's files. @throws errors of the system. */
-export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<NamedManifest | string> {
+/** The manifest that CURRENT names, or what is wrong with one of the two. @throws errors of the system. */
+export async function currentManifest(folder: string): Promise<NamedManifest | string> {
   let name = 'CURRENT';
   try {
     const current = (await readWhole(join(folder, name), MOST_CURRENT_BYTES)).toString('latin1');
     const named = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
     if (named === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
-    if (!names.has(named)) return `${named}, which CURRENT names, is missing`;
     name = named;
     return { name, ...readManifest(await readWhole(join(folder, name), MOST_LOG_BYTES)) };
   } catch (error) {
@@ -120,7 +119,7 @@ export function damageOf(name: string, error: unknown): string {
   throw error;
 }
 
-/** A bad sector, or a file that was deleted during the check. */
+/** A bad sector, or a file that is missing, maybe only since the check began. */
 function isUnreadable(error: unknown): error is Error {
   return systemCodeOf(error) === 'EIO' || isMissingFile(error);
 }

@@ -27,7 +27,6 @@ const BATCH_HEAD_LENGTH = 12;
  * one before.
  */
 export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
-  let damage: string | undefined;
   /** Number that the next write must have. */
   let next: bigint | undefined;
   /** The previous log, until the first write after it is found. */
@@ -36,7 +35,6 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
     const bytes = await readWhole(join(folder, name), MOST_LOG_BYTES);
     const { entries, soundLength: end } = logEntries(bytes, BATCH_HEAD_LENGTH);
     const batches = entries.filter(({ length }) => length === BATCH_HEAD_LENGTH);
-    if (damage !== undefined && batches.length > 0) return damage;
     for (const batch of batches) {
       const first = batch.readBigUInt64LE();
       // It may be later than expected: a write that failed has its number, too.
@@ -46,8 +44,7 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
         return `${before} is damaged: it ends before write ${first}, with which ${name} continues`;
       [next, before] = [first + BigInt(batch.readUInt32LE(8)), undefined];
     }
-    if (startsWrite(bytes, nextBlock(end))) return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
-    if (end < bytes.length) damage ??= `${name} is damaged at byte ${end}, and another log follows`;
+    if (startsWrite(bytes, nextBlock(end))) return `${name} is damaged at byte ${end}, and writes follow`;
     before = name;
   }
   return undefined;
@@ -120,6 +117,5 @@ const nextBlock = (at: number): number => (Math.floor(at / BLOCK_LENGTH) + 1) * 
 function endOfRecord(bytes: Buffer, at: number): number | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined;
   const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);
-  if (end > bytes.length || end > nextBlock(at) || bytes[at + 6] === 0) return undefined;
-  return levelChecksum(bytes.subarray(at + 6, end)) === bytes.readUInt32LE(at) ? end : undefined;
+  return end <= bytes.length && levelChecksum(bytes.subarray(at + 6, end)) === bytes.readUInt32LE(at) ? end : undefined;
 }

@@ -42,12 +42,11 @@ const TAG = {
 export function readManifest(bytes: Buffer): Manifest {
   const { entries, soundLength } = logEntries(bytes);
   if (soundLength < bytes.length && !isCutOff(bytes, soundLength)) throw new LevelFormatError(`damaged at byte ${soundLength}`);
-  /** By level and number: tables move from level to level. */
+  /** By level and number: one edit can both delete a table from a level and add it to the next. */
   const tables = new Map<string, readonly [number: number, table: Table]>();
   let logNumber: number | undefined;
   for (const entry of entries) {
     const reader = new LevelReader(entry);
-    const added: (readonly [level: number, number: number, table: Table])[] = [];
     while (!reader.atEnd) {
       const tag = reader.integer();
       switch (tag) {
@@ -71,15 +70,13 @@ export function readManifest(bytes: Buffer): Manifest {
           break;
         case TAG.newFile: {
           const [level, number, length] = [reader.integer(), reader.integer(), reader.integer()];
-          added.push([level, number, { length, smallest: reader.string(), largest: reader.string() }]);
+          tables.set(`${level}/${number}`, [number, { length, smallest: reader.string(), largest: reader.string() }]);
           break;
         }
         default:
           throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
       }
     }
-    // Added last: one edit can both delete a table from a level and add it to the next.
-    for (const [level, number, table] of added) tables.set(`${level}/${number}`, [number, table]);
   }
   if (logNumber === undefined) throw new LevelFormatError('expected the number of a log, got none');
   return { tables: new Map(tables.values()), logNumber };

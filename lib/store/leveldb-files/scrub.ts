@@ -2,7 +2,6 @@
 // system's page cache. Tables never change once they are written, but appear and disappear during the
 // check, as LevelDB merges them.
 
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesOf, currentManifest, damageOf, fileName } from './check';
 import { checkTable } from './table';
@@ -39,13 +38,8 @@ async function isInUse(folder: string, number: number): Promise<boolean> {
   return typeof tables === 'string' || tables.has(number);
 }
 
-/** The tables by their numbers, or the damage to the manifest. */
+/** The tables by their numbers, or the damage to the manifest, which stays the same while LevelDB is open. */
 async function tablesInUse(folder: string): Promise<Manifest['tables'] | string> {
-  for (let isFirst = true; ; isFirst = false) {
-    const names = new Set(await readdir(folder));
-    const manifest = names.has('CURRENT') ? await currentManifest(folder, names) : 'CURRENT is missing';
-    if (typeof manifest !== 'string') return manifest.tables;
-    // When it is opened, LevelDB starts a new manifest and deletes the previous one, maybe between the two reads. So it tries twice.
-    if (!isFirst) return manifest;
-  }
+  const manifest = await currentManifest(folder);
+  return typeof manifest === 'string' ? manifest : manifest.tables;
 }
