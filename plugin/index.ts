@@ -9,7 +9,7 @@ import { BcoinHttp } from '../lib/node/bcoin-http';
 import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { Assembly } from './assemble';
+import { Assembly, type ReplacedParts } from './assemble';
 import { readOptions, type RestOptions } from './options/rest-options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
@@ -28,19 +28,19 @@ import type { NodeSource } from '../lib/node/types/source';
 export const id = 'rest';
 
 /**
- * Called by bcoin while the node is constructed.
+ * Called by bcoin while the node is constructed, which gives the node only.
  * @throws OptionError, UnsupportedNodeError
  */
-export function init(node: HostNode): RestPlugin {
+export function init(node: HostNode, replaced?: ReplacedParts): RestPlugin {
   try {
-    return pluginFor(node);
+    return pluginFor(node, replaced);
   } catch (error) {
     endOwnProgram(error);
     throw error;
   }
 }
 
-function pluginFor(node: HostNode): RestPlugin {
+function pluginFor(node: HostNode, replaced?: ReplacedParts): RestPlugin {
   const options = readOptions(node.config);
   acceptAddressForms(node.rpc, node.network);
   const host: ServiceHost = {
@@ -51,7 +51,7 @@ function pluginFor(node: HostNode): RestPlugin {
     close: () => node.close(),
     readAgain: logLevelReader(node)
   };
-  return new RestPlugin(host, new BcoinNode(node, options));
+  return new RestPlugin(host, new BcoinNode(node, options), replaced);
 }
 
 /** The process that the service runs in. */
@@ -93,7 +93,7 @@ export class RestPlugin {
   #leaveSignals: readonly (() => void)[] = [];
 
   /** `node`: what is served; it is closed with the service. */
-  constructor(host: ServiceHost, node: NodeSource) {
+  constructor(host: ServiceHost, node: NodeSource, replaced: ReplacedParts = {}) {
     this.#host = host;
     const { http, options, places, logger } = host;
     const parts = (this.#parts = new Assembly({
@@ -104,7 +104,8 @@ export class RestPlugin {
       scriptStore: places === undefined ? new MemoryStore() : new DiskStore(places.scripts, { checkedFirst: STATE_KEYS }),
       places,
       version: packageVersion(),
-      logger: logger.context(id)
+      logger: logger.context(id),
+      replaced
     }));
     this.http = http;
     this.node = node;
