@@ -9,7 +9,7 @@ import { BcoinHttp } from '../lib/node/bcoin-http';
 import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { Assembly, type ReplacedParts } from './assemble';
+import { Assembly } from './assemble';
 import { readOptions, type RestOptions } from './options/rest-options';
 import { placesOf, type Places } from './places';
 import { showCatchUp } from './progress';
@@ -31,16 +31,16 @@ export const id = 'rest';
  * Called by bcoin while the node is constructed, which gives the node only.
  * @throws OptionError, UnsupportedNodeError
  */
-export function init(node: HostNode, replaced?: ReplacedParts): RestPlugin {
+export function init(node: HostNode, shortened?: Pick<ServiceHost, 'rehearsalMs'>): RestPlugin {
   try {
-    return pluginFor(node, replaced);
+    return pluginFor(node, shortened);
   } catch (error) {
     endOwnProgram(error);
     throw error;
   }
 }
 
-function pluginFor(node: HostNode, replaced?: ReplacedParts): RestPlugin {
+function pluginFor(node: HostNode, shortened?: Pick<ServiceHost, 'rehearsalMs'>): RestPlugin {
   const options = readOptions(node.config);
   acceptAddressForms(node.rpc, node.network);
   const host: ServiceHost = {
@@ -49,9 +49,10 @@ function pluginFor(node: HostNode, replaced?: ReplacedParts): RestPlugin {
     places: node.memory ? undefined : placesOf(node.config),
     logger: node.logger.logger,
     close: () => node.close(),
-    readAgain: logLevelReader(node)
+    readAgain: logLevelReader(node),
+    ...shortened
   };
-  return new RestPlugin(host, new BcoinNode(node, options), replaced);
+  return new RestPlugin(host, new BcoinNode(node, options));
 }
 
 /** The process that the service runs in. */
@@ -61,6 +62,8 @@ export interface ServiceHost {
   /** Undefined: everything is kept in memory. */
   readonly places: Places | undefined;
   readonly logger: HostNodeLogger;
+  /** How long the rehearsal asks at most; as long as it needs unless given. */
+  readonly rehearsalMs?: number;
   /** Ends the process' work in order, the service first. */
   close(): Promise<void>;
   /** Reads again what may change while the process runs, beside the service's own files. */
@@ -93,9 +96,9 @@ export class RestPlugin {
   #leaveSignals: readonly (() => void)[] = [];
 
   /** `node`: what is served; it is closed with the service. */
-  constructor(host: ServiceHost, node: NodeSource, replaced: ReplacedParts = {}) {
+  constructor(host: ServiceHost, node: NodeSource) {
     this.#host = host;
-    const { http, options, places, logger } = host;
+    const { http, options, places, logger, rehearsalMs } = host;
     const parts = (this.#parts = new Assembly({
       host: http,
       node,
@@ -105,7 +108,7 @@ export class RestPlugin {
       places,
       version: packageVersion(),
       logger: logger.context(id),
-      replaced
+      replaced: rehearsalMs === undefined ? {} : { rehearsalMs }
     }));
     this.http = http;
     this.node = node;

@@ -59,7 +59,7 @@ class FedPlugin extends plugin.RestPlugin {
   readonly #fleet: TestFleet;
 
   constructor(host: plugin.ServiceHost, source: NodeSource, fleet: TestFleet) {
-    super(host, source, SHORT_REHEARSAL);
+    super({ ...host, ...SHORT_REHEARSAL }, source);
     this.#fleet = fleet;
   }
 
