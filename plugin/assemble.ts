@@ -67,6 +67,8 @@ export interface AssemblyParts {
 export interface ReplacedParts extends ReplacedWalletParts {
   /** The pause before an index that has failed is tried again. */
   readonly failurePauseMs?: number;
+  /** How long the rehearsal asks at most. */
+  readonly rehearsalMs?: number;
 }
 
 /** What a reader lacks comes from nodes, which may be back in seconds. */
@@ -194,12 +196,13 @@ export class Assembly {
     });
   }
 
-  #rehearse({ host: { server }, node, options, logger }: AssemblyParts): Rehearsal {
+  #rehearse({ host: { server }, node, options, logger, replaced: { rehearsalMs: mostMs } = {} }: AssemblyParts): Rehearsal {
     const { gate, reader, own } = this.serving;
     const { scripts, electrum } = this.wallets ?? {};
     const { path } = options.addresses ?? {};
     const wallets = scripts && electrum && path !== undefined ? { scripts, path, accept: electrum.accept } : undefined;
-    return new Rehearsal({ node, gate, reader, http: { server, own, needsKey: options.auth }, wallets, logger });
+    const http = { server, own, needsKey: options.auth };
+    return new Rehearsal({ node, gate, reader, http, wallets, ...(mostMs !== undefined && { mostMs }), logger });
   }
 
   /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */

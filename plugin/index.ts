@@ -28,19 +28,19 @@ import type { NodeSource } from '../lib/node/types/source';
 export const id = 'rest';
 
 /**
- * Called by bcoin while the node is constructed.
+ * Called by bcoin while the node is constructed, which gives the node only.
  * @throws OptionError, UnsupportedNodeError
  */
-export function init(node: HostNode): RestPlugin {
+export function init(node: HostNode, shortened?: Pick<ServiceHost, 'rehearsalMs'>): RestPlugin {
   try {
-    return pluginFor(node);
+    return pluginFor(node, shortened);
   } catch (error) {
     endOwnProgram(error);
     throw error;
   }
 }
 
-function pluginFor(node: HostNode): RestPlugin {
+function pluginFor(node: HostNode, shortened?: Pick<ServiceHost, 'rehearsalMs'>): RestPlugin {
   const options = readOptions(node.config);
   acceptAddressForms(node.rpc, node.network);
   const host: ServiceHost = {
@@ -49,7 +49,8 @@ function pluginFor(node: HostNode): RestPlugin {
     places: node.memory ? undefined : placesOf(node.config),
     logger: node.logger.logger,
     close: () => node.close(),
-    readAgain: logLevelReader(node)
+    readAgain: logLevelReader(node),
+    ...shortened
   };
   return new RestPlugin(host, new BcoinNode(node, options));
 }
@@ -61,6 +62,8 @@ export interface ServiceHost {
   /** Undefined: everything is kept in memory. */
   readonly places: Places | undefined;
   readonly logger: HostNodeLogger;
+  /** How long the rehearsal asks at most; as long as it needs unless given. */
+  readonly rehearsalMs?: number;
   /** Ends the process' work in order, the service first. */
   close(): Promise<void>;
   /** Reads again what may change while the process runs, beside the service's own files. */
@@ -95,7 +98,7 @@ export class RestPlugin {
   /** `node`: what is served; it is closed with the service. */
   constructor(host: ServiceHost, node: NodeSource) {
     this.#host = host;
-    const { http, options, places, logger } = host;
+    const { http, options, places, logger, rehearsalMs } = host;
     const parts = (this.#parts = new Assembly({
       host: http,
       node,
@@ -104,7 +107,8 @@ export class RestPlugin {
       scriptStore: places === undefined ? new MemoryStore() : new DiskStore(places.scripts, { checkedFirst: STATE_KEYS }),
       places,
       version: packageVersion(),
-      logger: logger.context(id)
+      logger: logger.context(id),
+      replaced: rehearsalMs === undefined ? {} : { rehearsalMs }
     }));
     this.http = http;
     this.node = node;

@@ -22,7 +22,7 @@ import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
 /** How long questions are asked over all protocols, and how long it waits for the last answers, at most. */
-const MOST_MS = 2_500;
+export const MOST_MS = 2_500;
 const LAST_MS = 500;
 
 /** Memory outside V8's heap for which it collects garbage, and how long that takes on a busy machine. */
@@ -72,6 +72,8 @@ export interface RehearsalParts {
   readonly http: { readonly server: HttpServer; readonly own: WeakSet<Socket>; readonly needsKey: boolean };
   /** Undefined without an index by script. */
   readonly wallets: WalletInterfaces | undefined;
+  /** How long questions are asked at most; `MOST_MS` unless given. */
+  readonly mostMs?: number;
   readonly logger: ServerLogger;
 }
 
@@ -116,7 +118,7 @@ export class Rehearsal {
   }
 
   async #rehearse(blocks: readonly BlockPoint[]): Promise<void> {
-    const { node, http } = this.#parts;
+    const { node, http, mostMs = MOST_MS } = this.#parts;
     const closing = this.#closing.signal;
     const wallets = await this.#liveWallets();
     const subjects = await subjectsIn(blocks, node, wallets ? hasWantedHistory(wallets.scripts.reader) : () => true);
@@ -124,7 +126,7 @@ export class Rehearsal {
     closing.throwIfAborted();
     // Wallets ask for the newest transactions most.
     await wallets?.scripts.reader.read((snapshot) => snapshot.readNewestTxids());
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(MOST_MS + LAST_MS)]);
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(mostMs + LAST_MS)]);
     setMaxListeners(0, signal);
     const opened: OwnConnections[] = [];
     const add = async (service: Service, kinds: readonly ClientKind[], repliesOf: RepliesOf): Promise<Asked> => {
@@ -138,7 +140,7 @@ export class Rehearsal {
       if (wallets) asked.push(await add({ serve: acceptedBy(wallets.accept), allowHalfOpen: false }, ELECTRUM_CLIENTS, LINES));
       if (!http.needsKey)
         asked.push(await add({ serve: this.#serveHttp, allowHalfOpen: true }, [{ questions: overHttp, together: 1 }], BODIES));
-      await askInTurns(asked, subjects, signal);
+      await askInTurns(asked, subjects, mostMs, signal);
     } finally {
       for (const connections of opened) connections.close();
     }
@@ -165,8 +167,8 @@ export class Rehearsal {
  * Not side by side, because a question over HTTP takes much longer: the Electrum protocol would hardly get its turn. Nor one protocol after the
  * other: the second would have V8 drop what the first has compiled of what they share.
  */
-async function askInTurns(asked: readonly Asked[], subjects: readonly Subject[], signal: AbortSignal): Promise<void> {
-  const end = performance.now() + MOST_MS;
+async function askInTurns(asked: readonly Asked[], subjects: readonly Subject[], mostMs: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + mostMs;
   const share = MOST_QUESTIONS / GENERATIONS;
   const turns = Array.from({ length: GENERATIONS }, (_, generation) => asked.map((one) => ({ one, from: generation * share }))).flat();
   for (const [i, { one, from }] of turns.entries()) {

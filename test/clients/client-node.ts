@@ -1,8 +1,6 @@
 // A node that holds chain A and its pool, as seen by programs written for Bitcoin Core.
 
-import { bcoin } from '../support/bcoin';
-import { chainAPool } from '../support/chain-a';
-import { openChainANode } from '../support/chain-a-node';
+import { fillChainAPool, openChainANode } from '../support/chain-a-node';
 import type { RestNode } from '../support/rest-node';
 
 /** A user of the JSON-RPC. */
@@ -18,6 +16,6 @@ export const MODERN = {
 
 export async function openClientNode(settings: Readonly<Record<string, unknown>>): Promise<RestNode> {
   const served = await openChainANode(settings);
-  for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+  await fillChainAPool(served.node);
   return served;
 }

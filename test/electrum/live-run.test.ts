@@ -9,7 +9,7 @@ import { bcoin, type TestFullNode } from '../support/bcoin';
 import { chainABlocks, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { NotifyingNode } from '../support/notifying-node';
-import { entryOf, openRegtestNode } from '../support/regtest-node';
+import { entryOf, openRegtestNode, trustSpends } from '../support/regtest-node';
 import type { HostEntry } from '../../lib/node/host';
 
 /** Statuses by the number of the script. */
@@ -66,6 +66,7 @@ describe('notifications while the chain moves', function () {
     prefix = await copiedChain();
     host = await openRegtestNode({ prefix });
     takeBackAlways(host);
+    trustSpends(host);
     await host.connect();
     await host.chain.reset(run.header.height);
     all = await NotifyingNode.beside(host);

@@ -6,9 +6,8 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { CODES } from '../../lib/electrum/errors';
 import { PROTOCOLS, type Protocol } from '../../lib/electrum/method';
-import { bcoin } from '../support/bcoin';
-import { chainAPool, jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { jsonIn } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
 import { MethodCaller, type MethodAnswer } from '../support/method-caller';
 import { withCoreAddresses } from '../support/recorded-core';
 import { testScale } from '../support/scale';
@@ -146,7 +145,7 @@ describe('the Electrum protocol over chain A', () => {
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await ServedNode.open({ prefix: await copiedChain() });
-    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await fillChainAPool(served.node);
     caller = new MethodCaller(served);
   });
   after(() => served.node.close());

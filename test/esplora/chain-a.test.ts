@@ -5,7 +5,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
 import { needsNode } from '../support/fleet';
 import {
   differing,
@@ -133,7 +133,7 @@ describe('Esplora’s interface over a long chain', () => {
   });
 
   it('shows all transactions as they follow from blocks and pool', async () => {
-    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await fillChainAPool(served.node);
     await replay(recordedAnswers());
     const txids = chainAManifest().mempool.map(({ txid }) => txid);
     expect(await texts(txids.map((txid) => `/tx/${txid}/hex`))).to.deep.equal(chainAPool().map((raw) => raw.toString('hex')));

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import { esploraCapacity, writeEsploraTransaction } from '../../lib/views/esplora/transaction';
 import { JsonWriter } from '../../lib/views/json-writer';
-import { bcoin } from '../support/bcoin';
-import { chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
 import { chainATransactions } from '../support/chain-a-transactions';
 import { ServedNode } from '../support/served-node';
 import { finish } from '../support/finish';
@@ -41,7 +39,7 @@ describe('the scripts of chain A over Esplora’s interface', () => {
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await ServedNode.open({ prefix: await copiedChain() });
-    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await fillChainAPool(served.node);
     prefixes = served.source.network.addressPrefixes;
   });
   after(() => served.node.close());

@@ -2,9 +2,8 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { isUnder } from '../../lib/server/http/mount';
 import { PROFILES } from '../../lib/views/profile';
-import { bcoin } from '../support/bcoin';
-import { chainAAnswers, chainAAnswers31, chainAPool, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { chainAAnswers, chainAAnswers31, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
 import { needsNats } from '../support/nats';
 import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
 import { RpcCaller } from '../support/rpc';
@@ -32,7 +31,7 @@ for (const core of ['0.17', 'modern'] as const)
 
     for (const state of ['confirmed', 'with-mempool'] as const)
       it(`are given ${state === 'confirmed' ? 'with an empty pool' : 'with transactions in the pool'}`, async () => {
-        if (state === 'with-mempool') for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+        if (state === 'with-mempool') await fillChainAPool(served.node);
         const isAsked = (answer: RecordedAnswer): boolean =>
           answer.state === state && !answer.tags.includes('transport') && isForService(answer) && isUnder('/rest', answer.path);
         const answers = ANSWERS[core]().filter(isAsked);

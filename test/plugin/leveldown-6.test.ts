@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoin, bcoinTarget } from '../support/bcoin';
@@ -16,6 +17,8 @@ const bcoinProgram = join(bcoinFolder, 'bin/node');
 const MATURITY = 100;
 const SENT_SATS = 100_000_000;
 const API_KEY = 'sesame';
+/** Between two looks at a history, each of which takes the wallet's process from its work. */
+const LOOK_MS = 50;
 /** A key that is imported into the wallet just before its rescan. */
 const foreign = bcoin.KeyRing.fromPrivate(Buffer.alloc(32, 2), true);
 
@@ -91,7 +94,10 @@ describe('a wallet and an address index on disk', function () {
   /** The answers once this many transactions of the wallet are confirmed; those that it does not list never are. */
   async function told(node: BcoinApi, wallet: BcoinApi, address: string, confirmed: number): Promise<Told> {
     let history: readonly WalletTransaction[] = [];
-    while (history.filter(({ height }) => height > 0).length < confirmed) history = await wallet.get('/wallet/primary/tx/history');
+    while (history.filter(({ height }) => height > 0).length < confirmed) {
+      await setTimeout(LOOK_MS);
+      history = await wallet.get('/wallet/primary/tx/history');
+    }
     const coins = await wallet.get<Told['coins']>('/wallet/primary/coin');
     const ofAddress = await node.get<readonly WalletTransaction[]>(`/tx/address/${address}`);
     return {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { BcoinApi } from '../support/bcoin-api';
@@ -69,9 +70,8 @@ describe('npm start', function () {
 
       const killed = await start();
       await killed.printed(/Mining a demonstration chain/);
-      while ((await new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest'))).call<number>('getblockcount')) < 20) {
-        /* asked again */
-      }
+      const ofKilled = new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest')));
+      while ((await ofKilled.call<number>('getblockcount')) < 20) await setTimeout(20);
       await killed.kill();
 
       const finished = await start();

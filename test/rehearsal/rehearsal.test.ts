@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { methodTable } from '../../lib/electrum/method-table';
-import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
+import { MOST_MS, Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gated-reader';
 import { BUSY_SCRIPT, busyChain } from '../support/busy-chain';
@@ -68,7 +68,7 @@ describe('the rehearsal', () => {
     const httpPort = await freePort();
     let made: Assembled | undefined;
     const init = (host: TestFullNode): Assembled['parts'] => {
-      made = assembled(host, { methods: (context) => counted(methodTable(context)) });
+      made = assembled(host, { methods: (context) => counted(methodTable(context)), rehearsalMs: MOST_MS });
       return made.parts;
     };
     const settings = { 'rest-electrum': electrumPort, 'rest-core': 'modern', 'rest-rpc-user': 'me:secret', httpPort };

@@ -8,9 +8,8 @@ import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { isUnder } from '../../lib/server/http/mount';
 import { PROFILES } from '../../lib/views/profile';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAAnswers31, chainAManifest, chainAPool, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { chainAActiveBlocks, chainAAnswers31, chainAManifest, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
 import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
@@ -42,7 +41,7 @@ async function replay(core: Edition, { port }: RestNode, state: RecordedAnswer['
 }
 
 const fillPool = async ({ node }: RestNode): Promise<void> => {
-  for (const raw of chainAPool()) await node.mempool.addTX(bcoin.TX.fromRaw(raw));
+  await fillChainAPool(node);
 };
 
 describe('recorded replies of Bitcoin Core 31', () => {

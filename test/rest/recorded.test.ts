@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { chainAActiveBlocks, chainAAnswers, chainAManifest, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
 import { isFleetWanted } from '../support/fleet';
 import { differencesFrom, withCoreAddresses } from '../support/recorded-core';
 import { untilReady, type RestNode } from '../support/rest-node';
@@ -46,7 +46,7 @@ for (const bootstrap of isFleetWanted ? ['blocks'] : ['blocks', 'coins'])
 
     it('are given with transactions in the pool', async function () {
       this.timeout(120_000);
-      for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+      await fillChainAPool(served.node);
       await replay('with-mempool', served);
     });
 

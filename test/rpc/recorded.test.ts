@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
-import { chainAPool, jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
+import { jsonIn } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
 import { isFleetWanted, needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { repliesTo, withoutHelp, type RecordedCall, type RecordedRequest } from '../support/recorded-calls';
@@ -114,7 +114,7 @@ describe('recorded calls of Bitcoin Core 31', () => {
 
   it('are answered with transactions in the pool', async function () {
     this.timeout(60_000);
-    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await fillChainAPool(served.node);
     expect(await wrong('with-mempool')).to.deep.equal([]);
   });
 

@@ -3,12 +3,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { firstValueFrom, Subject } from 'rxjs';
 import { bcoinTarget } from './bcoin';
 import { freePort } from './regtest-node';
 
 /** The folder of the bcoin under test. */
 export const bcoinFolder = dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json')));
+
+/** Between two questions to a node that is not ready, which needs the processor itself. */
+const LOOK_MS = 20;
 
 export interface ProcessPorts {
   readonly http: number;
@@ -102,6 +106,7 @@ export class BcoinProcess {
     for (;;) {
       const response = await fetch(`http://127.0.0.1:${this.ports.http}${path}`);
       if (response.status !== 503) return response;
+      await setTimeout(LOOK_MS);
     }
   }
 

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { bcoin, bcoinTarget } from './bcoin';
-import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
+import { bcoin, bcoinTarget, type TestFullNode } from './bcoin';
+import { chainABlocks, chainAFolder, chainAManifest, chainAPool } from './chain-a';
 import { newFolder } from './folders';
 import { projectFolder } from './project-folder';
 import { openRegtestNode, trustSpends } from './regtest-node';
@@ -23,6 +23,13 @@ export async function openChainANode(settings: Readonly<Record<string, unknown>>
   const served = await openRestNode({ prefix: await copiedChain(), settings, ...options });
   await untilReady(served);
   return served;
+}
+
+/** Puts the chain's pool into the node's. Bitcoin Core has had it: its signatures are not checked again. */
+export async function fillChainAPool(node: TestFullNode): Promise<void> {
+  const checkAgain = trustSpends(node);
+  for (const raw of chainAPool()) await node.mempool.addTX(bcoin.TX.fromRaw(raw));
+  checkAgain();
 }
 
 /** A new folder with a closed node that holds the chain. */

@@ -3,7 +3,7 @@
 
 import { bcoin, type TestFullNode } from './bcoin';
 import { COINBASE_SATS, FEE_SATS } from './coinbases';
-import { mine } from './regtest-node';
+import { mine, trustSpends } from './regtest-node';
 import { signed } from './signed';
 import type { HostKeyRing } from './bcoin';
 import type { HostTransaction } from '../../lib/node/host';
@@ -35,12 +35,15 @@ export async function spend(node: TestFullNode, transaction: HostTransaction, va
 
 /** A hundred blocks and a few with spends of their coinbases, and of these spends, also in one block. */
 export async function chainWithSpends(node: TestFullNode): Promise<void> {
+  // The signatures are made here.
+  const checkAgain = trustSpends(node);
   const coinbases = await mineCoinbases(node, COINBASE_MATURITY + 4);
   for (const coinbase of coinbases.slice(0, 4)) {
     const child = await spend(node, coinbase, COINBASE_SATS);
     await spend(node, child, Math.floor((COINBASE_SATS - FEE_SATS) / 2));
     await mine(node, 1);
   }
+  checkAgain();
 }
 
 /** Replaces the last `back` blocks by `blocks` others. */

@@ -92,9 +92,16 @@ export async function blockWith(
   return job.mineAsync();
 }
 
-/** From now on the node checks no signatures, which takes bcoin half a minute for chain A: Bitcoin Core has accepted its blocks. */
-export function trustSpends({ workers }: TestFullNode): void {
+/**
+ * From now on the node checks no signatures, which takes bcoin half a minute for chain A: Bitcoin Core has accepted its blocks.
+ * @returns a function that ends this
+ */
+export function trustSpends({ workers }: TestFullNode): () => void {
+  const check = workers.check.bind(workers);
   workers.check = () => Promise.resolve(null);
+  return () => {
+    workers.check = check;
+  };
 }
 
 /** The chain entry of a block that was added. */

@@ -7,6 +7,7 @@ import { placesOf } from '../../plugin/places';
 import { isFleetWanted, TestFleet } from './fleet';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import { SHORT_REHEARSAL } from './short-rehearsal';
 import type { AddressInfo } from 'node:net';
 import type { NodeSource } from '../../lib/node/types/source';
 import type { TestFullNode } from './bcoin';
@@ -26,7 +27,9 @@ export interface RestNodeOptions extends RegtestOptions {
 /** Opens a node with the plugin; unless the settings say otherwise, the gate depends only on the index. */
 export async function openRestNode({ isFleet = isFleetWanted, ...options }: RestNodeOptions = {}): Promise<RestNode> {
   const settings = { 'rest-warmup': 'indexed', ...options.settings };
-  const ours = isFleet ? readerOf(await TestFleet.open()) : plugin;
+  const ours = isFleet
+    ? readerOf(await TestFleet.open())
+    : { id: plugin.id, init: (host: TestFullNode) => plugin.init(host, SHORT_REHEARSAL) };
   const node = await openRegtestNode({ ...options, settings, plugins: [ours, ...(options.plugins ?? [])] });
   const rest = node.get(plugin.id) as plugin.RestPlugin;
   const { port } = rest.http.server.address() as AddressInfo;
@@ -56,7 +59,7 @@ class FedPlugin extends plugin.RestPlugin {
   readonly #fleet: TestFleet;
 
   constructor(host: plugin.ServiceHost, source: NodeSource, fleet: TestFleet) {
-    super(host, source);
+    super({ ...host, ...SHORT_REHEARSAL }, source);
     this.#fleet = fleet;
   }
 

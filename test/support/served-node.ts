@@ -13,6 +13,7 @@ import { ask, type RawReply, type RawRequest } from './http';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { settledAt } from './settled-ports';
+import { SHORT_REHEARSAL } from './short-rehearsal';
 import type { AddressInfo } from 'node:net';
 import type { AddressList } from '../../lib/addresses/address-list';
 import type { ScriptAnswers } from '../../lib/answers/answers';
@@ -61,7 +62,7 @@ export function assembled(
     places,
     version: VERSION,
     logger: log,
-    replaced
+    replaced: { ...SHORT_REHEARSAL, ...replaced }
   });
   if (parts.wallets === undefined) throw new Error('expected the services of --rest-addresses');
   return { parts, wallets: parts.wallets, log };

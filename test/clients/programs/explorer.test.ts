@@ -8,8 +8,7 @@ import { ask } from '../../support/http';
 import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/browser';
 import { bcoin, type HostKeyRing } from '../../support/bcoin';
 import { makeBusy, type Busy } from '../../support/busy-node';
-import { chainAPool } from '../../support/chain-a';
-import { copiedChain, openChainANode } from '../../support/chain-a-node';
+import { copiedChain, fillChainAPool, openChainANode } from '../../support/chain-a-node';
 import { ExplorerPages, grouped, type ApiBlock, type ApiTransaction } from '../../support/explorer-pages';
 import { freePort, mine, mineOnly } from '../../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../../support/rest-node';
@@ -57,7 +56,7 @@ describe('the explorer', function () {
 
   async function chainA(settings: Readonly<Record<string, unknown>> = EXPLORER): Promise<RestNode> {
     const served = await kept(openChainANode(settings));
-    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await fillChainAPool(served.node);
     return served;
   }
 
