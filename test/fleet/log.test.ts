@@ -4,7 +4,7 @@ import { firstValueFrom, Subject } from 'rxjs';
 import { expect } from 'chai';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
-import { FencedError, ForeignLogError, LogGoneError, LogSilentError } from '../../lib/fleet/log/errors';
+import { FencedError, ForeignLogError, LogGapError, LogGoneError, LogSilentError } from '../../lib/fleet/log/errors';
 import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
 import { LogWriter, type Outgoing } from '../../lib/fleet/log/log-writer';
 import { makeStream } from '../../lib/fleet/log/stream';
@@ -90,6 +90,26 @@ for (const count of [1, 3] as const) {
       expect(writer.last).to.equal(200);
       expect(numbers(await readAll(bus))).to.deep.equal(Array.from({ length: 200 }, (_, i) => i));
       expect(numbers(await readAll(bus, 151))).to.deep.equal(Array.from({ length: 50 }, (_, i) => 150 + i));
+    });
+
+    it('is not read on where a record is missing', async () => {
+      // Servers delete no record of a log, but may lose it.
+      const { config } = await makeStream(bus, SUBJECTS, GENESIS);
+      await bus.manager.streams.delete(SUBJECTS.stream);
+      await bus.manager.streams.add({ ...config, deny_delete: false });
+      await (await writerOn(bus)).append(
+        [1, 2, 3, 4].map((n) => removal(n)),
+        NEVER
+      );
+      await bus.manager.streams.deleteMessage(SUBJECTS.stream, 3);
+      const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+      const records: LoggedRecord[] = [];
+      const reading = (async () => {
+        for await (const record of log.read(1, { silenceMs: 5_000, signal: NEVER })) records.push(record);
+      })();
+      const error = await caught(reading);
+      expect(error).to.be.instanceOf(LogGapError).with.property('message', 'record 3 of the log is missing: the next one is 4');
+      expect(numbers(records)).to.deep.equal([1, 2]);
     });
 
     it('keeps everything as often as there are servers, and can be found again', async () => {

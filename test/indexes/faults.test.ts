@@ -79,7 +79,7 @@ for (const { scripts, disk, bootstrap, mostCases } of SUITES) {
         it(`lets ${scripts ? 'chain and index' : 'the chain'} continue, answers nothing wrong and is right on the healed store: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
           const count = calls.get(call) ?? 0;
           expect(count).to.be.greaterThan(0);
-          const stride = Math.max(1, Math.floor(count / mostCases));
+          const stride = Math.max(1, Math.ceil(count / mostCases));
           for (let n = 0; n < count; n += stride) {
             await walk.faultStep(index, { call, n, afterwards }, everything);
             expect(index.store.hasFailed, `call ${n} of ${count}`).to.equal(true);
