@@ -20,7 +20,7 @@ import { Parameters, usageOf } from '../parameters';
 import { WrongPasswords } from './wrong-passwords';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
-import type { Change } from '../../node/types/fleet';
+import type { ChangePoint } from '../../node/types/fleet';
 import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
 import type { Access, Denial, Rights } from './access';
@@ -328,7 +328,7 @@ function releaseAll(outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
 }
 
-const changesIn = (outcomes: readonly Outcome[]): Change[] =>
+const changesIn = (outcomes: readonly Outcome[]): ChangePoint[] =>
   outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : []));
 
 /** The texts of each reply, in a batch with a comma before each but the first. */
