@@ -138,6 +138,7 @@ export class RpcServer {
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
     let tips: Tips;
+    let changes: readonly ChangePoint[];
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
@@ -145,8 +146,9 @@ export class RpcServer {
         jobs.push(this.#jobFor(call));
       }
       tips = await this.#run(jobs, client, slice, outcomes);
+      changes = changesIn(outcomes);
       // In the middle of a reorganization the tip is lower than before. Who is told of no change would make it again.
-      if (minimum !== undefined && changesIn(outcomes).length === 0)
+      if (minimum !== undefined && changes.length === 0)
         for (const tip of tips) if (tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
@@ -156,23 +158,20 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    const state = this.#stateHeaders(tips, outcomes);
+    const state = this.#stateHeaders(tips, changes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
-    else if (isBatch) {
-      // Who is told of no change would make it again.
-      const isDue = changesIn(outcomes).length > 0;
-      this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']), isDue);
-    } else {
+    else if (isBatch) this.#send(response, 200, [...JSON_TYPE, ...state], joined(['[', ...replies.flat(), ']\n']), changes.length > 0);
+    else {
       const status = statusFor(calls[0] as Call, outcomes[0] as Outcome);
       this.#send(response, status, [...JSON_TYPE, ...state], joined([...(replies[0] ?? []), '\n']));
     }
   }
 
   /** Name the block of the answers if all are of one, and what shows the last change that they made. */
-  #stateHeaders(tips: Tips, outcomes: readonly Outcome[]): HeaderList {
+  #stateHeaders(tips: Tips, changes: readonly ChangePoint[]): HeaderList {
     const [tip] = tips.size === 1 ? tips : [];
-    const change = changesIn(outcomes).findLast((each) => each !== 'unknown');
+    const change = changes.findLast((each) => each !== 'unknown');
     return [...(tip === undefined ? [] : this.#parts.serving.shown.headersOf(tip)), ...sequenceHeaders(change)];
   }
 
