@@ -32,8 +32,8 @@ export const modules = {
   'lib/payments': [],
   'lib/store': ['lib/system', 'lib/turns'],
   'lib/node': ['lib/system', 'lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/taproot', 'lib/policy'],
-  'lib/views': ['lib/describe', 'lib/bitcoin'],
-  'lib/pool': ['lib/turns', 'lib/describe', 'lib/bitcoin', 'lib/clusters', 'lib/policy', 'lib/node', 'lib/views'],
+  'lib/views': ['lib/describe', 'lib/bitcoin', 'lib/policy'],
+  'lib/pool': ['lib/turns', 'lib/bitcoin', 'lib/clusters', 'lib/node'],
   'lib/follow': ['lib/system', 'lib/bitcoin', 'lib/store', 'lib/node'],
   'lib/index': ['lib/system', 'lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow'],
   'lib/scripts': ['lib/system', 'lib/turns', 'lib/bitcoin', 'lib/store', 'lib/node', 'lib/follow', 'lib/index'],
@@ -71,7 +71,7 @@ export const modules = {
 };
 
 // Further files of which a module may import only types: the types of its functions' parameters.
-const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types/[a-z-]+'] };
+const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types/[a-z-]+', 'lib/pool/order/[a-z]+'] };
 
 // What a folder of a module may import from that module: other folders, and files in the module's top folder.
 export const folders = {

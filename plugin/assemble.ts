@@ -1,4 +1,4 @@
-// Builds the parts of the service from options and stores. Opens them in order, and closes them in reverse order.
+// Builds the parts of the service from options and stores, opens and closes them: what clients reach is opened last and closed first.
 
 import { EMPTY } from 'rxjs';
 import { isOfSystem } from '../lib/system/system-errors';

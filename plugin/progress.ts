@@ -1,9 +1,10 @@
 // Progress of long work: a bar in a terminal, otherwise a line now and then.
 
 import { SingleBar } from 'cli-progress';
+import { sentence } from '../lib/follow/state-text';
 import { LOG_MS, Throttle } from '../lib/follow/throttle';
 import { copyingText, duration, indexingText, paceText, percent } from '../lib/index/progress/text';
-import { stateSentence } from '../lib/scripts/progress';
+import { stateText } from '../lib/scripts/progress';
 import { EMPTY, type Observable, type Subscription } from 'rxjs';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { IndexState } from '../lib/index/types';
@@ -85,7 +86,7 @@ export class ProgressDisplay {
 
   /** Shows a state of an index by script. */
   noteScripts(state: ScriptsState): void {
-    const line = (): string => stateSentence(state);
+    const line = (): string => sentence(stateText(state));
     if (state.phase === 'live' && this.#work === 'following') this.#bar?.update(state.height);
     if (state.phase === 'partitioning') this.#show('partitioning', state.height, state.target, {}, line);
     if (state.phase === 'sorting') this.#show('sorting', state.done, state.total, {}, line);

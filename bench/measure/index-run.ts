@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../../lib/index/write/index-writer';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
 import { cacheShares } from '../../plugin/options/indexes';
 import { DATA_FOLDER, openNodeOn, type SyntheticChain } from '../chain/synthetic-chain';
@@ -79,7 +78,7 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   const heldBack = await holdBack(node, height);
   // The values of an operator's node.
   const { cacheBytes, catchUpCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
-  const store = new WatchedStore(new DiskStore(folder, { latestBytes: cacheBytes }));
+  const store = new WatchedStore(folder, { latestBytes: cacheBytes });
   const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, catchUpCacheBytes, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });

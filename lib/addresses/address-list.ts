@@ -17,7 +17,7 @@ import { messageOf } from '../system/error-text';
 import { runAhead } from '../turns/slices';
 import { addPaidAddresses } from './paid-addresses';
 import { addressIn, addressKeys, findProgress, keptHeights, putAddress, putProgress, type ListProgress } from './records';
-import { addressesSentence, addressesText, AddressesUnavailableError, type AddressesState } from './state';
+import { addressesText, AddressesUnavailableError, type AddressesState } from './state';
 import type { Observable, Subscription } from 'rxjs';
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex } from '../index/types';
@@ -51,7 +51,7 @@ export class AddressList extends FollowLoop {
   #scrubbing: Promise<void> = Promise.resolve();
 
   constructor(parts: AddressListParts) {
-    const state = new LoggedState<AddressesState>({ phase: 'loading' }, addressesSentence, parts.logger);
+    const state = new LoggedState<AddressesState>({ phase: 'loading' }, addressesText, parts.logger);
     super({ failurePauseMs: FAILURE_PAUSE_MS, ...parts, onState: state.say });
     this.#parts = parts;
     this.#state = state;

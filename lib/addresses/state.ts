@@ -1,5 +1,7 @@
 // What the list of addresses is doing, and the same in words.
 
+import { grouped, reached } from '../follow/state-text';
+
 export type AddressesState =
   | { readonly phase: 'loading' }
   /** Waits until the main index is live. */
@@ -26,22 +28,10 @@ export function addressesText(state: AddressesState): string {
     case 'filling':
       return `filling the list of addresses, block ${reached(state)}`;
     case 'live':
-      return `the list of addresses is at block ${COUNT.format(state.height)}`;
+      return `the list of addresses is at block ${grouped(state.height)}`;
     case 'failed':
       return 'the list of addresses failed; the log of the node says why';
     case 'closed':
       return 'shutting down';
   }
 }
-
-/** For the log. */
-export function addressesSentence(state: AddressesState): string {
-  const text = addressesText(state);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-const COUNT = new Intl.NumberFormat('en-US');
-
-/** The percentage is truncated: 100 % is shown only when the work is done. */
-const reached = ({ height, target }: { readonly height: number; readonly target: number }): string =>
-  `${COUNT.format(height)} of ${COUNT.format(target)} (${Math.floor((height / target) * 100)}%)`;

@@ -2,6 +2,7 @@
 // progress.
 
 import { BehaviorSubject, type Observable } from 'rxjs';
+import { sentence } from './state-text';
 import { LOG_MS, Throttle } from './throttle';
 import type { IndexLogger } from './logger';
 
@@ -13,15 +14,15 @@ export class LoggedState<State extends Phase> {
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<State>;
   readonly #state: BehaviorSubject<State>;
-  readonly #sentence: (state: State) => string;
+  readonly #text: (state: State) => string;
   readonly #logger: IndexLogger;
   readonly #lines = new Throttle(LOG_MS);
 
-  /** `sentence`: a state as a line of the log. */
-  constructor(first: State, sentence: (state: State) => string, logger: IndexLogger) {
+  /** `text`: a state in words, without a full stop. */
+  constructor(first: State, text: (state: State) => string, logger: IndexLogger) {
     this.#state = new BehaviorSubject(first);
     this.state$ = this.#state.asObservable();
-    this.#sentence = sentence;
+    this.#text = text;
     this.#logger = logger;
   }
 
@@ -34,7 +35,7 @@ export class LoggedState<State extends Phase> {
     const isNew = phase !== this.now.phase;
     if (isNew) this.#lines.restart(-Infinity);
     // `live` recurs with each block; failures were logged with their reasons.
-    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#logger.info(this.#sentence(state));
+    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#logger.info(sentence(this.#text(state)));
     this.#state.next(state);
   };
 

@@ -137,7 +137,7 @@ export interface IndexSnapshot {
   /** The filter of a block that was disconnected from the index; undefined: it had none. */
   staleFilter(hash: Buffer): Buffer | undefined;
   /**
-   * A hash over the coins that a block spends, which `hashOfUndo` (coins/undo-hash.ts) makes of the same coins; undefined: there is none.
+   * A hash over the coins that a block spends (records/spent-hash.ts), by which undo records are verified; undefined: there is none.
    * The block need not be in the chain any more.
    */
   spentHash(hash: Buffer): Buffer | undefined;

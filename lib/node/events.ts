@@ -3,9 +3,10 @@
 
 import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith, type Subscription } from 'rxjs';
 import { canonicalBlock } from '../bitcoin/block';
+import { Deliveries } from './deliveries';
 import { UnreadableBlockError } from './errors';
 import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
-import type { BlockEvent, ChainEvent, TipEvent } from './types/chain';
+import type { BlockMove, ChainEvent, ChainMove } from './types/chain';
 
 /** The values that a bcoin object emits as events of this name. */
 export function occurrences<Value>(emitter: HostEmitter, event: string): Observable<Value> {
@@ -39,34 +40,13 @@ export function listen<Value>(
  */
 export function chainEvents(chain: HostChain): Observable<ChainEvent> {
   return new Observable<ChainEvent>((subscriber) => {
-    const pending = new Set<() => void>();
+    const deliveries = new Deliveries(subscriber);
     /** The tip when an event was last delivered. */
     let deliveredTip = chain.tip;
-
-    const deliver = (event: Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>): Promise<void> =>
-      new Promise((resolve) => {
-        deliveredTip = chain.tip;
-        const acknowledge = (): void => {
-          pending.delete(acknowledge);
-          resolve();
-        };
-        pending.add(acknowledge);
-        subscriber.next({ ...event, acknowledge });
-      });
-
-    const blockListener =
-      (type: BlockEvent['type']) =>
-      (entry: HostEntry, block: HostBlock): Promise<void> => {
-        const hash = fromHost(entry.hash);
-        const rawBlock = (): Buffer => {
-          try {
-            return canonicalBlock(block.toRaw());
-          } catch (error) {
-            throw new UnreadableBlockError(hash, error);
-          }
-        };
-        return deliver({ type, block: { hash, height: entry.height }, rawBlock });
-      };
+    const deliver = (move: ChainMove): Promise<void> => {
+      deliveredTip = chain.tip;
+      return deliveries.deliver(move);
+    };
 
     // A replay resets the chain without an event. So after each new tip, once the chain is at rest, the tip is compared.
     let isWaiting = false;
@@ -84,8 +64,8 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
     };
 
     const listeners = {
-      connect: blockListener('connect'),
-      disconnect: blockListener('disconnect'),
+      connect: (entry: HostEntry, block: HostBlock) => deliver(blockMove('connect', entry, block)),
+      disconnect: (entry: HostEntry, block: HostBlock) => deliver(blockMove('disconnect', entry, block)),
       reset: () => deliver({ type: 'reset' }),
       reorganize: () => deliver({ type: 'reorganize' }),
       tip: onTip
@@ -101,9 +81,21 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
 
     return () => {
       for (const [event, listener] of Object.entries(listeners)) chain.removeListener(event, listener);
-      for (const acknowledge of [...pending]) acknowledge();
+      deliveries.end();
     };
   });
+}
+
+function blockMove(type: BlockMove['type'], entry: HostEntry, block: HostBlock): BlockMove {
+  const hash = fromHost(entry.hash);
+  const rawBlock = (): Buffer => {
+    try {
+      return canonicalBlock(block.toRaw());
+    } catch (error) {
+      throw new UnreadableBlockError(hash, error);
+    }
+  };
+  return { type, block: { hash, height: entry.height }, rawBlock };
 }
 
 /** Whether the node considers itself synced: now, and at every change. */

@@ -2,10 +2,10 @@
 
 import { keyOf } from '../bitcoin/hash';
 import type { HostBlock, HostChain, HostEntry, HostTransaction } from './host';
-import type { BlockEvent } from './types/chain';
+import type { BlockMove } from './types/chain';
 
 export class FollowedBlock {
-  #type: BlockEvent['type'] | undefined;
+  #type: BlockMove['type'] | undefined;
   #block: HostBlock | undefined;
   /** Of the block that is being connected, once they were asked for. */
   #txids: Set<string> | undefined;
@@ -23,7 +23,7 @@ export class FollowedBlock {
     }
   }
 
-  get type(): BlockEvent['type'] | undefined {
+  get type(): BlockMove['type'] | undefined {
     return this.#type;
   }
 
@@ -34,7 +34,7 @@ export class FollowedBlock {
     return this.#txids.has(keyOf(transaction.hash()));
   }
 
-  #set(type: BlockEvent['type'] | undefined, block: HostBlock | undefined): void {
+  #set(type: BlockMove['type'] | undefined, block: HostBlock | undefined): void {
     this.#type = type;
     this.#block = block;
     this.#txids = undefined;

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Answers, ScriptAnswers } from '../answers/answers';
 import type { HeldText } from '../answers/blocks/texts';
 import type { ChainIndex } from '../index/types';
-import type { Change } from '../node/types/fleet';
+import type { ChangePoint } from '../node/types/fleet';
 import type { HttpHost } from '../node/types/http-host';
 import type { Schema } from '../describe/schema';
 import type { Client } from '../turns/client';
@@ -18,7 +18,7 @@ import type { Parameter, Parameters } from './parameters';
 export interface Answer {
   readonly parts: readonly Buffer[];
   /** What shows the change that the call has made, or may have made; absent: it has made none. */
-  readonly change?: Change;
+  readonly change?: ChangePoint;
   /** To be called once the operating system has the parts, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }

@@ -6,7 +6,7 @@ import { scrubAgainAndAgain } from '../follow/scrub';
 import { LoggedState } from '../follow/logged-state';
 import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
-import { stateSentence } from './progress';
+import { stateText } from './progress';
 import { StoreError } from '../store/errors';
 import { ScriptWatch } from './write/script-watch';
 import { ScriptWriter } from './write/script-writer';
@@ -49,7 +49,7 @@ export class ScriptIndexer {
   constructor(options: ScriptIndexerOptions) {
     this.#options = options;
     const { store, index, node } = options;
-    this.#state = new LoggedState<ScriptsState>({ phase: 'loading' }, stateSentence, options.logger);
+    this.#state = new LoggedState<ScriptsState>({ phase: 'loading' }, stateText, options.logger);
     this.state$ = this.#state.state$;
     const watch = new ScriptWatch();
     this.watched = watch;

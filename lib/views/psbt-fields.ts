@@ -18,6 +18,11 @@ export function pathOf(path: Buffer): { readonly master_fingerprint: string; rea
 
 export const PATH = { master_fingerprint: { ...TEXT, pattern: '^[0-9a-f]{8}$' }, path: { ...TEXT, pattern: '^m(?:/\\d+h?)*$' } };
 
+/** The way to a key. */
+export const derivationOf = ({ key, value }: PsbtField): object => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(value) });
+
+export const DERIVATIONS = described('Keys, with the way to them.', listOf(object({ pubkey: HEX, ...PATH })));
+
 /** The way to a key of taproot, and the leaves that it signs. */
 export function tapPathOf({ key, value }: PsbtField): object {
   const reader = new ByteReader(value);

@@ -27,6 +27,8 @@ import { described, listOf, mapOf, named, object, type Schema } from '../describ
 import { COINS, COUNT, FLAG, HEX, NUMBER, TEXT, TXID } from '../describe/values';
 import { JsonWriter } from './json-writer';
 import {
+  DERIVATIONS,
+  derivationOf,
   hexOf,
   LEAF_SCRIPTS,
   leafScripts,
@@ -158,33 +160,12 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
   const { fields } = input;
   const of = (type: number): PsbtField[] => sortedFields(fields, type, 'input');
   const out = new FieldWriter(writer);
-  let value: bigint | undefined;
-  const spent = fieldOf(fields, INPUT.output);
-  if (spent !== undefined) {
-    value = spent.readBigInt64LE();
-    const script = readBytes(new ByteReader(spent, 8));
-    out.name('witness_utxo').ascii('{"amount":');
-    writer.amountIn(spent, 0);
-    writer.ascii(',"scriptPubKey":');
-    writeScriptPubKey(writer, script, 0, script.length, style);
-    writer.ascii('}');
-  }
-  const raw = fieldOf(fields, INPUT.wholeOutput);
-  if (raw !== undefined) {
-    const whole = scanWholeTransaction(raw);
-    const output = whole.outputs[input.index];
-    if (output !== undefined) value = raw.readBigInt64LE(output.offset);
-    out.name('non_witness_utxo');
-    yield* writeTransaction(writer, whole, hiding(style));
-  }
+  const value = yield* writeSpent(out, input, style);
   out.preimages('partial_signatures', of(INPUT.signature));
   const sighash = fieldOf(fields, INPUT.sighash);
   if (sighash !== undefined) out.json('sighash', SIGHASH_NAMES.get(sighash[0]) ?? '');
   writeScripts(out, fields, INPUT.redeemScript, INPUT.witnessScript, style);
-  out.list(
-    'bip32_derivs',
-    of(INPUT.derivation).map(({ key, value: path }) => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(path) }))
-  );
+  out.list('bip32_derivs', of(INPUT.derivation).map(derivationOf));
   const final = fieldOf(fields, INPUT.finalScript);
   if (final !== undefined) out.json('final_scriptSig', { asm: asmOf(final, style, true), hex: hexOf(final) });
   const witness = fieldOf(fields, INPUT.finalWitness);
@@ -200,6 +181,38 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
     out.number('time_locktime', numberIn(fields, INPUT.timeLock));
     out.number('height_locktime', numberIn(fields, INPUT.heightLock));
   }
+  writeTaprootInput(out, fields, of);
+  writeOthers(out, fields, 'input');
+  out.end();
+  return value;
+}
+
+/** The output that an input spends, alone or in its whole transaction. Gives its value, if it is known. */
+function* writeSpent(out: FieldWriter, { fields, index }: PsbtInput, style: JsonStyle): Generator<void, bigint | undefined> {
+  let value: bigint | undefined;
+  const spent = fieldOf(fields, INPUT.output);
+  if (spent !== undefined) {
+    value = spent.readBigInt64LE();
+    const script = readBytes(new ByteReader(spent, 8));
+    const writer = out.name('witness_utxo');
+    writer.ascii('{"amount":');
+    writer.amountIn(spent, 0);
+    writer.ascii(',"scriptPubKey":');
+    writeScriptPubKey(writer, script, 0, script.length, style);
+    writer.ascii('}');
+  }
+  const raw = fieldOf(fields, INPUT.wholeOutput);
+  if (raw !== undefined) {
+    const whole = scanWholeTransaction(raw);
+    const output = whole.outputs[index];
+    if (output !== undefined) value = raw.readBigInt64LE(output.offset);
+    yield* writeTransaction(out.name('non_witness_utxo'), whole, hiding(style));
+  }
+  return value;
+}
+
+/** What signs for taproot (BIP371), and several signers for one key (MuSig2, BIP373). */
+function writeTaprootInput(out: FieldWriter, fields: PsbtMap, of: (type: number) => PsbtField[]): void {
   out.hex('taproot_key_path_sig', fieldOf(fields, INPUT.tapSignature));
   out.list(
     'taproot_script_path_sigs',
@@ -220,21 +233,13 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
     'musig2_partial_sigs',
     of(INPUT.partialSignature).map((field) => ({ ...participantOf(field), partial_sig: hexOf(field.value) }))
   );
-  out.list('proprietary', proprietaryOf(fields, 'input'));
-  const unknown = unknownOf(fields, 'input');
-  if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
-  out.end();
-  return value;
 }
 
 function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, version: 0 | 2, style: JsonStyle): void {
   const of = (type: number): PsbtField[] => sortedFields(fields, type, 'output');
   const out = new FieldWriter(writer);
   writeScripts(out, fields, OUTPUT.redeemScript, OUTPUT.witnessScript, style);
-  out.list(
-    'bip32_derivs',
-    of(OUTPUT.derivation).map(({ key, value: path }) => ({ pubkey: hexOf(key.subarray(1)), ...pathOf(path) }))
-  );
+  out.list('bip32_derivs', of(OUTPUT.derivation).map(derivationOf));
   if (version === 2) {
     out.name('amount').amountIn(value, 0);
     out.name('script');
@@ -249,10 +254,15 @@ function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, 
     );
   out.list('taproot_bip32_derivs', of(OUTPUT.tapDerivation).map(tapPathOf));
   out.list('musig2_participant_pubkeys', of(OUTPUT.participants).map(participantsOf));
-  out.list('proprietary', proprietaryOf(fields, 'output'));
-  const unknown = unknownOf(fields, 'output');
-  if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
+  writeOthers(out, fields, 'output');
   out.end();
+}
+
+/** Fields that are not Bitcoin Core's. */
+function writeOthers(out: FieldWriter, fields: PsbtMap, of: 'input' | 'output'): void {
+  out.list('proprietary', proprietaryOf(fields, of));
+  const unknown = unknownOf(fields, of);
+  if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
 }
 
 function writeScripts(out: FieldWriter, fields: PsbtMap, redeem: number, witness: number, style: JsonStyle): void {
@@ -280,7 +290,6 @@ function asmOf(script: Buffer, { fields }: JsonStyle, hasSignatures: boolean): s
   return writer.toString();
 }
 
-const DERIVATIONS = described('Keys, with the way to them.', listOf(object({ pubkey: HEX, ...PATH })));
 const PREIMAGES = mapOf(HEX, HEX);
 const SCRIPT = object({ asm: TEXT, hex: HEX, type: TEXT });
 

@@ -97,7 +97,9 @@ for (const count of [1, 3] as const) {
       const { config } = await makeStream(bus, SUBJECTS, GENESIS);
       await bus.manager.streams.delete(SUBJECTS.stream);
       await bus.manager.streams.add({ ...config, deny_delete: false });
-      await (await writerOn(bus)).append(
+      await (
+        await writerOn(bus)
+      ).append(
         [1, 2, 3, 4].map((n) => removal(n)),
         NEVER
       );

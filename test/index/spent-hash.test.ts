@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock, spendingInputs } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { hashOfUndo } from '../../lib/index/coins/undo-hash';
+import { hashOfUndo } from '../../lib/fleet/reader/undo-hash';
 import { COIN_OVERHEAD, writeCoin } from '../../lib/index/records/coin-record';
 import { SpentHasher, SPENT_HASHES } from '../../lib/index/records/spent-hash';
 import { BcoinNode } from '../../lib/node/bcoin';

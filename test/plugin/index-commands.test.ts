@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { hashOfUndo } from '../../lib/index/coins/undo-hash';
+import { hashOfUndo } from '../../lib/fleet/reader/undo-hash';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import {
   decodeFilterEntry,

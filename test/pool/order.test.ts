@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { PoolContents } from '../../lib/answers/pool/contents';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { PoolContents } from '../../lib/pool/contents';
-import { mempoolInfoJson } from '../../lib/pool/info';
+import { compareRates } from '../../lib/clusters/fee-rate';
 import { PoolGraph } from '../../lib/pool/order/graph';
 import { PoolOrder } from '../../lib/pool/order/order';
-import { compareRates } from '../../lib/clusters/fee-rate';
+import { mempoolInfoJson } from '../../lib/views/pool-info';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
 import { finish } from '../support/finish';

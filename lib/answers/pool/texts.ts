@@ -1,8 +1,8 @@
 // The pool's contents as text. Each text is written once per change of the pool, and only the entries that the change concerns are
 // written again. There is one text of each form, of unbounded size, outside the cache for answers.
 
-import { PoolContents } from '../../pool/contents';
-import { mempoolInfoJson } from '../../pool/info';
+import { PoolContents } from './contents';
+import { mempoolInfoJson } from '../../views/pool-info';
 import { NO_CLIENT } from '../../turns/client';
 import { runInSlices } from '../../turns/slices';
 import type { PoolEntry, PoolSource } from '../../node/types/pool';

@@ -14,7 +14,7 @@ import { CODES, CallError } from '../errors';
 import { coreReason, FEE_TOO_HIGH, hasDetails, IN_CHAIN, IN_POOL, MISSING_INPUTS } from './core-reasons';
 import { requireNotBurnt, undecodable } from './decoding';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
-import type { Change } from '../../node/types/fleet';
+import type { ChangePoint } from '../../node/types/fleet';
 import type { PackageMember, PoolSource, TrialResult } from '../../node/types/pool';
 import type { NodeSource } from '../../node/types/source';
 import type { Sent, Trial } from '../../views/sending';
@@ -57,7 +57,7 @@ export interface SentPackage {
  * From where on in the log everybody sees transactions that were sent; `unknown` if this process does not see all of them itself yet, as a
  * reader may not whose log is away: the node that has taken them will write of them later.
  */
-export function seenFrom(transactions: readonly ScannedTransaction[], { pool, position }: NodeSource): Change {
+export function seenFrom(transactions: readonly ScannedTransaction[], { pool, position }: NodeSource): ChangePoint {
   return transactions.every(({ txid }) => pool.entry(txid) !== undefined) ? position.now : 'unknown';
 }
 

@@ -14,7 +14,7 @@ import { DIFFICULTY_ADJUSTMENT } from './difficulty';
 import { PROJECTED_BLOCK } from './projected-block';
 import { RECOMMENDED_FEES } from '../../answers/pool/recommended-fees';
 import { EXTENDED_BLOCK } from '../../views/esplora/extended-block';
-import { mempoolInfoSchema } from '../../pool/info';
+import { mempoolInfoSchema } from '../../views/pool-info';
 import type { IndexSnapshot } from '../../index/types';
 import type { Client } from '../../turns/client';
 import type { EsploraContext, Route } from '../endpoint';

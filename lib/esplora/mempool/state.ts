@@ -4,7 +4,7 @@
 import { difficultyAdjustment } from '../../answers/chain/difficulty';
 import { preciseFees } from '../../answers/pool/recommended-fees';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { mempoolInfoJson } from '../../pool/info';
+import { mempoolInfoJson } from '../../views/pool-info';
 import { projectedBlock } from './projected-block';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';

@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { notify, type Listener } from '../../answers/updates/listener';
 import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
-import { Places } from './places';
+import { ProjectedPlaces } from './projected-places';
 import { ProjectedLists } from './projected-lists';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
@@ -28,7 +28,7 @@ export interface PoolListener extends Listener {
 }
 
 export interface PoolUpdate {
-  readonly places: Places;
+  readonly places: ProjectedPlaces;
   readonly stats: readonly Field[];
   readonly projected: readonly Field[];
   /** What has changed in the blocks into which listeners look, by the number of the block: JSON. */
@@ -142,7 +142,7 @@ export class PoolUpdates implements Notifier {
     this.#lists = lists;
     this.#known = projection.revision;
     if (this.#difficulty === difficulty) this.#difficulty = [];
-    const places = new Places(projection);
+    const places = new ProjectedPlaces(projection);
     for (const [i, listener] of this.#listeners.entries()) {
       notify(listener, (one) => {
         one.poolChanged({ places, stats: [...stats, ...difficulty], projected, blocks });

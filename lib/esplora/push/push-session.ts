@@ -9,7 +9,7 @@ import { ClientGoneError } from '../../turns/client';
 import { objectOf, partsOf, type Field } from '../messages';
 import { difficultyFields, initialFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
 import { NextMessage, type Update } from './next-message';
-import { Places } from './places';
+import { ProjectedPlaces } from './projected-places';
 import { kindOf, readRequest, type History, type PushRequest, type Wants } from './request';
 import { TrackedLists, type TrackingClient } from './tracked-lists';
 import { TrackedTransactions, type TransactionClient } from './tracked-transactions';
@@ -249,7 +249,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
       if (fault !== undefined) fields.push(['track-txs-error', JSON.stringify(fault)]);
     }
     if (this.#transactions.size === 0 || (transaction === undefined && transactions === undefined)) return fields;
-    fields.push(...this.#transactions.placesIn(new Places(await this.#parts.context.projections.get())));
+    fields.push(...this.#transactions.placesIn(new ProjectedPlaces(await this.#parts.context.projections.get())));
     return [...fields, ...this.#transactions.takeRound()];
   }
 

@@ -6,7 +6,7 @@ import { hashText, objectOf, type Field, type Json } from '../messages';
 import { MOST_TRANSACTIONS } from './request';
 import type { PlacedTransaction } from '../../pool/projection/projected-blocks';
 import type { ScriptSnapshot } from '../../scripts/types';
-import type { Places } from './places';
+import type { ProjectedPlaces } from './projected-places';
 import type { TransactionListener, TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
 /** The cost of tracking a transaction: it is looked up. */
@@ -100,7 +100,7 @@ export class TrackedTransactions {
   }
 
   /** Where they are in the next blocks, as far as that was not told yet. */
-  placesIn(places: Places): Field[] {
+  placesIn(places: ProjectedPlaces): Field[] {
     for (const [key, txid] of this.#many) {
       const place = places.of(txid);
       const position = place && JSON.stringify(place.position);

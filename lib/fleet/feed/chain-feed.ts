@@ -7,7 +7,7 @@ import type { BlockEntry, BlockPoint } from '../../node/types/chain';
 import type { NodeSource } from '../../node/types/source';
 import type { ChainWord } from '../log/log-reader';
 import type { ChainPoint, ResetReason } from '../messages/records';
-import type { Outbox } from './outbox';
+import type { TermWriter } from './term-writer';
 
 /** A way of more blocks than this is not in the log: readers ask nodes for the blocks. */
 export const MOST_STEPS = 144;
@@ -45,13 +45,13 @@ interface Way {
 
 export class ChainFeed {
   readonly #node: NodeSource;
-  readonly #outbox: Outbox;
+  readonly #writer: TermWriter;
   #tip: Tip | undefined;
 
   /** `tip`: by the log's last record about the chain; undefined: there is none. */
-  constructor(node: NodeSource, outbox: Outbox, tip: Tip | undefined) {
+  constructor(node: NodeSource, writer: TermWriter, tip: Tip | undefined) {
     this.#node = node;
-    this.#outbox = outbox;
+    this.#writer = writer;
     this.#tip = tip;
   }
 
@@ -128,21 +128,21 @@ export class ChainFeed {
 
   async #connect(entry: BlockEntry, raw: Buffer | undefined, undo: Buffer | undefined): Promise<void> {
     const point = await this.#point(entry);
-    const blockSequence = raw === undefined ? 0 : await this.#outbox.addBlock(entry.hash, raw, undo);
+    const blockSequence = raw === undefined ? 0 : await this.#writer.addBlock(entry.hash, raw, undo);
     const lengths = { blockBytes: raw?.length ?? 0, undoBytes: raw === undefined ? 0 : (undo?.length ?? 0) };
-    await this.#outbox.add({ type: 'connect', ...point, ...lengths, blockSequence });
+    await this.#writer.add({ type: 'connect', ...point, ...lengths, blockSequence });
     this.#moved(entry);
   }
 
   async #disconnect(entry: BlockEntry): Promise<void> {
     const previous = await this.#entry(previousHashOf(entry.header));
     const { height, hash } = entry;
-    await this.#outbox.add({ type: 'disconnect', height, hash, chainwork: previous.chainwork, previous: previous.hash });
+    await this.#writer.add({ type: 'disconnect', height, hash, chainwork: previous.chainwork, previous: previous.hash });
     this.#moved(previous);
   }
 
   async #reset(entry: BlockEntry, reason: ResetReason): Promise<void> {
-    await this.#outbox.add({ type: 'reset', ...(await this.#point(entry)), reason });
+    await this.#writer.add({ type: 'reset', ...(await this.#point(entry)), reason });
     this.#moved(entry);
   }
 

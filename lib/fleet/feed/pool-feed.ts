@@ -7,7 +7,7 @@ import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
 import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { PoolPage } from '../messages/questions';
-import type { Outbox } from './outbox';
+import type { TermWriter } from './term-writer';
 
 /** What the log has of an entry. */
 interface Written {
@@ -33,7 +33,7 @@ const CLEAR_BYTES = 1_024;
 
 export class PoolFeed {
   readonly #pool: PoolSource;
-  readonly #outbox: Outbox;
+  readonly #writer: TermWriter;
   readonly #logger: IndexLogger;
   /** Whether the difference to the log's pool has been written. */
   #isKnown = false;
@@ -46,9 +46,9 @@ export class PoolFeed {
   #compared = { silent: -1, fees: 0 };
 
   /** `silentChanges`: how many changes of the pool have had no event. */
-  constructor(pool: PoolSource, outbox: Outbox, silentChanges: () => number, logger: IndexLogger) {
+  constructor(pool: PoolSource, writer: TermWriter, silentChanges: () => number, logger: IndexLogger) {
     this.#pool = pool;
-    this.#outbox = outbox;
+    this.#writer = writer;
     this.#silentChanges = silentChanges;
     this.#logger = logger;
   }
@@ -89,14 +89,14 @@ export class PoolFeed {
   async removed({ txid, replacement }: PoolRemoval): Promise<void> {
     const key = keyOf(txid);
     const wasThere = this.#written.delete(key);
-    if (this.#kept.delete(key) || wasThere) await this.#outbox.add({ type: 'remove', txid, ...(replacement && { replacement }) });
+    if (this.#kept.delete(key) || wasThere) await this.#writer.add({ type: 'remove', txid, ...(replacement && { replacement }) });
   }
 
   /** Writes that all transactions have left the pool. */
   async cleared(): Promise<void> {
     this.#written.clear();
     this.#kept.clear();
-    await this.#outbox.add(WHOLE_CLEAR);
+    await this.#writer.add(WHOLE_CLEAR);
   }
 
   /** Writes what has changed without an event: fees, marks, heights. */
@@ -111,7 +111,7 @@ export class PoolFeed {
    */
   async page(after: number, mostBytes: number, position: () => LogPosition): Promise<PoolPage> {
     const at = position();
-    const most = Math.min(mostBytes, this.#outbox.mostBytes / PAGE_SHARE);
+    const most = Math.min(mostBytes, this.#writer.mostBytes / PAGE_SHARE);
     const entries: { readonly number: number; readonly entry: PoolAdd }[] = [];
     let bytes = 0;
     // A copy: the pool goes on while this waits for coins.
@@ -131,7 +131,7 @@ export class PoolFeed {
   /** undefined: the record is longer than the servers take. */
   async #addFitting(record: PoolAdd): Promise<number | undefined> {
     try {
-      return await this.#outbox.add(record);
+      return await this.#writer.add(record);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#logger.error(`A transaction of the pool is left out of the log: ${messageOf(error)}.`);
@@ -141,9 +141,9 @@ export class PoolFeed {
 
   /** What an earlier leader wrote stays where this node has the transaction as well, until it has written it anew. */
   async #begin(txids: readonly Buffer[]): Promise<void> {
-    const most = Math.min(MOST_KEPT, Math.floor((this.#outbox.mostBytes - CLEAR_BYTES) / HASH_LENGTH));
+    const most = Math.min(MOST_KEPT, Math.floor((this.#writer.mostBytes - CLEAR_BYTES) / HASH_LENGTH));
     for (let part = 0, at = 0; part === 0 || at < txids.length; part++, at += most)
-      await this.#outbox.add({ type: 'clear', kept: txids.slice(at, at + most), part, hasMore: at + most < txids.length });
+      await this.#writer.add({ type: 'clear', kept: txids.slice(at, at + most), part, hasMore: at + most < txids.length });
     for (const key of txids.map(keyOf)) if (!this.#written.has(key)) this.#kept.add(key);
     this.#isKnown = true;
   }
@@ -156,7 +156,7 @@ export class PoolFeed {
       if (written === undefined) continue;
       if (written.modifiedFee === modifiedFee && written.height === height && written.isUnbroadcast === isUnbroadcast) continue;
       Object.assign(written, { modifiedFee, height, isUnbroadcast });
-      await this.#outbox.add({ type: 'change', txid: written.txid, modifiedFee, height, isUnbroadcast });
+      await this.#writer.add({ type: 'change', txid: written.txid, modifiedFee, height, isUnbroadcast });
     }
   }
 

@@ -5,8 +5,8 @@ import { ChainMovedError } from '../../node/errors';
 import { beatOf, type BeatParts } from './beat';
 import { ChainFeed } from './chain-feed';
 import { EventQueue, type FeedEvent, type Mark } from './event-queue';
-import { Outbox } from './outbox';
 import { PoolFeed } from './pool-feed';
+import { TermWriter } from './term-writer';
 import { FleetLog } from '../log/log-reader';
 import { LogWriter } from '../log/log-writer';
 import { findStream, makeStream } from '../log/stream';
@@ -39,7 +39,7 @@ export class Term {
   readonly number: number;
   readonly #parts: TermParts;
   readonly #log: FleetLog;
-  readonly #outbox: Outbox;
+  readonly #writer: TermWriter;
   readonly #queue: EventQueue;
   readonly #chain: ChainFeed;
   readonly #pool: PoolFeed;
@@ -55,10 +55,10 @@ export class Term {
     this.#parts = parts;
     this.#log = log;
     this.number = term;
-    this.#outbox = new Outbox(new LogWriter(bus, subjects, log), { term, node: name, written: beat }, signal);
+    this.#writer = new TermWriter(new LogWriter(bus, subjects, log), { term, node: name, written: beat }, signal);
     this.#queue = new EventQueue(node, () => this.#endWait());
-    this.#chain = new ChainFeed(node, this.#outbox, tip);
-    this.#pool = new PoolFeed(node.pool, this.#outbox, this.#queue.silentChanges, logger);
+    this.#chain = new ChainFeed(node, this.#writer, tip);
+    this.#pool = new PoolFeed(node.pool, this.#writer, this.#queue.silentChanges, logger);
     signal.addEventListener('abort', () => this.#endWait());
   }
 
@@ -76,7 +76,7 @@ export class Term {
 
   /** The log's last record. */
   get position(): LogPosition {
-    return { incarnation: this.#log.incarnation, sequence: this.#outbox.written };
+    return { incarnation: this.#log.incarnation, sequence: this.#writer.written };
   }
 
   /**
@@ -138,10 +138,10 @@ export class Term {
       // A transaction must be in a block or in the pool at any moment.
       if (way.leavesBlocks) await this.#pool.addAll(txids);
       await way.write();
-      await this.#outbox.flush();
+      await this.#writer.flush();
       await this.#pool.addAll(txids);
       await this.#pool.removeOthers(txids);
-      await this.#outbox.flush();
+      await this.#writer.flush();
       this.#isAligned = true;
       this.#beatAt = 0;
     } catch (error) {
@@ -163,8 +163,8 @@ export class Term {
       return;
     }
     if (Date.now() >= this.#beatAt + BEAT_MS || marks.some(({ hasBeat }) => hasBeat)) await this.#beat();
-    await this.#outbox.flush();
-    for (const { reached } of marks) reached(this.#outbox.written);
+    await this.#writer.flush();
+    for (const { reached } of marks) reached(this.#writer.written);
     if (this.#queue.isEmpty) await this.#wait();
   }
 
@@ -198,7 +198,7 @@ export class Term {
   async #beat(): Promise<void> {
     this.#beatAt = Date.now();
     await this.#pool.compareIfChanged();
-    await this.#outbox.add(beatOf(this.#parts, this.#chain.tip));
+    await this.#writer.add(beatOf(this.#parts, this.#chain.tip));
   }
 
   async #wait(): Promise<void> {

@@ -4,9 +4,9 @@
 import { LRUCache } from 'lru-cache';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
-import { hashOfUndo } from '../../index/coins/undo-hash';
 import { NoNodeError } from '../../node/errors';
 import { checkedTxids } from './checks';
+import { hashOfUndo } from './undo-hash';
 import type { IndexLogger } from '../../follow/logger';
 import type { BlockFiles } from './block-files';
 import type { Nodes } from './nodes';

@@ -1,5 +1,6 @@
 // Logs what the index is doing: the start of each phase, and its progress now and then.
 
+import { sentence } from '../../follow/state-text';
 import { LOG_MS, Throttle } from '../../follow/throttle';
 import { copyingText, indexingText } from './text';
 import type { IndexLogger } from '../../follow/logger';
@@ -41,7 +42,7 @@ function lineOf(state: IndexState): string | undefined {
     case 'live':
       return `The index is at the node's tip, block ${state.height}.`;
     case 'loading':
-      return state.work && `${state.work.charAt(0).toUpperCase()}${state.work.slice(1)}.`;
+      return state.work && sentence(state.work);
     // The code that ends in these phases logs why.
     case 'failed':
     case 'closed':

@@ -140,7 +140,10 @@ function message(type: string, body: Buffer): PaymentReply {
   return reply(200, type, body, { 'Content-Transfer-Encoding': 'binary' });
 }
 
-/** Nothing comes from elsewhere, nothing is in line, no other page may show this one in a frame, and no text can become markup. */
+/**
+ * Nothing comes from elsewhere, nothing is in line, no other page may show this one in a frame, and no text can become markup. As of
+ * lib/web/web-files.ts, which is not a part of the portable merchant.
+ */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -12,11 +12,11 @@ import type { Identity } from '../../payments/identity';
 import type { PaymentDetails } from '../../payments/messages';
 import type { PayingOutput } from '../../payments/rules/payment';
 import type { ConfirmingBlock, MerchantChain } from './chain';
-import { LookingAfter } from './looking-after';
 import { checkOrder, type Order } from './order';
 import { OrderList, type OrderPage, type OrderQuery } from './order-list';
 import { OrderRecords } from './order-records';
 import { OrderWatch, type OrderObserver } from './order-watch';
+import { PaymentReview } from './payment-review';
 import { PaymentTaking } from './payment-taking';
 import { progressOf, type Observed, type OrderProgress } from './progress';
 import { receivedOf, type PaymentState, type Settled } from './receipts';
@@ -69,7 +69,7 @@ export class Merchant {
   readonly #list: OrderList;
   readonly #records: OrderRecords;
   readonly #taking: PaymentTaking;
-  readonly #lookingAfter: LookingAfter;
+  readonly #paymentReview: PaymentReview;
   readonly #chain: MerchantChain;
   readonly #store: PaymentStore;
   readonly #options: MerchantOptions;
@@ -84,7 +84,7 @@ export class Merchant {
     const parts = { chain, store, watch: this.#watch, clock, onTrouble };
     this.#records = new OrderRecords(parts);
     this.#taking = new PaymentTaking(parts, this.#records);
-    this.#lookingAfter = new LookingAfter(parts, this.#records, this.#taking, this.#turns);
+    this.#paymentReview = new PaymentReview(parts, this.#records, this.#taking, this.#turns);
   }
 
   /** Loads the watched orders of the store. To be called before anything else. */
@@ -269,7 +269,7 @@ export class Merchant {
    * @param goOn called before each order: whether to continue.
    */
   async review(goOn: () => boolean = () => true): Promise<void> {
-    await this.#lookingAfter.review(goOn);
+    await this.#paymentReview.review(goOn);
   }
 
   #urlOf(id: string): string {

@@ -3,14 +3,14 @@
 
 import { join } from 'node:path';
 import type { PaymentStorage } from '../orders/storage';
-import { keyOf, makeSecret } from './signature';
+import { makeSecret, signingKeyOf } from './signature';
 
 export const SECRET_FILE = 'webhook-secret';
 
 /** @throws Error naming the file if there is something else in it; errors of the file system. */
 export async function readSecret(storage: PaymentStorage, folder: string): Promise<Buffer> {
   const text = (await storage.read(SECRET_FILE))?.toString().trim() ?? (await newSecret(storage));
-  const key = keyOf(text);
+  const key = signingKeyOf(text);
   if (key === undefined)
     throw new Error(`${join(folder, SECRET_FILE)}: a secret for webhooks expected, "whsec_" and 24 to 64 bytes in base64.`);
   return key;

@@ -14,7 +14,7 @@ export function makeSecret(): string {
 }
 
 /** The key in a secret; undefined if the text is none. */
-export function keyOf(secret: string): Buffer | undefined {
+export function signingKeyOf(secret: string): Buffer | undefined {
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const key = Buffer.from(encoded, 'base64');
   return key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;

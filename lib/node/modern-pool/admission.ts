@@ -1,6 +1,7 @@
 // Decides whether transactions may enter the pool: all checks of Bitcoin Core 31 in its order, which decides which of two reasons is given
 // (MemPoolAccept in validation.cpp). Changes nothing. The pool's lock must be held.
 
+import { keyOf } from '../../bitcoin/hash';
 import { scanTransaction, VBYTES_PER_RATE } from '../../bitcoin/transaction';
 import { checkDustPaysNothing, dustIn, spendsAllDust, unspentDust } from '../../policy/dust';
 import { feeAt } from '../../policy/limits';
@@ -11,17 +12,15 @@ import { checkFee, checkSigopCost, checkSpentScripts, checkValues, checkWitnesse
 import { Staging } from '../../policy/staging';
 import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { checkTruc, checkTrucInPackage } from '../../policy/truc';
-import { keyOf } from '../../bitcoin/hash';
-
 import { runAhead } from '../../turns/slices';
 import { checkFirst } from '../first-checks';
-import { spentView } from './spent-view';
+import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import { PackageRefusal } from './package-refusal';
+import { spentView } from './spent-view';
 import type { OfferedMember } from '../broadcaster';
 import type { ClusteredPool, Member, PooledNode } from '../../policy/clustered-pool';
 import type { ChangeSet, Checked } from './change-set';
 import type { ScriptChecks } from './script-checks';
-import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import type { PoolSettings } from './settings';
 
 /** bcoin's height of coins that are not in a block. */

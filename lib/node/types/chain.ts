@@ -36,20 +36,20 @@ export interface BlockEntry extends BlockPoint {
 }
 
 /** A hint that the chain moved. The chain waits until `acknowledge` is called; a second call does nothing. */
-export type ChainEvent = BlockEvent | TipEvent;
+export type ChainEvent = ChainMove & { acknowledge(): void };
 
-export interface BlockEvent {
+export type ChainMove = BlockMove | TipMove;
+
+export interface BlockMove {
   readonly type: 'connect' | 'disconnect';
   readonly block: BlockPoint;
   /** The serialized block, witness included, as Bitcoin Core would write it. @throws UnreadableBlockError */
   rawBlock(): Buffer;
-  acknowledge(): void;
 }
 
-export interface TipEvent {
+export interface TipMove {
   /** A reset sends no `disconnect` events. `settled`: the chain has moved without any of the other events. */
   readonly type: 'reset' | 'reorganize' | 'settled';
-  acknowledge(): void;
 }
 
 /** The tip of a branch of the chain. */

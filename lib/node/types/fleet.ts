@@ -9,7 +9,7 @@ export interface LogPoint {
 }
 
 /** What shows a change that a request has made; `unknown`: this process does not know, as it has not seen the change itself. */
-export type Change = LogPoint | 'unknown';
+export type ChangePoint = LogPoint | 'unknown';
 
 /** How far a process has read the changes of chain and pool. */
 export interface ReadingPosition {

@@ -2,7 +2,7 @@
 
 import type { Observable } from 'rxjs';
 import type { RefusalWords } from '../errors';
-import type { BlockEvent } from './chain';
+import type { BlockMove } from './chain';
 
 /** An output that a transaction of the pool makes or spends. */
 export interface PoolCoin {
@@ -136,7 +136,7 @@ export interface PoolSource {
   /** The number of the next change, from 1: each transaction that enters or leaves has one. While an event is delivered it is counted already. */
   readonly sequence: number;
   /** What the node is doing with a block while the pool changes because of it. A reader of a fleet does not know. */
-  readonly following: BlockEvent['type'] | undefined;
+  readonly following: BlockMove['type'] | undefined;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**

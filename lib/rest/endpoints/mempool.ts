@@ -2,10 +2,10 @@
 // since 24 it has one for both, and the contents take parameters.
 
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
+import { entriesSchema, poolContentsSchema } from '../../answers/pool/contents';
 import { inQuery } from '../../describe/open-api';
 import { FLAG } from '../../describe/values';
-import { entriesSchema, poolContentsSchema } from '../../pool/contents';
-import { mempoolInfoSchema } from '../../pool/info';
+import { mempoolInfoSchema } from '../../views/pool-info';
 import { jsonReply, requireJson, splitSuffix } from '../format';
 import { inFormats, NO_SUCH_FORMAT } from '../operations';
 import type { Answers } from '../../answers/answers';

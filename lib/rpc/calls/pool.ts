@@ -1,12 +1,12 @@
 // The transaction pool: its summary, its entries.
 
 import { invalidParameter, notFound, type CallError } from '../../answers/errors';
+import { entriesSchema, poolContentsSchema } from '../../answers/pool/contents';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, listOf } from '../../describe/schema';
 import { ASKED_HASH, FLAG, TXID } from '../../describe/values';
-import { entriesSchema, poolContentsSchema } from '../../pool/contents';
-import { entrySchema } from '../../pool/entry';
-import { mempoolInfoSchema } from '../../pool/info';
+import { entrySchema } from '../../views/pool-entry';
+import { mempoolInfoSchema } from '../../views/pool-info';
 import { jsonAnswer, lineAnswer, plainAnswer, type Answer, type CallDefinition } from '../call';
 import type { PoolRelative } from '../../answers/pool/texts';
 

@@ -20,7 +20,7 @@ import { Parameters, usageOf } from '../parameters';
 import { WrongPasswords } from './wrong-passwords';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../index/types';
-import type { Change } from '../../node/types/fleet';
+import type { ChangePoint } from '../../node/types/fleet';
 import type { InterfaceTimes } from '../../server/figures/request-times';
 import type { HttpServing } from '../../server/serving';
 import type { Access, Denial, Rights } from './access';
@@ -138,6 +138,7 @@ export class RpcServer {
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
     let tips: Tips;
+    let changes: readonly ChangePoint[];
     try {
       const jobs: Job[] = [];
       for (const call of calls) {
@@ -145,8 +146,9 @@ export class RpcServer {
         jobs.push(this.#jobFor(call));
       }
       tips = await this.#run(jobs, client, slice, outcomes);
+      changes = changesIn(outcomes);
       // In the middle of a reorganization the tip is lower than before. Who is told of no change would make it again.
-      if (minimum !== undefined && changesIn(outcomes).length === 0)
+      if (minimum !== undefined && changes.length === 0)
         for (const tip of tips) if (tip !== undefined && tip.height < minimum.height) throw new NotHereYetError(minimum, tip);
       replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
@@ -156,22 +158,22 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    const state = this.#stateHeaders(tips, outcomes);
+    const state = this.#stateHeaders(tips, changes);
     // An empty batch says nothing of its version, and gets an empty list, as of Bitcoin Core.
     if (replies.length === 0 && calls.length > 0) this.#send(response, 204, state, []);
     else {
       const status = isBatch ? 200 : statusFor(calls[0] as Call, outcomes[0] as Outcome);
       const text = isBatch ? ['[', ...replies.flat(), ']\n'] : [...(replies[0] ?? []), '\n'];
       // Who is told of no change would make it again.
-      const isDue = changesIn(outcomes).length > 0;
-      this.#send(response, status, [...JSON_TYPE, ...state], joined(text), isDue);
+      this.#send(response, status, [...JSON_TYPE, ...state], joined(text), changes.length > 0);
+    }
     }
   }
 
   /** Name the block of the answers if all are of one, and what shows the last change that they made. */
-  #stateHeaders(tips: Tips, outcomes: readonly Outcome[]): HeaderList {
+  #stateHeaders(tips: Tips, changes: readonly ChangePoint[]): HeaderList {
     const [tip] = tips.size === 1 ? tips : [];
-    const change = changesIn(outcomes).findLast((each) => each !== 'unknown');
+    const change = changes.findLast((each) => each !== 'unknown');
     return [...(tip === undefined ? [] : this.#parts.serving.shown.headersOf(tip)), ...sequenceHeaders(change)];
   }
 
@@ -327,7 +329,7 @@ function releaseAll(outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
 }
 
-const changesIn = (outcomes: readonly Outcome[]): Change[] =>
+const changesIn = (outcomes: readonly Outcome[]): ChangePoint[] =>
   outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.change ?? []) : []));
 
 /** The texts of each reply, in a batch with a comma before each but the first. */

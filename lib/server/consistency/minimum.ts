@@ -2,7 +2,7 @@
 // point of the log (`X-Rest-Min-Seq`, with that of the reply to a broadcast).
 
 import { HttpError, type HeaderList } from '../errors';
-import type { Change, LogPoint } from '../../node/types/fleet';
+import type { ChangePoint, LogPoint } from '../../node/types/fleet';
 import type { IncomingMessage } from 'node:http';
 
 export interface Minimum {
@@ -25,7 +25,7 @@ export function minimumOf({ headers }: Pick<IncomingMessage, 'headers'>, log: st
 }
 
 /** The header from which a client learns what a later request may ask for, to be sure to see what this one has changed. */
-export const sequenceHeaders = (change: Change | undefined): HeaderList =>
+export const sequenceHeaders = (change: ChangePoint | undefined): HeaderList =>
   typeof change === 'object' ? [SEQUENCE_HEADER, `${change.sequence} ${change.log}`] : [];
 
 function heightIn(text: string): number {

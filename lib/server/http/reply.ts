@@ -1,7 +1,7 @@
 // A reply that interfaces over HTTP give for a success.
 
 import type { HeaderRecord } from '../../index/types';
-import type { Change } from '../../node/types/fleet';
+import type { ChangePoint } from '../../node/types/fleet';
 
 export type Format = 'bin' | 'hex' | 'json';
 
@@ -28,7 +28,7 @@ export interface Reply {
   /** The name of the route that made it, in a reply from the cache. */
   readonly route?: string | undefined;
   /** What shows the change that this request has made; absent: it has made none. */
-  readonly change?: Change;
+  readonly change?: ChangePoint;
   /** To be called once the operating system has the body, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }

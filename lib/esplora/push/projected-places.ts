@@ -5,7 +5,7 @@ import { cpfpInfo } from '../mempool/cpfp';
 import { hashText, objectOf } from '../messages';
 import type { PlacedTransaction, Projection } from '../../pool/projection/projected-blocks';
 
-export class Places {
+export class ProjectedPlaces {
   readonly #projection: Projection;
   readonly #texts = new Map<string, Buffer>();
 

@@ -9,7 +9,7 @@ import type { StoredRequest } from './record';
 import { settlementOf, type TracedTransactions } from './settlement';
 import type { TurnQueue } from './turn-queue';
 
-export class LookingAfter {
+export class PaymentReview {
   readonly #parts: OrderParts;
   readonly #records: OrderRecords;
   readonly #taking: PaymentTaking;
@@ -31,7 +31,7 @@ export class LookingAfter {
       }
     };
     await each(this.#parts.watch.ordersInPool, (id) => this.#reviewSeen(id));
-    await each(this.#parts.watch.unsettled, (id) => this.#turns.next(() => this.#lookAfter(id)));
+    await each(this.#parts.watch.unsettled, (id) => this.#turns.next(() => this.#reviewUnsettled(id)));
     await each(this.#parts.watch.over(this.#parts.clock()), (id) => this.#turns.next(() => this.#close(id)));
   }
 
@@ -44,7 +44,7 @@ export class LookingAfter {
     }
   }
 
-  async #lookAfter(id: string): Promise<void> {
+  async #reviewUnsettled(id: string): Promise<void> {
     const [stored, traced] = await this.#records.remember(id);
     this.#parts.watch.settle(id, settlementOf(traced));
     for (const { payment, standing, needed } of traced) {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { PoolContents } from '../../lib/answers/pool/contents';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { PoolContents } from '../../lib/pool/contents';
-import { mempoolInfoJson } from '../../lib/pool/info';
+import { mempoolInfoJson } from '../../lib/views/pool-info';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { finish } from '../support/finish';

@@ -11,7 +11,7 @@ const LATER = new Date(START.getTime() + 3_600_000);
 /** The txid in display order. */
 const txidOf = (transaction: Buffer): string => parseTransaction(transaction).txid.toString('hex');
 
-describe('looking after acknowledged payments', () => {
+describe('the review of acknowledged payments', () => {
   const acknowledged = async ({ merchant }: Shop): Promise<string> => {
     const { id } = await merchant.create(order);
     await merchant.pay(id, paymentFor(id, [paying(1)]));

@@ -1,10 +1,10 @@
 // The JSON of the pool's summary (mempoolInfoToJSON of Bitcoin Core, as in 0.17 and as since 31).
 
-import { JsonWriter } from '../views/json-writer';
 import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { LIMITS } from '../policy/limits';
+import { JsonWriter } from './json-writer';
 import type { PoolInfo } from '../node/types/pool';
-import type { ProfileFields } from '../views/profile';
+import type { ProfileFields } from './profile';
 import { described, named, object, type Schema } from '../describe/schema';
 import { BYTES, COINS, CORE_FEE_RATE, COUNT, FLAG, VBYTES } from '../describe/values';
 

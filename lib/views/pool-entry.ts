@@ -1,13 +1,13 @@
 // The JSON of a transaction in the pool, after its txid (entryToJSON of Bitcoin Core): as in 0.17, and as since 31.
 
-import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { compareDisplayed } from '../bitcoin/hash';
-import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../views/json-writer';
-import type { PoolNode } from './order/graph';
-import type { PoolChunk } from './order/order';
+import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
+import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from './json-writer';
+import type { PoolNode } from '../pool/order/graph';
+import type { PoolChunk } from '../pool/order/order';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { COINS, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TIME, TXID, VBYTES, WEIGHT } from '../describe/values';
-import type { ProfileFields } from '../views/profile';
+import type { ProfileFields } from './profile';
 
 /** As in 0.17. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
 export function writeEntry(writer: JsonWriter, node: PoolNode): void {

@@ -15,7 +15,7 @@ const MESSAGE_BYTES = 1_024;
 /** Bytes of a block in one message, where it does not fit into one. */
 const PART_BYTES = 0x0008_0000;
 
-export interface OutboxOptions {
+export interface TermWriterOptions {
   readonly term: number;
   /** Name of this one. */
   readonly node: string;
@@ -23,30 +23,30 @@ export interface OutboxOptions {
   readonly written: (records: number) => void;
 }
 
-export class Outbox {
-  readonly #writer: LogWriter;
+export class TermWriter {
+  readonly #log: LogWriter;
   readonly #signal: AbortSignal;
-  readonly #options: OutboxOptions;
+  readonly #options: TermWriterOptions;
   readonly #termId = randomBytes(TERM_ID_LENGTH);
   readonly #termStart: number;
   #waiting: Outgoing[] = [];
   #bytes = 0;
 
-  constructor(writer: LogWriter, options: OutboxOptions, signal: AbortSignal) {
-    this.#writer = writer;
+  constructor(log: LogWriter, options: TermWriterOptions, signal: AbortSignal) {
+    this.#log = log;
     this.#options = options;
-    this.#termStart = writer.last + 1;
+    this.#termStart = log.last + 1;
     this.#signal = signal;
   }
 
   /** Sequence of the last record that is in the log. */
   get written(): number {
-    return this.#writer.last;
+    return this.#log.last;
   }
 
   /** Bytes of the longest record that the servers take. */
   get mostBytes(): number {
-    return this.#writer.mostBytes - MESSAGE_BYTES;
+    return this.#log.mostBytes - MESSAGE_BYTES;
   }
 
   /** Puts a record behind the others. Returns the sequence that it will have. @throws RangeError when it is too long; as `LogWriter.append` */
@@ -57,7 +57,7 @@ export class Outbox {
     if (this.#bytes + bytes.length > MOST_BYTES || this.#waiting.length >= MOST_RECORDS) await this.flush();
     this.#waiting.push({ kind: kindOf(body), bytes });
     this.#bytes += bytes.length;
-    return this.#writer.last + this.#waiting.length;
+    return this.#log.last + this.#waiting.length;
   }
 
   /** Puts a block and its undo record behind the others, whole if the servers take it. Returns the sequence of its first part. */
@@ -79,7 +79,7 @@ export class Outbox {
     const records = this.#waiting;
     if (records.length === 0) return;
     [this.#waiting, this.#bytes] = [[], 0];
-    await this.#writer.append(records, this.#signal);
+    await this.#log.append(records, this.#signal);
     this.#options.written(records.length);
   }
 }

@@ -1,10 +1,10 @@
-// The hash over the coins that a block spends (records/spent-hash.ts), computed from a node's undo record.
+// The hash over the coins that a block spends (lib/index/records/spent-hash.ts), computed from a node's undo record.
 
 import { setImmediate } from 'node:timers/promises';
+import { COIN_OVERHEAD, writeCoin } from '../../index/records/coin-record';
+import { SpentHasher } from '../../index/records/spent-hash';
 import { StoredCoinReader } from '../../node/stored-coin';
 import { Slice } from '../../turns/slices';
-import { COIN_OVERHEAD, writeCoin } from '../records/coin-record';
-import { SpentHasher } from '../records/spent-hash';
 
 /** `record`: as lib/node/undo-record.ts has it. @throws MalformedBytesError */
 export async function hashOfUndo(record: Buffer): Promise<Buffer> {

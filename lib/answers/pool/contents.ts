@@ -1,14 +1,13 @@
-// The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and MempoolToJSON of Bitcoin Core, as in 0.17 and
-// as since 31).
+// The JSON of the pool's contents (MempoolToJSON of Bitcoin Core, as in 0.17 and as since 31).
 
-import { COLON, COMMA, OBJECT_START, JsonWriter } from '../views/json-writer';
-import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
-import { COUNT, TXID } from '../describe/values';
-import { entrySchema, writeChunkEntry, writeEntry } from './entry';
-import { PoolGraph, type PoolNode } from './order/graph';
-import { PoolOrder } from './order/order';
-import type { PoolEntry } from '../node/types/pool';
-import type { ProfileFields } from '../views/profile';
+import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../../describe/schema';
+import { COUNT, TXID } from '../../describe/values';
+import { PoolGraph, type PoolNode } from '../../pool/order/graph';
+import { PoolOrder } from '../../pool/order/order';
+import { COLON, COMMA, OBJECT_START, JsonWriter } from '../../views/json-writer';
+import { entrySchema, writeChunkEntry, writeEntry } from '../../views/pool-entry';
+import type { PoolEntry } from '../../node/types/pool';
+import type { ProfileFields } from '../../views/profile';
 
 const ENTRY_BYTES_IN_JSON = 900;
 /** A txid in quotes, and a comma or colon. */
