@@ -75,6 +75,18 @@ describe('a reader', function () {
     expect(asked('deployments') + asked('deploymentInfo')).to.equal(0);
   });
 
+  it('keeps of a record what it needs, and no view into all that came with it', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    const { hash } = node.tip();
+    const entry = await reader.source.entry(hash);
+    const softForks = await reader.source.deploymentInfo(hash);
+    expect([entry?.hash, entry?.header, softForks?.hash].map((kept) => kept?.buffer.byteLength)).to.deep.equal([32, 80, 32]);
+  });
+
   it('follows a reorganization, and a chain that goes back', async () => {
     await log.writeStart(LENGTH);
     const reader = await open();
