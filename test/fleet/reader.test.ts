@@ -414,6 +414,9 @@ describe('a reader', function () {
     const blocks = asked('block');
     for (let times = 0; times < 2; times++) expect(await reader.source.rawBlock(hash)).to.deep.equal(await node.rawBlock(hash));
     expect(asked('block')).to.equal(blocks + 1);
+    // With memory that is no longer than what is counted.
+    const kept = await reader.source.rawBlock(hash);
+    expect(kept?.buffer.byteLength).to.equal(kept?.length);
   });
 
   it('is not ready when no node was heard for too long, and is again when one is', async () => {
