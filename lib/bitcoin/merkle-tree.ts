@@ -13,11 +13,14 @@ const BITS_PER_BYTE = 8;
 
 /** The tree over at least one txid; `txids`: one by one, or concatenated. Yields every tenth of a millisecond or so. */
 export function* merkleTree(txids: Buffer | readonly Buffer[]): Generator<void, MerkleTree> {
-  let level = Buffer.isBuffer(txids) ? txids : Buffer.concat(txids);
+  // Trees are kept, and not counted with the 8 KiB of which Buffer's pool would give them parts.
+  let level = Buffer.allocUnsafeSlow(Buffer.isBuffer(txids) ? txids.length : txids.length * HASH_LENGTH);
+  if (Buffer.isBuffer(txids)) txids.copy(level);
+  else for (const [i, txid] of txids.entries()) txid.copy(level, i * HASH_LENGTH);
   const levels = [level];
   while (level.length > HASH_LENGTH) {
     const count = Math.ceil(level.length / PAIR_LENGTH);
-    const above = Buffer.allocUnsafe(count * HASH_LENGTH);
+    const above = Buffer.allocUnsafeSlow(count * HASH_LENGTH);
     for (let i = 0; i < count; i++) {
       const left = i * PAIR_LENGTH;
       // The last of an odd number of hashes is paired with itself.

@@ -54,6 +54,12 @@ describe('the tree over the txids of a block', () => {
     .integer({ min: 1, max: 600 })
     .chain((size) => fc.record({ size: fc.constant(size), index: fc.integer({ min: 0, max: size - 1 }) }));
 
+  it('has memory of its own, no longer than its hashes', () => {
+    const tree = treeOver(2);
+    const [neighbour] = tree.branch(0);
+    expect([tree.root.buffer.byteLength, neighbour?.buffer.byteLength, tree.byteLength]).to.deep.equal([32, 64, 96]);
+  });
+
   it('says whether another list of txids has the same root', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 70 }), (size) => {

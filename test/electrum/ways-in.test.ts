@@ -170,6 +170,27 @@ describe('clients of the Electrum protocol', () => {
     files.close();
   });
 
+  it('are disconnected when they negotiate TLS again and again', async () => {
+    const port = (served.electrum.addresses[1] as AddressInfo).port;
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+    await once(socket, 'secureConnect');
+    const times = new Promise<number>((resolve) => {
+      let done = 0;
+      const negotiate = (): void => {
+        if (done === 100) resolve(done);
+        else socket.renegotiate({}, negotiate);
+        done++;
+      };
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        resolve(done);
+      });
+      negotiate();
+    });
+    expect(await times).to.be.lessThan(100);
+    await until(() => served.electrum.sessions === 0);
+  });
+
   it('are disconnected when they do not begin TLS in time', async () => {
     expect(await silent.line()).to.equal(undefined);
   });

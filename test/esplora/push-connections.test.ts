@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { WebSocket } from 'ws';
@@ -9,6 +10,7 @@ import { PushClient, refusedWith } from '../support/push-client';
 import { type PushingNode, withPushingNode } from '../support/pushing-node';
 import { openRestNode } from '../support/rest-node';
 import { until } from '../support/until';
+import type { IncomingMessage } from 'node:http';
 import type { ServedNode } from '../support/served-node';
 
 describe('connections of mempool’s WebSocket', () => {
@@ -52,6 +54,21 @@ describe('connections of mempool’s WebSocket', () => {
     const own = await client();
     own.socket.send(Buffer.alloc(1_000_001, ' '));
     expect(await own.closed()).to.equal(1009);
+  });
+
+  it('ends a connection at a frame that is not text, whatever comes behind it', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/ws`);
+    const [{ socket: raw }] = (await once(socket, 'upgrade')) as [IncomingMessage];
+    const closed = once(socket, 'close');
+    // Pings take a turn each, and what comes meanwhile waits in pieces.
+    raw.write(Buffer.concat(Array<Buffer>(200).fill(frame(PING))));
+    await once(socket, 'pong');
+    for (const piece of [frame(TEXT, 0xff), ...Array<Buffer>(20).fill(Buffer.of(0))]) {
+      raw.write(piece);
+      await setImmediate();
+    }
+    expect(await closed).to.deep.include(1007);
+    expect(await (await client()).ask({ action: 'init' })).to.have.length(1);
   });
 
   it('cuts off a client that never reads, and does not answer it meanwhile', async () => {
@@ -131,3 +148,8 @@ describe('a node with mempool’s WebSocket', () => {
 });
 
 const basic = (key: string): Record<string, string> => ({ Authorization: basicAuth(`x:${key}`) });
+
+const [TEXT, PING] = [0x81, 0x89];
+
+/** A short frame of a client, with a mask of zeros (RFC 6455, 5.2). */
+const frame = (first: number, ...payload: number[]): Buffer => Buffer.of(first, 0x80 | payload.length, 0, 0, 0, 0, ...payload);

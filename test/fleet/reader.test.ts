@@ -75,6 +75,18 @@ describe('a reader', function () {
     expect(asked('deployments') + asked('deploymentInfo')).to.equal(0);
   });
 
+  it('keeps of a record what it needs, and no view into all that came with it', async () => {
+    await log.writeStart(LENGTH - 1);
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 1));
+    await log.writeBlock(LENGTH);
+    await reader.reaches(node.tip());
+    const { hash } = node.tip();
+    const entry = await reader.source.entry(hash);
+    const softForks = await reader.source.deploymentInfo(hash);
+    expect([entry?.hash, entry?.header, softForks?.hash].map((kept) => kept?.buffer.byteLength)).to.deep.equal([32, 80, 32]);
+  });
+
   it('follows a reorganization, and a chain that goes back', async () => {
     await log.writeStart(LENGTH);
     const reader = await open();
@@ -402,6 +414,9 @@ describe('a reader', function () {
     const blocks = asked('block');
     for (let times = 0; times < 2; times++) expect(await reader.source.rawBlock(hash)).to.deep.equal(await node.rawBlock(hash));
     expect(asked('block')).to.equal(blocks + 1);
+    // With memory that is no longer than what is counted.
+    const kept = await reader.source.rawBlock(hash);
+    expect(kept?.buffer.byteLength).to.equal(kept?.length);
   });
 
   it('is not ready when no node was heard for too long, and is again when one is', async () => {

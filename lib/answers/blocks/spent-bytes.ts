@@ -2,7 +2,8 @@
 // For blocks off the active chain they are never answered from memory.
 
 import { keyOf } from '../../bitcoin/hash';
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import { ownCopy } from '../../system/own-copy';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { MadeOnce } from '../../server/cache/made-once';
 import type { BlockPoint } from '../../node/types/chain';
 import type { NodeSource } from '../../node/types/source';

@@ -4,7 +4,8 @@
 import { keyOf } from '../../bitcoin/hash';
 import { timeOf } from '../../bitcoin/header';
 import { NotYetKnownError } from '../../index/errors';
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from '../../server/cache/answer-cache';
+import { ownCopy } from '../../system/own-copy';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { runInSlices, soon } from '../../turns/slices';
 import { esploraCapacity, writeEsploraTransaction } from '../../views/esplora/transaction';
 import { JsonWriter } from '../../views/json-writer';

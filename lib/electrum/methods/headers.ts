@@ -4,7 +4,8 @@
 import { hashAt, type HeaderProof } from '../../answers/blocks/header-tree';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
-import { ownCopy, type Cached } from '../../server/cache/answer-cache';
+import { ownCopy } from '../../system/own-copy';
+import type { Cached } from '../../server/cache/answer-cache';
 import { anyOf, described, listOf, named, object, type PlainSchema, type Properties, type Schema } from '../../describe/schema';
 import { COUNT, HASH, HEIGHT, HEX } from '../../describe/values';
 import { runAtOnce } from '../../turns/slices';

@@ -5,7 +5,7 @@ import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash
 import { TooManyCoinsError } from '../../scripts/errors';
 import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
-import { ownCopy } from '../../server/cache/answer-cache';
+import { ownCopy } from '../../system/own-copy';
 import { runInSlices } from '../../turns/slices';
 import { sorted } from '../../turns/sorted';
 import { anyOf, described, listOf, named, nullable, object, type Schema } from '../../describe/schema';

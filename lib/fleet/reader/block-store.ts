@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { NoNodeError } from '../../node/errors';
+import { ownCopy } from '../../system/own-copy';
 import { checkedTxids } from './checks';
 import { hashOfUndo } from './undo-hash';
 import type { IndexLogger } from '../../follow/logger';
@@ -132,14 +133,17 @@ export class BlockStore {
   /** Asks nodes for what is not known of a block. */
   async #ask(hash: Buffer, known: StoredBlock | undefined, withUndo: boolean): Promise<StoredBlock | undefined> {
     const { nodes } = this.#parts;
-    const [raw, undo] = await Promise.all([
+    const [sent, undo] = await Promise.all([
       known?.raw ?? nodes.ask('block', { hash }),
       withUndo ? nodes.ask('undo', { hash }, (reply) => this.#isTrue(hash, reply)) : undefined
     ]);
-    if (raw === undefined) return undefined;
+    if (sent === undefined) return undefined;
+    const txids = known === undefined ? await checkedTxids(sent, hash) : undefined;
+    const isKept = this.#parts.keepsAsked();
+    // The client of NATS has joined the reply in memory of up to twice its length.
+    const raw = isKept && known === undefined ? ownCopy(sent) : sent;
     const block = undo === undefined ? { raw } : { raw, undo };
-    const txids = known === undefined ? await checkedTxids(raw, hash) : undefined;
-    if (this.#parts.keepsAsked()) await this.put(hash, block, txids);
+    if (isKept) await this.put(hash, block, txids);
     else if (txids !== undefined) this.#txids.set(raw, txids);
     return block;
   }

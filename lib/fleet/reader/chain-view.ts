@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { keyOf } from '../../bitcoin/hash';
 import { HEADER_LENGTH, MEDIAN_TIME_SPAN, nextHeader, previousHashOf, timeOf, type HeaderFold } from '../../bitcoin/header';
+import { ownCopy } from '../../system/own-copy';
 import { checkedHash } from './checks';
 import { HashTable } from './hash-table';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
@@ -82,10 +83,10 @@ export class ChainView {
     return this.#entries.get(keyOf(hash));
   }
 
-  /** Adds the block of a header on top of the tip. @throws UntrueRecordError if it does not fit, or has no proof of work */
+  /** Adds the block of a header, which may be a view into a message, on top of the tip. @throws UntrueRecordError if it does not fit, or has no proof of work */
   push(header: Buffer): ViewEntry {
     const hash = checkedHash(header, this.#tip.hash, this.#network);
-    const entry = { hash, height: this.#tip.height + 1, header, ...nextHeader(this.#tip, header) };
+    const entry = { hash: ownCopy(hash), height: this.#tip.height + 1, header: ownCopy(header), ...nextHeader(this.#tip, header) };
     this.#hashes.push(hash);
     this.#keep(entry);
     this.#tip = entry;

@@ -5,6 +5,7 @@ import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { LRUCache } from 'lru-cache';
 import { MOST_HEADERS } from '../messages/questions';
+import { ownCopy } from '../../system/own-copy';
 import { ChainEvents } from './chain-events';
 import { ChainView, type OwnHeaders, type ViewEntry } from './chain-view';
 import { NoNodeError, UnreadableBlockError } from '../../node/errors';
@@ -81,7 +82,7 @@ export class ReaderChain {
   }
 
   noteSoftForks({ hash, deployments, deploymentInfo }: ChainPoint): void {
-    this.#forks.set(keyOf(hash), { deployments, deploymentInfo });
+    this.#forks.set(keyOf(hash), { deployments, deploymentInfo: { ...deploymentInfo, hash: ownCopy(hash) } });
   }
 
   /** From now on the chain counts as unknown: nothing is answered until `goTo` has been successful. */
@@ -153,7 +154,7 @@ export class ReaderChain {
         throw new UntrueRecordError(`no node has block ${toDisplayHex(target.hash)} at height ${target.height} in its chain`);
       if (!view.cutTo(height - 1)) throw new NoNodeError(`the chain of a node forks too far below, at height ${height}`);
       for (let at = 0; at < headers.length && !view.tip.hash.equals(target.hash); at += HEADER_LENGTH) {
-        view.push(Buffer.from(headers.subarray(at, at + HEADER_LENGTH)));
+        view.push(headers.subarray(at, at + HEADER_LENGTH));
         if ((at / HEADER_LENGTH) % HEADERS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       if (view.tip.hash.equals(target.hash)) return view;

@@ -78,13 +78,6 @@ export class AnswerCache {
   }
 }
 
-/** A copy with memory of its own: a view, or unused space at its end, would keep more memory in the cache. */
-export function ownCopy(bytes: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
-}
-
 /** FNV-1a of the last characters, where hashes and formats are. */
 function fingerprintOf(text: string): number {
   let hash = 0x811c_9dc5;

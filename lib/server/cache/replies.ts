@@ -1,7 +1,8 @@
 // Replies that clients ask for again: they are answered from memory as long as what they were made from is the same. For most of them that
 // is one state of the index.
 
-import { ownCopy, type AnswerCache, type Cached, type CacheSection } from './answer-cache';
+import { ownCopy } from '../../system/own-copy';
+import type { AnswerCache, Cached, CacheSection } from './answer-cache';
 import type { HeaderRecord, IndexReader } from '../../index/types';
 import type { NodeSource } from '../../node/types/source';
 import type { Basis, Reply } from '../http/reply';

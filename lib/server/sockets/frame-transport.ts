@@ -2,6 +2,7 @@
 
 import { FrameMeter } from './frame-meter';
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Unfinished } from '../bounds/unfinished';
 import type { Transport } from './connection';
@@ -27,6 +28,7 @@ export class FrameTransport implements Transport {
   constructor(webSocket: WebSocket, socket: Socket, unfinished: Unfinished, address: string) {
     this.flow = this.#webSocket = webSocket;
     this.#socket = socket;
+    endAtBrokenFrame(webSocket);
     const meter = new FrameMeter();
     const message = unfinished.open(address, () => {
       this.destroy();
@@ -88,6 +90,20 @@ export class FrameTransport implements Transport {
   destroy(): void {
     this.#webSocket.terminate();
   }
+}
+
+/**
+ * Has the library leave alone what comes behind a broken frame. While it is busy with earlier frames, what has come waits in pieces, and it
+ * reads the next piece before it ends the connection. Since ws 8.22 this throws, outside of any listener, which would end the process. There
+ * is no public way to its receiver, which is a stream.
+ */
+function endAtBrokenFrame(webSocket: WebSocket): void {
+  const { _receiver: receiver } = webSocket as unknown as { readonly _receiver: Writable };
+  const write = receiver._write.bind(receiver);
+  receiver._write = (chunk, encoding, done) => {
+    if (receiver.errored === null) write(chunk, encoding, done);
+    else done();
+  };
 }
 
 /** What each frame has. */

@@ -32,8 +32,8 @@ export class LineTransport implements Transport {
   open(came: () => void, closed: () => void): void {
     const socket = this.#socket;
     socket.setNoDelay(true);
-    // After an error comes `close`.
-    socket.on('error', () => undefined);
+    // Node leaves the connection open after one error: that of a client that negotiates TLS again and again.
+    socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       this.#lines.clear();
       this.#count();
