@@ -164,9 +164,7 @@ export class RpcServer {
     else {
       const status = isBatch ? 200 : statusFor(calls[0] as Call, outcomes[0] as Outcome);
       const text = isBatch ? ['[', ...replies.flat(), ']\n'] : [...(replies[0] ?? []), '\n'];
-      // Who is told of no change would make it again.
       this.#send(response, status, [...JSON_TYPE, ...state], joined(text), changes.length > 0);
-    }
     }
   }
 
