@@ -2,10 +2,15 @@
 
 import { NO_CLIENT } from '../../turns/client';
 import { runInSlices } from '../../turns/slices';
-import type { ScriptPool } from '../../pool/by-script/script-pool';
 
 /** A pool of no more transactions is read in a few milliseconds: its views are always up to date. */
 const SMALL_POOL = 5_000;
+
+/** As much of the pool as its views know. `revision`: another one if they may be others. */
+export interface ViewedPool {
+  readonly revision: number;
+  readonly size: number;
+}
 
 interface Made<T> {
   readonly revision: number;
@@ -23,7 +28,7 @@ export interface PoolViewOptions {
 }
 
 export class PoolView<T> {
-  readonly #pool: Pick<ScriptPool, 'revision' | 'size'>;
+  readonly #pool: ViewedPool;
   readonly #make: () => Generator<void, T>;
   readonly #lateMs: number;
   readonly #now: () => number;
@@ -32,11 +37,7 @@ export class PoolView<T> {
   #making: Promise<unknown> | undefined;
 
   /** `make`: must read the pool only in its first step. */
-  constructor(
-    pool: Pick<ScriptPool, 'revision' | 'size'>,
-    make: () => Generator<void, T>,
-    { lateMs = 0, now = () => performance.now() }: PoolViewOptions = {}
-  ) {
+  constructor(pool: ViewedPool, make: () => Generator<void, T>, { lateMs = 0, now = () => performance.now() }: PoolViewOptions = {}) {
     this.#pool = pool;
     this.#make = make;
     this.#lateMs = lateMs;

@@ -1,7 +1,7 @@
 // The next blocks as the pool has them: computed once for each change of the pool or of a modified fee, however many clients look at them.
 
 import { ProjectedBlocks, type Projection } from '../../pool/projection/projected-blocks';
-import { PoolView } from './pool-view';
+import { PoolView, type ViewedPool } from './pool-view';
 import type { PoolSource } from '../../node/types/pool';
 import type { ScriptPool } from '../../pool/by-script/script-pool';
 
@@ -53,13 +53,13 @@ export class PoolProjections {
 }
 
 /** The pool, with a revision that also tells when a transaction is prioritised: its modified fee changes, and nothing else does. */
-class FeeSensitivePool {
+class FeeSensitivePool implements ViewedPool {
   readonly #source: Pick<PoolSource, 'feeFingerprint'>;
-  readonly #pool: Pick<ScriptPool, 'revision' | 'size'>;
+  readonly #pool: ViewedPool;
   #seen: { readonly pool: number; readonly fees: number } | undefined;
   #revision = 0;
 
-  constructor(source: Pick<PoolSource, 'feeFingerprint'>, pool: Pick<ScriptPool, 'revision' | 'size'>) {
+  constructor(source: Pick<PoolSource, 'feeFingerprint'>, pool: ViewedPool) {
     this.#source = source;
     this.#pool = pool;
   }
