@@ -317,9 +317,10 @@ describe('webhooks', function () {
       const { id } = await created();
       await untilTypes(id, 'open');
       expect(sockets.size).to.equal(4);
-      // Closing waits for nobody.
+      // Closing waits for nobody, and blames nobody for what it cuts off.
       await shop.close();
       await until(() => sockets.size === 0);
+      expect(shop.log.lines.filter((line) => line.includes('did not take'))).to.deep.equal([]);
       await open();
     });
 

@@ -1,6 +1,6 @@
 // Tells the receivers that orders name (`notify_url`) of each change of an order's status. One step at a time looks at orders about which
 // something may have changed, writes messages, and takes note of what was delivered; so each outbox has one writer. Deliveries run beside
-// the steps: of one order one at a time, in order, and of one origin a few, so that a slow receiver delays nobody else's.
+// the steps: of one order one at a time, in order.
 
 import { Loop } from '../../follow/loop';
 import { IndexUnavailableError } from '../../index/errors';
@@ -8,15 +8,10 @@ import { PaymentError } from '../../payments/error';
 import { detailsOf } from '../../system/error-text';
 import { progressJson, type OrderProgress } from '../orders/progress';
 import { DamagedRecordError, type StoredRequest } from '../orders/record';
-import { deliver } from './delivery';
+import { Deliveries, type Delivered, type WebhookLogger } from './deliveries';
 import { withMessage, withoutFirst, type Message, type Outbox, type OutboxStore } from './outbox';
-import { signatureHeaders } from './signature';
 import type { Merchant } from '../orders/merchant';
 import type { OrderObserver } from '../orders/order-watch';
-import type { ServerLogger } from '../../server/logger';
-
-/** Deliveries under way to one origin. */
-const MOST_AT_ONE_ORIGIN = 4;
 
 /** Between the first two attempts; each further pause is twice as long as the one before, up to an hour. */
 const FIRST_PAUSE_MS = 5_000;
@@ -30,11 +25,6 @@ const LEAST_ATTEMPTS = 10;
 
 /** After an error of the disk; while a status cannot be known, the first pause, and each further one is twice as long, up to an hour. */
 const UNREADABLE_PAUSE_MS = 10_000;
-
-export interface WebhookLogger extends ServerLogger {
-  info(message: string): void;
-  warning(message: string): void;
-}
 
 export interface WebhookPatience {
   /** By default five seconds. */
@@ -76,13 +66,6 @@ interface UnknownOrder {
   readonly dueAt: number;
 }
 
-interface Delivered {
-  readonly id: string;
-  readonly message: Message;
-  /** Undefined: the receiver has it. */
-  readonly failure: string | undefined;
-}
-
 export class Webhooks extends Loop implements OrderObserver {
   readonly #parts: WebhooksParts;
   /** The receivers of orders that are watched, by id. */
@@ -98,18 +81,19 @@ export class Webhooks extends Loop implements OrderObserver {
   readonly #unknown = new Map<string, UnknownOrder>();
   /** Orders with messages that wait. */
   readonly #waiting = new Set<string>();
-  /** Deliveries under way, by origin. */
-  readonly #underWay = new Map<string, number>();
-  readonly #deliveries = new Set<Promise<void>>();
-  /** What has been delivered, or not, and is not in the outbox yet. */
-  readonly #delivered: Delivered[] = [];
-  /** Origins whose last answer was a failure. */
-  readonly #failing = new Set<string>();
+  readonly #deliveries: Deliveries;
   #pausedUntil = -Infinity;
 
   constructor(parts: WebhooksParts) {
     super();
     this.#parts = parts;
+    this.#deliveries = new Deliveries({
+      ...parts,
+      signal: this.signal,
+      ended: () => {
+        this.wake();
+      }
+    });
   }
 
   /** Takes up the messages that were not delivered before. To be called once the merchant is open. */
@@ -131,7 +115,7 @@ export class Webhooks extends Loop implements OrderObserver {
   /** Resolves when nothing is sent or written any more. */
   override async close(): Promise<void> {
     await super.close();
-    await Promise.all(this.#deliveries);
+    await this.#deliveries.close();
   }
 
   followed({ id, notifyUrl }: StoredRequest): void {
@@ -272,13 +256,9 @@ export class Webhooks extends Loop implements OrderObserver {
     for (const id of this.#waiting) {
       const order = this.#orders.get(id);
       // Those that wait for others of their origin are started when one of these ends.
-      if (order !== undefined && !order.isUnderWay && this.#hasRoom(order)) next = Math.min(next, order.dueAt);
+      if (order !== undefined && !order.isUnderWay && this.#deliveries.hasRoomFor(order.outbox)) next = Math.min(next, order.dueAt);
     }
     return next;
-  }
-
-  #hasRoom({ outbox }: NotifiedOrder): boolean {
-    return (this.#underWay.get(originOf(outbox)) ?? 0) < MOST_AT_ONE_ORIGIN;
   }
 
   #startDeliveries(): void {
@@ -287,36 +267,18 @@ export class Webhooks extends Loop implements OrderObserver {
     for (const id of this.#waiting) {
       const order = this.#orders.get(id);
       const [message] = order?.outbox.waiting ?? [];
-      if (order === undefined || message === undefined || order.isUnderWay || order.dueAt > now || !this.#hasRoom(order)) continue;
+      if (order === undefined || message === undefined || order.isUnderWay || order.dueAt > now) continue;
+      if (!this.#deliveries.hasRoomFor(order.outbox)) continue;
       order.isUnderWay = true;
-      const delivery = this.#send(id, order.outbox, message);
-      this.#deliveries.add(delivery);
-      void delivery.then(() => this.#deliveries.delete(delivery));
+      this.#deliveries.start(id, order.outbox, message);
     }
   }
 
-  async #send(id: string, outbox: Outbox, message: Message): Promise<void> {
-    const origin = originOf(outbox);
-    this.#underWay.set(origin, (this.#underWay.get(origin) ?? 0) + 1);
-    const failure = await this.#attempt(outbox.url, message);
-    this.#underWay.set(origin, (this.#underWay.get(origin) ?? 1) - 1);
-    this.#delivered.push({ id, message, failure });
-    this.wake();
-  }
-
-  async #attempt(url: string, { id, body }: Message): Promise<string | undefined> {
-    const { key, origins, attemptMs } = this.#parts;
-    if (!origins.includes(new URL(url).origin)) return 'its origin is not allowed any more';
-    const headers = signatureHeaders(key, id, Math.floor(Date.now() / 1_000), body);
-    return deliver({ url, headers, body, signal: this.signal, timeoutMs: attemptMs });
-  }
-
   async #noteDelivered(): Promise<void> {
-    for (;;) {
-      const [delivered] = this.#delivered;
-      if (delivered === undefined) return;
-      await this.#noteOne(delivered);
-      this.#delivered.shift();
+    const { ended } = this.#deliveries;
+    for (let [first] = ended; first !== undefined; [first] = ended) {
+      await this.#noteOne(first);
+      ended.shift();
     }
   }
 
@@ -337,27 +299,11 @@ export class Webhooks extends Loop implements OrderObserver {
       if (failure !== undefined) this.#sayGivenUp(id, message, failure);
     }
     order.isUnderWay = false;
-    this.#sayWhetherFailing(originOf(order.outbox), failure);
   }
 
   #sayGivenUp(id: string, { status }: Message, failure: string): void {
     this.#parts.logger.error(`payments: order ${id}: its receiver was not told that it is ${status}, and will not be: ${failure}.`);
   }
-
-  /** Once when an origin begins to fail, and once when it no longer does. */
-  #sayWhetherFailing(origin: string, failure: string | undefined): void {
-    const { logger } = this.#parts;
-    if (failure === undefined) {
-      if (this.#failing.delete(origin)) logger.info(`payments: ${origin} takes webhooks again.`);
-    } else if (!this.#failing.has(origin)) {
-      this.#failing.add(origin);
-      logger.warning(`payments: ${origin} did not take a webhook: ${failure}. It is sent again.`);
-    }
-  }
-}
-
-function originOf({ url }: Outbox): string {
-  return new URL(url).origin;
 }
 
 /** Type, time and data, as the Standard Webhooks specification recommends. */
