@@ -61,7 +61,8 @@ export function parseOrder(body: Buffer): Order {
   refuseUnknown('Order', fields, ['outputs', 'memo', 'expires', 'merchant_url', 'notify_url']);
   const { outputs, memo, expires, merchant_url: merchantUrl, notify_url: notifyUrl } = fields;
   if (!Array.isArray(outputs)) throw malformed('outputs', 'an array');
-  if (memo !== undefined && typeof memo !== 'string') throw malformed('memo', 'text');
+  // Half of a surrogate pair has no UTF-8.
+  if (memo !== undefined && (typeof memo !== 'string' || /\p{Surrogate}/u.test(memo))) throw malformed('memo', 'text');
   if (merchantUrl !== undefined && typeof merchantUrl !== 'string') throw malformed('merchant_url', 'text');
   if (notifyUrl !== undefined && typeof notifyUrl !== 'string') throw malformed('notify_url', 'text');
   return {

@@ -38,6 +38,7 @@ describe('merchant over HTTP', () => {
       ['a script that is not hex', `{"outputs": [{"amount": 1000, "script": "5"}]}`, /outputs\[0\]\.script: hex/],
       ['an output that is not an object', `{"outputs": [null]}`, /outputs\[0\]: an object/],
       ['a memo that is not text', `{"outputs": [], "memo": 1}`, /memo: text/],
+      ['a memo with half a character', String.raw`{"outputs": [{"amount": 1000, "script": "51"}], "memo": "\ud83c"}`, /memo: text/],
       [
         'an unknown field',
         '{"outputs": [{"amount": 1000, "script": "51"}], "expiry": 1900000000}',
