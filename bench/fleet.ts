@@ -50,6 +50,9 @@ const ASKING_PAUSE_MS = 500;
 const KEY = 'bench';
 const AUTHORIZATION = `Basic ${Buffer.from(`:${KEY}`).toString('base64')}`;
 
+/** Only a node that feeds a fleet has the same index as a reader: one with hashes over the coins that blocks spend. */
+const FEEDING = { BCOIN_REST_FEED: 'nats://127.0.0.1' };
+
 const PARTS = ['feed', 'live', 'readers', 'transaction', 'catch-up'] as const;
 const TRANSACTIONS_OF_BLOCK = 60;
 const AT_ONCE = 16;
@@ -426,7 +429,8 @@ async function load(url: string, perSecond: number): Promise<number> {
 /** CPU of a process of its own, as a reader is one. */
 async function cpuOfProgram(args: readonly string[]): Promise<number> {
   const before = endedCpu();
-  const [code] = (await once(spawn(process.execPath, [PROGRAM, ...args], { stdio: 'ignore' }), 'exit')) as [number];
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: 'ignore', env: { ...process.env, ...FEEDING } });
+  const [code] = (await once(child, 'exit')) as [number];
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
   return endedCpu() - before;
 }
