@@ -83,7 +83,10 @@ export class ChainView {
     return this.#entries.get(keyOf(hash));
   }
 
-  /** Adds the block of a header, which may be a view into a message, on top of the tip. @throws UntrueRecordError if it does not fit, or has no proof of work */
+  /**
+   * Adds the block of a header, which may be a view into a message, on top of the tip.
+   * @throws UntrueRecordError if it does not fit, or has no proof of work
+   */
   push(header: Buffer): ViewEntry {
     const hash = checkedHash(header, this.#tip.hash, this.#network);
     const entry = { hash: ownCopy(hash), height: this.#tip.height + 1, header: ownCopy(header), ...nextHeader(this.#tip, header) };

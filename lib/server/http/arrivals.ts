@@ -14,8 +14,8 @@ const waiting = new Map<Connection, (() => void)[]>();
 let begun = 0;
 
 /**
- * Calls `begin` in this turn of the event loop or a later one; requests of one connection begin in order of arrival. Those of a connection that
- * has closed meanwhile are dropped, since each takes some 17 kB.
+ * Calls `begin` in this turn of the event loop or a later one; requests of one connection begin in order of arrival. Those of a connection
+ * that has closed meanwhile are dropped, since each takes some 17 kB.
  */
 export function onArrival(connection: Connection, begin: () => void): void {
   if (begun === 0) setImmediate(nextTurn);
