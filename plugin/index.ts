@@ -28,7 +28,7 @@ import type { NodeSource } from '../lib/node/types/source';
 export const id = 'rest';
 
 /**
- * Called by bcoin while the node is constructed, which gives the node only.
+ * Called by bcoin, with the node alone, while the node is constructed.
  * @throws OptionError, UnsupportedNodeError
  */
 export function init(node: HostNode, shortened?: Pick<ServiceHost, 'rehearsalMs'>): RestPlugin {
@@ -62,7 +62,7 @@ export interface ServiceHost {
   /** Undefined: everything is kept in memory. */
   readonly places: Places | undefined;
   readonly logger: HostNodeLogger;
-  /** How long the rehearsal asks at most; as long as it needs unless given. */
+  /** How long the rehearsal asks at most; two and a half seconds unless given. */
   readonly rehearsalMs?: number;
   /** Ends the process' work in order, the service first. */
   close(): Promise<void>;

@@ -3,7 +3,7 @@
 
 import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith, type Subscription } from 'rxjs';
 import { canonicalBlock } from '../bitcoin/block';
-import { Deliveries } from './deliveries';
+import { MoveDeliveries } from './move-deliveries';
 import { UnreadableBlockError } from './errors';
 import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
 import type { BlockMove, ChainEvent, ChainMove } from './types/chain';
@@ -40,7 +40,7 @@ export function listen<Value>(
  */
 export function chainEvents(chain: HostChain): Observable<ChainEvent> {
   return new Observable<ChainEvent>((subscriber) => {
-    const deliveries = new Deliveries(subscriber);
+    const deliveries = new MoveDeliveries(subscriber);
     /** The tip when an event was last delivered. */
     let deliveredTip = chain.tip;
     const deliver = (move: ChainMove): Promise<void> => {

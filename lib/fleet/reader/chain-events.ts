@@ -1,18 +1,18 @@
 // The moves of a reader's chain as a stream of events. Whoever delivers one waits until all who listen have acknowledged it, or have left.
 
 import { Observable } from 'rxjs';
-import { Deliveries } from '../../node/deliveries';
+import { MoveDeliveries } from '../../node/move-deliveries';
 import type { ChainEvent, ChainMove } from '../../node/types/chain';
 
 export class ChainEvents {
   readonly events$: Observable<ChainEvent>;
   /** To each who listens. */
-  readonly #all = new Set<Deliveries>();
+  readonly #all = new Set<MoveDeliveries>();
 
   /** `came`: called when somebody begins to listen. `left`: when nobody listens any more. */
   constructor(came: () => void, left: () => void) {
     this.events$ = new Observable<ChainEvent>((subscriber) => {
-      const own = new Deliveries(subscriber);
+      const own = new MoveDeliveries(subscriber);
       this.#all.add(own);
       came();
       return () => {

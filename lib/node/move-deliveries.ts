@@ -3,7 +3,7 @@
 import type { Subscriber } from 'rxjs';
 import type { ChainEvent, ChainMove } from './types/chain';
 
-export class Deliveries {
+export class MoveDeliveries {
   readonly #subscriber: Subscriber<ChainEvent>;
   /** What acknowledges each of those under way. */
   readonly #pending = new Set<() => void>();
