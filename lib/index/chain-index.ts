@@ -2,24 +2,22 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
-import { toDisplayHex } from '../bitcoin/hash';
-import { errorOf, IndexRefusedError, isDamage, mayPass, NotRebuildableError } from '../follow/errors';
+import { errorOf, isDamage, mayPass, NotRebuildableError } from '../follow/errors';
 import { FAILURE_PAUSE_MS } from '../follow/follow-loop';
 import { scrubAgainAndAgain } from '../follow/scrub';
-import { LayoutVersionError, StoreError } from '../store/errors';
-import { migrate, type Migration } from '../store/migrate';
+import { StoreError } from '../store/errors';
+import { prepareStore } from './prepare-store';
 import { IndexWriter } from './write/index-writer';
-import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
 import { StateLog } from './progress/log';
-import { Progress } from './progress/pace';
 import { Throttle } from '../follow/throttle';
-import { checkingText, migratingText } from './progress/text';
-import { SnapshotReader } from './read/reader';
+import { checkingText } from './progress/text';
+import { ShownState } from './read/shown-state';
 import { undoableBlocks } from './read/undoable';
 import { ChainSync } from './follow/sync';
 import type { IndexLogger } from '../follow/logger';
 import type { BlockPoint } from '../node/types/chain';
 import type { NodeSource } from '../node/types/source';
+import type { Migration } from '../store/migrate';
 import type { Store, StoreUse } from '../store/store';
 import type { BootstrapFrom, ChainIndex, IndexFigures, IndexFollower, IndexedBlock, HoldableReader, IndexState } from './types';
 
@@ -66,11 +64,8 @@ export class ChainIndexer implements ChainIndex {
   readonly #options: ChainIndexerOptions;
   readonly #bootstrap: BootstrapFrom;
   readonly #failurePauseMs: number;
-  readonly #reader: SnapshotReader;
-  readonly #latest: SnapshotReader;
-  /** Whether what the index has followed is not shown yet. */
-  #isHeldBack = false;
   readonly #writer: IndexWriter;
+  readonly #shown: ShownState;
   readonly #sync: ChainSync;
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
@@ -114,18 +109,26 @@ export class ChainIndexer implements ChainIndex {
       ...(cacheBytes !== undefined && { cacheBytes }),
       ...(catchUpCacheBytes !== undefined && { catchUpCacheBytes }),
       onMove: () => {
-        this.#latest.renew();
-        if (!this.#isHeldBack) this.#show();
+        this.#shown.noteMove();
       },
       onThreadLost: (reason) => {
         logger.warning(`The index has lost its worker thread and continues without it: ${reason}. Blocks take longer.`);
       }
     });
-    const onDamage = (error: Error): void => {
-      this.#sync.reportDamage(error);
-    };
-    this.#latest = this.latest = new SnapshotReader(store, onDamage, this.#writer);
-    this.#reader = this.reader = node.mayShow === undefined ? this.#latest : new SnapshotReader(store, onDamage, this.#writer);
+    this.#shown = new ShownState({
+      store,
+      memory: this.#writer,
+      mayShow: node.mayShow,
+      onDamage: (error) => {
+        this.#sync.reportDamage(error);
+      },
+      onShown: () => {
+        const { tip } = this.#writer;
+        if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+      }
+    });
+    this.reader = this.#shown.reader;
+    this.latest = this.#shown.latest;
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
@@ -135,14 +138,7 @@ export class ChainIndexer implements ChainIndex {
       logger,
       onState: this.#say,
       blocks: this.#blocks,
-      ...(node.mayShow !== undefined && {
-        held: {
-          follow: (move) => this.#holdBack(move),
-          end: () => {
-            this.#endHolding();
-          }
-        }
-      }),
+      ...(node.mayShow !== undefined && { held: this.#shown }),
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use),
@@ -198,8 +194,7 @@ export class ChainIndexer implements ChainIndex {
     await this.#scrubbing;
     await this.#sync.close();
     await this.#writer.close();
-    this.#latest.close();
-    this.#reader.close();
+    this.#shown.close();
     await this.#closeStore();
     this.#state.next({ phase: 'closed' });
     this.#state.complete();
@@ -288,39 +283,10 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  /** Migrates the store to the current layout, and checks that it belongs to the node's network. */
-  async #prepare(): Promise<void> {
-    const { store, node, migrations, logger } = this.#options;
-    let startedMs = 0;
-    let way: Progress | undefined;
-    try {
-      await migrate(store, migrations, {
-        version: LAYOUT_VERSION,
-        onStep: ({ from, to, info }) => {
-          logger.info(`Migrating the index from layout ${from} to ${to}: ${info}.`);
-          [startedMs, way] = [performance.now(), undefined];
-        },
-        onProgress: ({ part, bytes }) => {
-          // The first report of a migration that was interrupted may be from its middle.
-          way ??= new Progress(part, startedMs);
-          this.#say({ phase: 'loading', work: migratingText(part, way.pace({ height: part, bytes, coins: 0 }, performance.now())) });
-        }
-      });
-    } catch (error) {
-      if (error instanceof LayoutVersionError) throw new IndexRefusedError(error.message, { cause: error });
-      throw error;
-    }
-    const { genesisHash, chain } = node.network;
-    const value = store.get(GENESIS_KEY);
-    if (value === undefined) {
-      await store.batch([putRecord(GENESIS_KEY, genesisHash)], { durable: true });
-      return;
-    }
-    const stored = recordOf(GENESIS_KEY, value);
-    if (!stored.equals(genesisHash))
-      throw new IndexRefusedError(
-        `the index is of another network: expected ${chain} with genesis block ${toDisplayHex(genesisHash)}, got one with ${toDisplayHex(stored)}`
-      );
+  #prepare(): Promise<void> {
+    return prepareStore(this.#options, (work) => {
+      this.#say({ phase: 'loading', work });
+    });
   }
 
   /**
@@ -340,7 +306,7 @@ export class ChainIndexer implements ChainIndex {
     this.#writer.reset();
     await this.#options.store.clear();
     // Readers that came while the store was being cleared share a snapshot of its old content.
-    this.#renew();
+    this.#shown.renew();
     await this.#prepare();
     await this.#writer.load();
   }
@@ -351,7 +317,7 @@ export class ChainIndexer implements ChainIndex {
     await store.close().catch(() => undefined);
     this.#writer.reset();
     await store.open();
-    this.#renew();
+    this.#shown.renew();
     await this.#writer.load();
   }
 
@@ -361,41 +327,8 @@ export class ChainIndexer implements ChainIndex {
       await this.#options.store.prepareFor(use);
     } finally {
       // The store may have closed its snapshots.
-      this.#renew();
+      this.#shown.renew();
     }
-  }
-
-  /** Shows a move of the chain, with those before it that are not shown, only when the node's source says so. */
-  async #holdBack(move?: () => Promise<void>): Promise<void> {
-    if (move === undefined && !this.#isHeldBack) return;
-    // The state before, of which there may be no snapshot yet.
-    if (!this.#isHeldBack) this.#reader.read(() => undefined);
-    this.#isHeldBack = true;
-    let mayShow: boolean | undefined = true;
-    try {
-      await move?.();
-      mayShow = await this.#options.node.mayShow?.();
-    } finally {
-      if (mayShow !== false) this.#endHolding();
-    }
-  }
-
-  #endHolding(): void {
-    if (!this.#isHeldBack) return;
-    this.#isHeldBack = false;
-    this.#show();
-  }
-
-  #show(): void {
-    this.#reader.renew();
-    const { tip } = this.#writer;
-    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
-  }
-
-  /** Later reads see the store as it is now. */
-  #renew(): void {
-    this.#latest.renew();
-    this.#reader.renew();
   }
 
   /** Undo records are large: they are looked for once for each tip. */

@@ -7,6 +7,7 @@ import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
 import { errorReply, isBad, lengthOf, notification, readMessage, resultReply, type Reply, type Request } from './message';
 import { valuesOf } from './parameters';
+import { PendingNotifications } from './pending-notifications';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, negotiate, type MethodsOf } from './versions';
 import type { Account } from '../../server/bounds/cost';
@@ -106,10 +107,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   /** Client and server have no version of the protocol in common. */
   #isRefused = false;
   #delay: NodeJS.Timeout | undefined;
-  /** Notifications that have not been sent yet, by what they are about. */
-  readonly #notifications = new Map<string, string>();
-  #notificationBytes = 0;
-  #notifying: NodeJS.Immediate | undefined;
+  readonly #notifications: PendingNotifications;
   #unfinishedBatches = 0;
 
   /** `address`: the client's IP address. */
@@ -120,6 +118,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     this.#unfinished = parts.unfinished.open(address, () => {
       this.destroy();
     });
+    this.#notifications = new PendingNotifications({ connection, outflow: parts.outflow, mustWait: () => this.#unfinishedBatches > 0 });
     this.subscriptions = parts.subscriptionsOf(this, address);
     connection.open(this);
   }
@@ -161,23 +160,17 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     if (this.isGone) return;
     this.withdraw(about);
     const text = notification(method, params);
-    if (!this.canBeNotified(this.#notificationBytes)) {
+    if (!this.canBeNotified(this.#notifications.bytes)) {
       this.cutOff('unread');
       return;
     }
     this.chargeBytes(text.length);
     this.countNotification();
-    this.#notifications.set(about, text);
-    this.#countNotified(text.length);
-    // After the replies that are ready in this turn, which may contain an older status of the script.
-    this.#notifying ??= setImmediate(this.#sendNotifications);
+    this.#notifications.add(text, about);
   }
 
   withdraw(about: string): void {
-    const text = this.#notifications.get(about);
-    if (text === undefined) return;
-    this.#notifications.delete(about);
-    this.#countNotified(-text.length);
+    this.#notifications.withdraw(about);
   }
 
   progressed(): void {
@@ -221,7 +214,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     return new Batch(count, this.#parts.outflow, (reply) => {
       this.#unfinishedBatches--;
       if (reply !== undefined) this.#send(reply);
-      if (this.#notifications.size > 0) this.#notifying ??= setImmediate(this.#sendNotifications);
+      this.#notifications.sendSoon();
     });
   }
 
@@ -231,26 +224,6 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     this.connection.send(reply);
   };
   readonly #single: Replies = new SingleReply(this.#send);
-
-  /** Waits while a batch is unfinished, since its replies may contain an older status. */
-  readonly #sendNotifications = (): void => {
-    this.#notifying = undefined;
-    if (this.#unfinishedBatches > 0) return;
-    for (const text of this.#notifications.values()) this.connection.send(text);
-    this.#dropNotifications();
-  };
-
-  #dropNotifications(): void {
-    // Without any, -0 would be added: V8 then gives all sessions another shape.
-    if (this.#notifications.size === 0) return;
-    this.#notifications.clear();
-    this.#countNotified(-this.#notificationBytes);
-  }
-
-  #countNotified(bytes: number): void {
-    this.#notificationBytes += bytes;
-    this.#parts.outflow.countOthers(bytes);
-  }
 
   #takeRequest(request: Request, bytes: number, replies: Replies, at: number): void {
     const { method: name, params, id } = request;
@@ -390,8 +363,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
 
   protected release(): void {
     clearTimeout(this.#delay);
-    clearImmediate(this.#notifying);
-    this.#dropNotifications();
+    this.#notifications.close();
     for (const lane of ['small', 'heavy'] as const) {
       this.#parts.turns[lane].leave(this);
       for (const job of this.#waiting[lane].splice(0)) {
