@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { COIN_POINTS, COUNT_POINTS, ROW_POINTS } from '../../lib/electrum/methods/points';
+import { BROADCAST_POINTS, COIN_POINTS, COUNT_POINTS, ROW_POINTS } from '../../lib/electrum/methods/points';
 import { fromHost, type HostTransaction } from '../../lib/node/host';
 import { bcoin } from '../support/bcoin';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
@@ -11,7 +11,7 @@ import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 
-const BLOCKS = 110;
+const BLOCKS = 112;
 
 /** Deeper than JSON.stringify can follow. */
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
@@ -196,17 +196,32 @@ describe('methods of the Electrum protocol', () => {
     expect(await errorOf('blockchain.scripthash.listunspent', [script], few)).to.equal('1 too many unspent outputs');
   });
 
+  it('refuse to burn coins, and to pay more than a tenth of a bitcoin for each 1,000 virtual bytes', async () => {
+    const from = [wallet.fresh()];
+    const unspendable = Buffer.from('6a', 'hex');
+    const burning = wallet.paying(from, COINBASE_SATS - FEE_SATS, unspendable);
+    const generous = wallet.paying(from, COINBASE_SATS / 2);
+    for (const [transaction, reason] of [
+      [burning, 'Unspendable output exceeds maximum configured by user (maxburnamount)'],
+      [generous, 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)']
+    ] as const)
+      expect(await errorOf('blockchain.transaction.broadcast', [hexOf(transaction)])).to.equal(
+        `1 the transaction was rejected by network rules.\n\n${reason}\n[${hexOf(transaction)}]`
+      );
+  });
+
   it('limit transactions and coins of chain and pool together, made anew and cached', async () => {
     const other = Buffer.from(`0014${'11'.repeat(20)}`, 'hex');
     const payment = signed(wallet.ring, [wallet.fresh()], [[other, COINBASE_SATS - FEE_SATS]]);
     await result('blockchain.transaction.broadcast', [hexOf(payment)]);
     for (const name of [script, toDisplayHex(scriptHashOf(other))])
-      for (const [method, error] of [
-        ['get_history', 'history too large'],
-        ['get_mempool', 'history too large'],
-        ['listunspent', 'too many unspent outputs']
+      for (const [method, heights, error] of [
+        ['get_history', [], 'history too large'],
+        ['get_history', [1], 'history too large'],
+        ['get_mempool', [], 'history too large'],
+        ['listunspent', [], 'too many unspent outputs']
       ] as const) {
-        const ask = [`blockchain.scripthash.${method}`, [name]] as const;
+        const ask = [`blockchain.scripthash.${method}`, [name, ...heights]] as const;
         const { length } = (await result(...ask)) as readonly unknown[];
         const [enough, few] = [length, length - 1].map((maxHistory) => new MethodCaller(served, { maxHistory })) as [
           MethodCaller,
@@ -242,14 +257,16 @@ describe('methods of the Electrum protocol', () => {
     expect(await result('blockchain.estimatefee', [6, 'economical'])).to.equal(-1);
   });
 
-  it('show no output as unspent that nobody can spend, in the pool as in the chain', async () => {
+  it('show no output as unspent that the pool spends, or that nobody can spend, in the pool as in the chain', async () => {
     const data = Buffer.from('6a0178', 'hex');
     const outputs = [
       [wallet.script, COINBASE_SATS - FEE_SATS],
       [data, 0]
     ] as const;
-    const payment = signed(wallet.ring, [wallet.fresh()], outputs);
+    const coinbase = wallet.fresh();
+    const payment = signed(wallet.ring, [coinbase], outputs);
     await result('blockchain.transaction.broadcast', [hexOf(payment)]);
+    expect(await result('blockchain.utxo.get_info', [txidOf(coinbase), 0])).to.equal(null);
     const shown = async (): Promise<boolean[]> =>
       Promise.all([0, 1].map(async (index) => (await result('blockchain.utxo.get_info', [txidOf(payment), index])) !== null));
     expect(await shown()).to.deep.equal([true, false]);
@@ -278,7 +295,10 @@ describe('methods of the Electrum protocol', () => {
       for (const isSpent of [false, true]) {
         await mine(served.node, 1, undefined, wallet.ring.getAddress());
         await served.settle();
-        if (isSpent) await result('blockchain.transaction.broadcast', [hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS))]);
+        if (isSpent) {
+          const payment = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+          expect(await cost('blockchain.transaction.broadcast', [hexOf(payment)])).to.equal(BROADCAST_POINTS);
+        }
         const methods = ['get_history', 'get_mempool', 'listunspent', 'get_balance', 'subscribe'];
         const [anew, again] = [await costs(methods), await costs(methods)];
         const [rows, pooled, coins] = [await countOf('get_history'), await countOf('get_mempool'), await countOf('listunspent')];
