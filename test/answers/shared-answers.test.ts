@@ -123,6 +123,11 @@ describe('answers about the chain that two interfaces share', () => {
     expect(enough).to.have.property('count', BLOCKS + 1);
     expect(one).to.be.instanceOf(TooManyCoinsError);
     expect(begun).to.deep.equal(['coins', 'coins']);
+    // That there are too many is cached, too.
+    await mine(served.node, 1, undefined, ring.getAddress());
+    await served.settle();
+    for (let time = 0; time < 2; time++) expect(await ask(BLOCKS + 1)()).to.be.instanceOf(TooManyCoinsError);
+    expect(await ask(BLOCKS + 2)()).to.have.property('count', BLOCKS + 2);
   });
 
   it('are trees of blocks that are made once for all proofs', async () => {

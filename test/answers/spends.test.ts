@@ -132,6 +132,14 @@ describe('spends of outputs of a busy script', () => {
     expect(await asked(many)).to.deep.equal({ text: `[${JSON.stringify(spends)},[{"spent":false}]]`, walked: 0 });
   });
 
+  it('are those of the pool for outputs that no block spends', async () => {
+    const pooled = spending(funding, [3], [quarter - FEE_SATS]);
+    await served.node.mempool.addTX(pooled);
+    const spends = JSON.parse((await asked(`/tx/${txidOf(funding)}/outspends`)).text) as unknown[];
+    expect(spends).to.have.length(4);
+    expect(spends[3]).to.deep.equal({ spent: true, txid: txidOf(pooled), vin: 0, status: { confirmed: false } });
+  });
+
   /** Finds spends within limits, with a cache of its own. */
   function within(limits: SpendLimits, isGone = false): { spends: Spends; ask: () => Promise<unknown> } {
     const { answers } = served;
@@ -192,8 +200,8 @@ describe('spends of outputs of a busy script', () => {
   it('are other ones after a reorganization', async () => {
     const { node } = served;
     const path = `/tx/${txidOf(funding)}/outspend/1`;
-    const ofAll = `/tx/${txidOf(first)}/outspends`;
-    for (let time = 0; time < 2; time++) expect((await asked(ofAll)).text).to.contain('"confirmed":true');
+    const ofAll = [funding, first].map((transaction) => `/tx/${txidOf(transaction)}/outspends`);
+    for (let time = 0; time < 2; time++) for (const one of ofAll) expect((await asked(one)).text).to.contain('"confirmed":true');
     const height = 101 + BETWEEN + 1;
     const top = node.chain.tip.height;
     const fork = await node.chain.getEntryByHeight(height);
@@ -201,7 +209,7 @@ describe('spends of outputs of a busy script', () => {
     while (node.chain.tip.height <= top) [side] = await mine(node, 1, side && (await entryOf(node, side)));
     await served.settle();
     expect((await asked(path)).text).to.not.contain('"confirmed":true');
-    expect((await served.get(ofAll)).body.toString()).to.not.contain('"confirmed":true');
+    for (const one of ofAll) expect((await served.get(one)).body.toString()).to.not.contain('"confirmed":true');
     await node.mempool.addTX(second).catch(() => undefined);
     await mine(node, 1);
     await served.settle();

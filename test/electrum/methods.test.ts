@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { BROADCAST_POINTS, COIN_POINTS, COUNT_POINTS, ROW_POINTS } from '../../lib/electrum/methods/points';
 import { fromHost, type HostTransaction } from '../../lib/node/host';
 import { bcoin } from '../support/bcoin';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
@@ -10,7 +11,7 @@ import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 
-const BLOCKS = 110;
+const BLOCKS = 112;
 
 /** Deeper than JSON.stringify can follow. */
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
@@ -195,6 +196,46 @@ describe('methods of the Electrum protocol', () => {
     expect(await errorOf('blockchain.scripthash.listunspent', [script], few)).to.equal('1 too many unspent outputs');
   });
 
+  it('refuse to burn coins, and to pay more than a tenth of a bitcoin for each 1,000 virtual bytes', async () => {
+    const from = [wallet.fresh()];
+    const unspendable = Buffer.from('6a', 'hex');
+    const burning = wallet.paying(from, COINBASE_SATS - FEE_SATS, unspendable);
+    const generous = wallet.paying(from, COINBASE_SATS / 2);
+    for (const [transaction, reason] of [
+      [burning, 'Unspendable output exceeds maximum configured by user (maxburnamount)'],
+      [generous, 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)']
+    ] as const)
+      expect(await errorOf('blockchain.transaction.broadcast', [hexOf(transaction)])).to.equal(
+        `1 the transaction was rejected by network rules.\n\n${reason}\n[${hexOf(transaction)}]`
+      );
+  });
+
+  it('limit transactions and coins of chain and pool together, made anew and cached', async () => {
+    const other = Buffer.from(`0014${'11'.repeat(20)}`, 'hex');
+    const payment = signed(wallet.ring, [wallet.fresh()], [[other, COINBASE_SATS - FEE_SATS]]);
+    await result('blockchain.transaction.broadcast', [hexOf(payment)]);
+    for (const name of [script, toDisplayHex(scriptHashOf(other))])
+      for (const [method, heights, error] of [
+        ['get_history', [], 'history too large'],
+        ['get_history', [1], 'history too large'],
+        ['get_mempool', [], 'history too large'],
+        ['listunspent', [], 'too many unspent outputs']
+      ] as const) {
+        const ask = [`blockchain.scripthash.${method}`, [name, ...heights]] as const;
+        const { length } = (await result(...ask)) as readonly unknown[];
+        const [enough, few] = [length, length - 1].map((maxHistory) => new MethodCaller(served, { maxHistory })) as [
+          MethodCaller,
+          MethodCaller
+        ];
+        for (let time = 0; time < 2; time++) {
+          expect(await result(...ask, enough), method).to.have.length(length);
+          expect(await errorOf(...ask, few), method).to.equal(`1 ${error}`);
+        }
+      }
+    await mine(served.node, 1);
+    await served.settle();
+  });
+
   it('accept numbers, flags and hashes only in their own form', async () => {
     const wrong: readonly (readonly [method: string, values: readonly unknown[], error: string])[] = [
       ['blockchain.block.header', ['1'], '1 should be a non-negative integer'],
@@ -216,33 +257,72 @@ describe('methods of the Electrum protocol', () => {
     expect(await result('blockchain.estimatefee', [6, 'economical'])).to.equal(-1);
   });
 
-  it('cost what they read', async () => {
-    const cost = async (method: string, values: readonly unknown[]): Promise<number> => {
-      const before = caller.points;
-      await result(method, values);
-      return caller.points - before;
-    };
-    const history = await cost('blockchain.scripthash.get_history', [script]);
-    expect(history).to.be.above(BLOCKS * 0.1);
-    // The status is computed from the history, which costs the same again.
-    expect(await cost('blockchain.scripthash.subscribe', [script])).to.equal(2 * history);
-    expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
-    expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
-  });
-
-  it('show no output as unspent that nobody can spend, in the pool as in the chain', async () => {
+  it('show no output as unspent that the pool spends, or that nobody can spend, in the pool as in the chain', async () => {
     const data = Buffer.from('6a0178', 'hex');
     const outputs = [
       [wallet.script, COINBASE_SATS - FEE_SATS],
       [data, 0]
     ] as const;
-    const payment = signed(wallet.ring, [wallet.fresh()], outputs);
+    const coinbase = wallet.fresh();
+    const payment = signed(wallet.ring, [coinbase], outputs);
     await result('blockchain.transaction.broadcast', [hexOf(payment)]);
+    expect(await result('blockchain.utxo.get_info', [txidOf(coinbase), 0])).to.equal(null);
     const shown = async (): Promise<boolean[]> =>
       Promise.all([0, 1].map(async (index) => (await result('blockchain.utxo.get_info', [txidOf(payment), index])) !== null));
     expect(await shown()).to.deep.equal([true, false]);
     await mine(served.node, 1);
     await served.settle();
     expect(await shown()).to.deep.equal([true, false]);
+  });
+
+  describe('cost', () => {
+    /** Without what adding points up has changed of their last digits. */
+    const rounded = (points: number): number => Number(points.toFixed(6));
+    const cost = async (method: string, values: readonly unknown[]): Promise<number> => {
+      const before = caller.points;
+      await result(method, values);
+      return rounded(caller.points - before);
+    };
+    const costs = async (methods: readonly string[]): Promise<number[]> => {
+      const found: number[] = [];
+      for (const method of methods) found.push(await cost(`blockchain.scripthash.${method}`, [script]));
+      return found;
+    };
+    const countOf = async (method: string): Promise<number> =>
+      ((await result(`blockchain.scripthash.${method}`, [script])) as unknown[]).length;
+
+    it('what they read of a script, made anew and cached, without and with a part of the pool', async () => {
+      for (const isSpent of [false, true]) {
+        await mine(served.node, 1, undefined, wallet.ring.getAddress());
+        await served.settle();
+        if (isSpent) {
+          const payment = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+          expect(await cost('blockchain.transaction.broadcast', [hexOf(payment)])).to.equal(BROADCAST_POINTS);
+        }
+        const methods = ['get_history', 'get_mempool', 'listunspent', 'get_balance', 'subscribe'];
+        const [anew, again] = [await costs(methods), await costs(methods)];
+        const [rows, pooled, coins] = [await countOf('get_history'), await countOf('get_mempool'), await countOf('listunspent')];
+        const expected = [
+          rows * ROW_POINTS,
+          pooled * ROW_POINTS,
+          (coins + pooled) * COIN_POINTS,
+          (rows - pooled) * COUNT_POINTS,
+          // The status is computed from the history, which costs the same again.
+          2 * rows * ROW_POINTS
+        ].map(rounded);
+        expect([anew, again]).to.deep.equal([expected, expected]);
+      }
+      await mine(served.node, 1);
+      await served.settle();
+      expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
+    });
+
+    it('more the more headers they read, and with proofs', async () => {
+      expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
+      expect(await cost('blockchain.block.headers', [0, 10, 50])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
+      expect(await cost('blockchain.transaction.id_from_pos', [7, 0, true])).to.be.above(
+        await cost('blockchain.transaction.id_from_pos', [7, 0])
+      );
+    });
   });
 });

@@ -244,4 +244,29 @@ describe('the subscription to an outpoint', () => {
     await all.close();
     await walk.close();
   });
+
+  it('is answered with the block that has just come, though others are told of it later', async () => {
+    const walk = await PoolWalk.start();
+    const all = await NotifyingNode.beside(walk.host);
+    const [coin] = await walk.spendable();
+    const txid = (await walk.send(coin === undefined ? [] : [coin], [CHILD], FEE)) ?? expect.fail('a transaction');
+    const [script, outpoint] = [scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)), { txid, index: 0 }];
+    const known: unknown[] = [];
+    const [first, second] = [all.client((_, params) => known.push(params[2])), all.client(() => undefined)] as const;
+    const ask = (client: ClientSubscriptions): Promise<string> => client.addOutpoint(outpoint, NO_CLIENT, () => undefined);
+    expect(await ask(first)).to.equal('{"funder_height":0}');
+    // Of scripts that nobody watches, blocks say nothing.
+    await second.addScript(script, toDisplayHex(script));
+    const asking: Promise<string>[] = [];
+    const watching = all.scripts.watched.changes$.subscribe(() => asking.push(ask(second)));
+    await walk.mineOnly([walk.host.mempool.getTX(walk.hostHash(txid)) ?? expect.fail('a transaction of the pool')]);
+    watching.unsubscribe();
+    const { height } = walk.host.chain;
+    expect(await Promise.all(asking)).to.deep.equal([`{"funder_height":${height}}`]);
+    await all.untilNotified();
+    expect(known).to.deep.equal([{ funder_height: height }]);
+    for (const client of [first, second]) client.close();
+    await all.close();
+    await walk.close();
+  });
 });

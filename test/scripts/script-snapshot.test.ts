@@ -199,6 +199,61 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
+  for (const [what, grouped] of [
+    ['in a record of its own each', -1],
+    ['in one record', 30]
+  ] as const)
+    it(`finds the coins of which rows do not say whether they are spent, also if the main index started from coins: rows ${what}`, async () => {
+      const [near, far, many, often, other] = [0x51, 0x52, 0x53, 0x54, 0x55].map((code) => Buffer.of(code)) as [
+        Buffer,
+        Buffer,
+        Buffer,
+        Buffer,
+        Buffer
+      ];
+      const paid = (...scripts: readonly Buffer[]): { value: number; script: Buffer }[] => scripts.map((script) => ({ value: 50, script }));
+      /** As many as can be read together. */
+      const before = Array<Buffer>(32).fill(other);
+      const coinbases = [
+        paid(near, other, ...Array<Buffer>(8).fill(often)),
+        paid(...before, far, many),
+        paid(...before, far, many),
+        paid(near),
+        ...Array.from({ length: 20 }, () => paid(...before, other, many))
+      ].map((outputs, tag) => madeCoinbase(tag, outputs));
+      const [first, second] = coinbases.map(hash256) as [Buffer, Buffer];
+      // Its output stands where the 33rd of the transaction before it would, if there were as many in each.
+      const next = madeTransaction([{ txid: first, index: 1 }], paid(far), 0);
+      const spending = madeTransaction(
+        [
+          { txid: first, index: 0 },
+          { txid: first, index: 5 },
+          { txid: second, index: 32 },
+          { txid: second, index: 33 }
+        ],
+        paid(other),
+        0
+      );
+      const chain = [madeGenesis];
+      for (const [i, coinbase] of coinbases.entries()) {
+        const others = i === 1 ? [next] : i === coinbases.length - 1 ? [spending] : [];
+        chain.push(madeBlock(blockHash(chain.at(-1) as Buffer), [coinbase, ...others], i + 1));
+      }
+      const model = new ScriptModel(chain);
+      const index = await ScriptIndex.open(genesisHash);
+      await index.connect(model.blocks);
+      await index.group(grouped);
+      await index.read((snapshot) => expectScriptAnswers(snapshot, model));
+      await index.startFromCoins(
+        [near, far, many, often].flatMap((script) => model.coins(sha256(script)).map((coin) => ({ ...coin, script })))
+      );
+      await index.read(async (snapshot) => {
+        for (const script of [near, far, many, often].map(sha256))
+          expect([...(await snapshot.coins(script, 100)).coins]).to.deep.equal(model.coins(script));
+      });
+      await index.close();
+    });
+
   it('has limits, and says so when an answer would exceed them', async () => {
     const script = Buffer.from('51', 'hex');
     const chain = [madeGenesis];

@@ -37,7 +37,7 @@ describe('blocks that other nodes refuse', function () {
     const [block] = await mine(served.node, 1, undefined, ring.getAddress());
     await mine(served.node, MATURITY);
     const [coinbase] = block?.txs ?? [];
-    const paid = payment(coinbase ?? expect.fail('no coinbase'), ring, 9);
+    const paid = payment(coinbase ?? expect.fail('no coinbase'), ring, 10);
     coins = paid.coins;
     await mineOnly(served.node, [paid.transaction]);
     await served.settle();
@@ -123,6 +123,20 @@ describe('blocks that other nodes refuse', function () {
     await served.close();
     expect(await runIndexHere(prefix, 'status')).to.have.property('status', 0);
     served = await open();
+    expect(warnings()).to.deep.equal([]);
+  });
+
+  it('are found where valid ones were before', async () => {
+    const { node } = served;
+    const valid = await mineOnly(node, []);
+    await served.settle();
+    const previous = (await node.chain.getPrevious(valid)) ?? undefined;
+    const other = await mineOnly(node, [wrongly(take(1))], previous);
+    await mineOnly(node, [], other);
+    await until(() => warnings().length > 0);
+    expect(warnings().join()).to.match(new RegExp(`^Block ${valid.height} `));
+    await mine(node, 3, previous);
+    await served.settle();
     expect(warnings()).to.deep.equal([]);
   });
 

@@ -23,8 +23,6 @@ export interface PooledOutputs {
   readonly totals: ScriptTotals;
   /** Outputs that they create and do not spend, in the order in which the transactions entered the pool. */
   readonly coins: readonly EsploraCoin[];
-  /** Outputs of the chain that they spend. */
-  readonly spentOfChain: number;
   readonly spends: (txid: Buffer, index: number) => boolean;
 }
 
@@ -129,7 +127,6 @@ const NONE: Sum = { count: 0, value: 0 };
 const NO_OUTPUTS: PooledOutputs = {
   totals: { transactions: 0, funded: NONE, spent: NONE },
   coins: [],
-  spentOfChain: 0,
   spends: () => false
 };
 
@@ -164,11 +161,9 @@ function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buff
     }
     yield;
   }
-  const unspent = [...made].filter(([key]) => !spends.has(key)).map(([, coin]) => coin);
   return {
     totals: { transactions: transactions.length, funded, spent },
-    coins: unspent,
-    spentOfChain: spends.size - (made.size - unspent.length),
+    coins: [...made].filter(([key]) => !spends.has(key)).map(([, coin]) => coin),
     spends: (txid, index) => spends.has(keyOfOutpoint(txid, index))
   };
 }

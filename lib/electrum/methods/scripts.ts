@@ -68,7 +68,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
 
   const coinsWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
     const ofPool = await pooled.outputs(client);
-    const ofChain = await coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
+    const ofChain = await coins.of(script, maxHistory + ofPool.totals.spent.count, snapshot, client);
     client.charge((ofChain.count + ofPool.coins.length) * COIN_POINTS);
     const unspent = ofChain.without(ofPool.spends);
     if (unspent.count + ofPool.coins.length > maxHistory) throw new TooManyCoinsError(maxHistory);

@@ -27,8 +27,7 @@ export function scriptCoins({ maxUnspent, coins: coinsOf }: EsploraContext): Scr
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
     // Coins of the chain that the pool spends are not in the reply, and do not count.
-    const most = maxUnspent + ofPool.spentOfChain;
-    const ofChain = await coinsOf.of(script, most, snapshot, request);
+    const ofChain = await coinsOf.of(script, maxUnspent + ofPool.totals.spent.count, snapshot, request);
     const left = ofChain.without(ofPool.spends);
     if (left.count + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     const text = await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request);

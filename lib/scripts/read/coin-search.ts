@@ -94,7 +94,7 @@ export class CoinSearch {
     const known = (ofRows: readonly (readonly TransactionCoin[])[]): FoundCoins | Promise<FoundCoins> => {
       const there = new Set(ofRows.flatMap((coins, i) => coins.map(({ index }) => (positions[i] as number) * GROUP_SIZE + index))); // one for each
       const spent = doubtful.filter((place) => !there.has(positionAt(place) * GROUP_SIZE + indexAt(place)));
-      // Others have a txid that is in the chain twice.
+      // Others are those of a main index that started from coins, or have a txid that is in the chain twice.
       if (doubtful.length - spent.length !== unspentDoubtful) return searched();
       outputs.drop(spent);
       return this.#coinsOf(outputs, most);

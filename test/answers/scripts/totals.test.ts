@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { ChainTotals } from '../../../lib/answers/scripts/totals';
+import { hash256 } from '../../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
-import { blockHash, madeBlock, madeCoinbase } from '../../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/made-blocks';
 import { ScriptIndex } from '../../support/script-index';
-import { sha256 } from '../../support/script-model';
+import { ScriptModel, sha256 } from '../../support/script-model';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 import type { ScriptSnapshot, ScriptTotals } from '../../../lib/scripts/types';
 
@@ -95,6 +96,23 @@ describe('ChainTotals', () => {
     await index.connect(madeBlocks(hash, 316, 300, 9));
     expect(await asked()).to.deep.equal([expected(615)]);
     expect(counted).to.equal(300);
+  });
+
+  it('counts the transactions of the block up to which it had counted once, wherever in the block they are', async () => {
+    const [first, second, third] = [1, 2, 3].map((tag) => madeCoinbase(tag, [{ value, script }])) as [Buffer, Buffer, Buffer];
+    const moving = madeTransaction([{ txid: hash256(first), index: 0 }], [{ value, script }], 0);
+    const made: Buffer[] = [];
+    for (const [salt, transactions] of [[first], [first], [second, moving], [third]].entries())
+      made.push(madeBlock(salt === 0 ? Buffer.alloc(32) : blockHash(made[salt - 1] as Buffer), transactions, salt));
+    const model = new ScriptModel(made);
+    const moved = await ScriptIndex.open(blockHash(made[0] as Buffer));
+    const own = new ChainTotals(new AnswerCache(1 << 20));
+    const ask = (): Promise<ScriptTotals> => moved.read(async (snapshot) => own.of(sha256(script), snapshot, client));
+    await moved.connect(model.blocks.slice(0, 3));
+    for (let time = 0; time < 2; time++) expect(await ask()).to.have.property('transactions', 3);
+    await moved.connect(model.blocks.slice(3));
+    expect(await ask()).to.deep.equal(model.totals(sha256(script)));
+    await moved.close();
   });
 
   it('are refused once a sum is no longer exact', async () => {

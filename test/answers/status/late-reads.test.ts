@@ -2,7 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { MemoryStore } from '../../../lib/store/memory-store';
+import { caught } from '../../support/caught';
 import { untilPageIsFull } from '../../support/full-page';
 import { holdReads } from '../../support/held-reads';
 import { NotifyingNode } from '../../support/notifying-node';
@@ -123,6 +125,19 @@ describe('a status whose history takes long to read', () => {
     await walk.host.mempool.addTX(payment());
     const asking = all.client(() => undefined).addScript(SCRIPT, NAME);
     await goOn();
+    expect((await asking)?.toString('hex')).to.equal(await present());
+  });
+
+  it('is read again for a client that may have a longer history than the one for whom it is read', async () => {
+    await walk.mineOnly([payment()]);
+    await all.untilNotified();
+    isHeld = true;
+    const refusing = caught(Promise.resolve(all.client(() => undefined, { maxHistory: 0 }).addScript(SCRIPT, NAME)));
+    while (letGo === undefined) await setImmediate();
+    const asking = all.client(() => undefined).addScript(SCRIPT, NAME);
+    letGo();
+    letGo = undefined;
+    expect(await refusing).to.be.instanceOf(HistoryTooLongError);
     expect((await asking)?.toString('hex')).to.equal(await present());
   });
 

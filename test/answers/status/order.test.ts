@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { keyOf, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool-walk';
+import { unfailing } from '../../support/unfailing';
 import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
 import type { HostTransaction } from '../../../lib/node/host';
 
@@ -92,11 +93,11 @@ describe('a client is never told anything older than what it knows', () => {
     let going: Promise<unknown> | undefined;
     const goOn = (): void => void (going ??= pay().then(ask));
     for (let i = 0; i < MANY; i++) await askStatus(clientThat(goOn));
-    const leaving = clientThat(() => known.push('who has left'));
-    await askStatus(leaving);
+    const leaving = { changed: () => void known.push('who has left'), failed: unfailing };
+    await all.statuses.add(keyOf(SCRIPT), leaving, Infinity);
     const last = clientThat((news) => known.push(statusIn(news)));
     const ask = async (): Promise<void> => {
-      leaving.removeScript(SCRIPT);
+      all.statuses.delete(keyOf(SCRIPT), leaving);
       known.push(await askStatus(last));
     };
     const first = await askStatus(last);

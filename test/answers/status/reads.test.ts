@@ -132,6 +132,8 @@ describe('the notifier reads from the index by script', () => {
 
   it('nothing for a script whose last subscriber leaves before a pass', async () => {
     await subscribe(scriptOf(CHILD));
+    // Whoever looks at the pool has to read which transactions this block confirmed.
+    await mineToFullPage();
     const watching = all.pool.changes$.subscribe(() => client.removeScript(scriptHash(scriptOf(CHILD))));
     expect(await readFor(() => sent(coin(), CHILD))).to.equal(0);
     watching.unsubscribe();
