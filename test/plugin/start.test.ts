@@ -62,12 +62,19 @@ describe('npm start', function () {
 
   // Each test goes on with the chain that it finds: mining it takes a while.
   describe('with the demonstration chain', () => {
-    it('finishes an interrupted chain', async () => {
+    it('can be interrupted, and then says that a chain of another kind must be deleted', async () => {
       const interrupted = await start();
       await interrupted.printed(/Mining a demonstration chain/);
       await end(interrupted);
       expect(interrupted.output).to.not.include('Try:');
+      const other = await start('--prune');
+      expect(await other.ended()).to.equal(1);
+      expect(lastLine(other)).to.match(
+        /^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/
+      );
+    });
 
+    it('finishes an interrupted chain', async () => {
       const killed = await start();
       await killed.printed(/Mining a demonstration chain/);
       const ofKilled = new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest')));
@@ -122,17 +129,6 @@ describe('npm start', function () {
       await anew.printed(/Mining a demonstration chain, from block 1 to 434/);
       await end(anew);
     });
-
-    it('says that a chain of another kind must be deleted', async () => {
-      const first = await start();
-      await first.printed(/Mining a demonstration chain/);
-      await end(first);
-      const other = await start('--prune');
-      expect(await other.ended()).to.equal(1);
-      expect(lastLine(other)).to.match(
-        /^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/
-      );
-    });
   });
 
   describe('key', () => {
@@ -163,22 +159,6 @@ describe('npm start', function () {
       expect(second.output).to.include(join(folder, 'regtest/api-key'));
       await new BcoinApi(second.ports.http, key).call('getblockcount');
       await end(second);
-    });
-
-    it('is not made for a node that does not start because of its options', async () => {
-      const process = await onRegtest('--rest-threads=0');
-      expect(await process.ended()).to.equal(1);
-      expect(lastLine(process)).to.match(/^--rest-threads must be a whole number from 1 to /);
-      expect(process.output).to.not.include('The key');
-      expect(existsSync(join(folder, 'regtest/api-key'))).to.equal(false);
-    });
-
-    it('is not taken from an empty file, which would let everybody in', async () => {
-      await mkdir(join(folder, 'regtest'));
-      await writeFile(join(folder, 'regtest/api-key'), '\n');
-      const process = await onRegtest();
-      expect(await process.ended()).to.equal(1);
-      expect(lastLine(process)).to.match(/^\S+\/regtest\/api-key is empty: write the key of bcoin's RPC and wallet into it, or delete it/);
     });
 
     it("is the operator's if one is set", async () => {
@@ -277,15 +257,13 @@ describe('npm start', function () {
       await end(first);
     });
 
-    it('when an option looks like one of bcoin’s, or has no effect, or the network does not exist', async () => {
-      for (const [options, sentence] of [
-        [['--htp-port', '1'], /^--htp-port is no option; --http-port is$/],
-        [['--nolisten'], /^--nolisten is no option; --listen is$/],
-        [['--walet-http-port=1'], /^--walet-http-port is no option; --wallet-http-port is$/],
-        [['--network', 'nosuch'], /^--network must be one of main, testnet, regtest, simnet$/],
-        [['--network', 'regtest', '--reset'], /^--reset makes a new demonstration: it has no effect with --network, --prefix or --config$/]
-      ] as const)
-        await expectEnd(await start(...options), sentence);
+    // start-settings.test.ts has all such sentences.
+    it('when an option looks like one of bcoin’s, or has a wrong value', async () => {
+      await expectEnd(await start('--htp-port', '1'), /^--htp-port is no option; --http-port is$/);
+      const process = await onRegtest('--rest-threads=0');
+      await expectEnd(process, /^--rest-threads must be a whole number from 1 to /);
+      expect(process.output).to.not.include('The key');
+      expect(existsSync(join(folder, 'regtest/api-key'))).to.equal(false);
     });
 
     it('when the folder for payments is a file', async () => {
