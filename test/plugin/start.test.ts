@@ -13,6 +13,9 @@ import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
 
+/** Where the wallet has nothing to do with what is seen: it takes a quarter of the time of a start. */
+const WITHOUT_WALLET = '--no-wallet';
+
 describe('npm start', function () {
   this.timeout(120_000);
   /** A copy of the project: its build and its packages. */
@@ -63,11 +66,11 @@ describe('npm start', function () {
   // Each test goes on with the chain that it finds: mining it takes a while.
   describe('with the demonstration chain', () => {
     it('can be interrupted, and then says that a chain of another kind must be deleted', async () => {
-      const interrupted = await start();
+      const interrupted = await start(WITHOUT_WALLET);
       await interrupted.printed(/Mining a demonstration chain/);
       await end(interrupted);
       expect(interrupted.output).to.not.include('Try:');
-      const other = await start('--prune');
+      const other = await start('--prune', WITHOUT_WALLET);
       expect(await other.ended()).to.equal(1);
       expect(lastLine(other)).to.match(
         /^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/
@@ -212,7 +215,7 @@ describe('npm start', function () {
   });
 
   it('says what it waits for while node and index are not in sync, and ends on request', async () => {
-    const process = await start('--network', 'main', '--listen', 'false', '--only', '127.0.0.1:1', '--prefix', folder);
+    const process = await start('--network', 'main', '--listen', 'false', '--only', '127.0.0.1:1', '--prefix', folder, WITHOUT_WALLET);
     await process.printed(
       new RegExp(`Not in sync yet, http://127\\.0\\.0\\.1:${process.ports.http}/rest answers 503: syncing with the network, height 0 `)
     );
@@ -248,10 +251,10 @@ describe('npm start', function () {
     });
 
     it('when the folder is in use', async () => {
-      const first = await onRegtest();
+      const first = await onRegtest(WITHOUT_WALLET);
       await first.printed(/REST answers/);
       await expectEnd(
-        await onRegtest(),
+        await onRegtest(WITHOUT_WALLET),
         /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/
       );
       await end(first);
