@@ -13,7 +13,7 @@ import { MerchantService, type MerchantServiceParts } from '../lib/merchant/merc
 import { SharedFolderError } from '../lib/merchant/orders/storage';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
 import { Metrics } from '../lib/metrics/metrics';
-import { Rehearsal } from '../lib/rehearsal/rehearsal';
+import { Rehearsal, type RehearsalLimits } from '../lib/rehearsal/rehearsal';
 import { restInterface } from '../lib/rest/rest-interface';
 import { restRoutes } from '../lib/rest/routes';
 import { RpcService } from '../lib/rpc/rpc-service';
@@ -67,8 +67,7 @@ export interface AssemblyParts {
 export interface ReplacedParts extends ReplacedWalletParts {
   /** The pause before an index that has failed is tried again. */
   readonly failurePauseMs?: number;
-  /** How long the rehearsal asks at most. */
-  readonly rehearsalMs?: number;
+  readonly rehearsal?: RehearsalLimits;
 }
 
 /** What a reader lacks comes from nodes, which may be back in seconds. */
@@ -196,13 +195,13 @@ export class Assembly {
     });
   }
 
-  #rehearse({ host: { server }, node, options, logger, replaced: { rehearsalMs: mostMs } = {} }: AssemblyParts): Rehearsal {
+  #rehearse({ host: { server }, node, options, logger, replaced: { rehearsal } = {} }: AssemblyParts): Rehearsal {
     const { gate, reader, own } = this.serving;
     const { scripts, electrum } = this.wallets ?? {};
     const { path } = options.addresses ?? {};
     const wallets = scripts && electrum && path !== undefined ? { scripts, path, accept: electrum.accept } : undefined;
     const http = { server, own, needsKey: options.auth };
-    return new Rehearsal({ node, gate, reader, http, wallets, ...(mostMs !== undefined && { mostMs }), logger });
+    return new Rehearsal({ node, gate, reader, http, wallets, logger, ...rehearsal });
   }
 
   /** Takes over the paths of the interfaces from the HTTP server as soon as it listens. Does not wait for the indexes. */

@@ -108,7 +108,7 @@ export class RestPlugin {
       places,
       version: packageVersion(),
       logger: logger.context(id),
-      replaced: rehearsalMs === undefined ? {} : { rehearsalMs }
+      replaced: rehearsalMs === undefined ? {} : { rehearsal: { mostMs: rehearsalMs } }
     }));
     this.http = http;
     this.node = node;

@@ -22,7 +22,7 @@ import type { ServerLogger } from '../server/logger';
 import type { Gate } from '../server/work/gate';
 
 /** How long questions are asked over all protocols, and how long it waits for the last answers, at most. */
-export const MOST_MS = 2_500;
+const MOST_MS = 2_500;
 const LAST_MS = 500;
 
 /** Memory outside V8's heap for which it collects garbage, and how long that takes on a busy machine. */
@@ -64,7 +64,15 @@ export interface WalletInterfaces {
   readonly accept: (socket: Socket, address?: string) => void;
 }
 
-export interface RehearsalParts {
+/** What ends the questions. */
+export interface RehearsalLimits {
+  /** How long they are asked; `MOST_MS` unless given. */
+  readonly mostMs?: number;
+  /** How many are asked over each protocol; `MOST_QUESTIONS` unless given. */
+  readonly mostQuestions?: number;
+}
+
+export interface RehearsalParts extends RehearsalLimits {
   readonly node: Pick<NodeSource, 'rawBlock'>;
   readonly reader: IndexReader;
   readonly gate: Pick<Gate, 'open$' | 'isOpen' | 'endRehearsal'>;
@@ -72,8 +80,6 @@ export interface RehearsalParts {
   readonly http: { readonly server: HttpServer; readonly own: WeakSet<Socket>; readonly needsKey: boolean };
   /** Undefined without an index by script. */
   readonly wallets: WalletInterfaces | undefined;
-  /** How long questions are asked at most; `MOST_MS` unless given. */
-  readonly mostMs?: number;
   readonly logger: ServerLogger;
 }
 
@@ -118,7 +124,7 @@ export class Rehearsal {
   }
 
   async #rehearse(blocks: readonly BlockPoint[]): Promise<void> {
-    const { node, http, mostMs = MOST_MS } = this.#parts;
+    const { node, http, mostMs = MOST_MS, mostQuestions = MOST_QUESTIONS } = this.#parts;
     const closing = this.#closing.signal;
     const wallets = await this.#liveWallets();
     const subjects = await subjectsIn(blocks, node, wallets ? hasWantedHistory(wallets.scripts.reader) : () => true);
@@ -140,7 +146,7 @@ export class Rehearsal {
       if (wallets) asked.push(await add({ serve: acceptedBy(wallets.accept), allowHalfOpen: false }, ELECTRUM_CLIENTS, LINES));
       if (!http.needsKey)
         asked.push(await add({ serve: this.#serveHttp, allowHalfOpen: true }, [{ questions: overHttp, together: 1 }], BODIES));
-      await askInTurns(asked, subjects, mostMs, signal);
+      await askInTurns(asked, subjects, { mostMs, mostQuestions }, signal);
     } finally {
       for (const connections of opened) connections.close();
     }
@@ -167,9 +173,14 @@ export class Rehearsal {
  * Not side by side, because a question over HTTP takes much longer: the Electrum protocol would hardly get its turn. Nor one protocol after the
  * other: the second would have V8 drop what the first has compiled of what they share.
  */
-async function askInTurns(asked: readonly Asked[], subjects: readonly Subject[], mostMs: number, signal: AbortSignal): Promise<void> {
+async function askInTurns(
+  asked: readonly Asked[],
+  subjects: readonly Subject[],
+  { mostMs, mostQuestions }: Required<RehearsalLimits>,
+  signal: AbortSignal
+): Promise<void> {
   const end = performance.now() + mostMs;
-  const share = MOST_QUESTIONS / GENERATIONS;
+  const share = Math.ceil(mostQuestions / GENERATIONS);
   const turns = Array.from({ length: GENERATIONS }, (_, generation) => asked.map((one) => ({ one, from: generation * share }))).flat();
   for (const [i, { one, from }] of turns.entries()) {
     if (signal.aborted) return;

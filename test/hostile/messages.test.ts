@@ -90,7 +90,7 @@ const MANY_VALUES = 4_000_000;
 
 const ACCOUNT = 'hostile:user';
 
-const KINDS_TOGETHER = 6;
+const KINDS_TOGETHER = 12;
 
 const REQUESTS_TOGETHER = 8;
 
@@ -127,7 +127,7 @@ describe('hostile values in every message are answered, and harm nothing', funct
         name: some.map(({ name }) => name).join(', '),
         begin: async () => {
           for (const { requests } of some) await send(requests);
-          return () => undefined;
+          return undefined;
         }
       });
     }
@@ -189,11 +189,16 @@ describe('hostile values in every message are answered, and harm nothing', funct
         name: `${method} ${path}`,
         requests:
           method === 'GET'
-            ? Object.values(HOSTILE_PATHS).flatMap((hostile) =>
-                [target(hostile), `${known}?txids=${hostile}&tx=${hostile}`, `${known}/${hostile}`].map((one) =>
-                  requestBytes({ path: one }, true)
+            ? [
+                // A path without parameters is the same with all of them.
+                ...new Set(
+                  Object.values(HOSTILE_PATHS).flatMap((hostile) => [
+                    target(hostile),
+                    `${known}?txids=${hostile}&tx=${hostile}`,
+                    `${known}/${hostile}`
+                  ])
                 )
-              )
+              ].map((one) => requestBytes({ path: one }, true))
             : [...HOSTILE_JSON, facts.raw, `["${facts.raw}"${`,"${facts.raw}"`.repeat(10)}]`].map((hostile) =>
                 requestBytes({ method, path: known, body: Buffer.from(hostile) }, true)
               )

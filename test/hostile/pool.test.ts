@@ -57,7 +57,7 @@ describe('hostile transactions do not hold up today’s pool', function () {
     name,
     begin: async (facts) => {
       await run(facts);
-      return () => undefined;
+      return undefined;
     }
   });
 

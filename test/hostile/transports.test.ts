@@ -139,7 +139,7 @@ describe('hostile clients of every transport do not stop the others', function (
             socket.resetAndDestroy();
           }
         }
-        return () => undefined;
+        return undefined;
       }
     });
     await trial.judge([

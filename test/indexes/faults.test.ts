@@ -19,13 +19,16 @@ const SUITES = [
   ...(SCALE > 1 ? [{ scripts: true, disk: true, bootstrap: 'blocks', mostCases: SCALE } as const] : [])
 ] as const;
 
+/** How many blocks are replaced at most. */
+const DEEPEST = 5;
+
 /** Blocks, a reorganization, a reorganization that is deeper than the undo records, resets. */
 const STEPS: readonly NodeStep[] = [
   { do: 'mine', plans: spendingBlocks(2) },
   { do: 'fork', back: 2, plans: spendingBlocks(3) },
   { do: 'reset', back: 2 },
   { do: 'mine', plans: spendingBlocks(1) },
-  { do: 'fork', back: 5, plans: spendingBlocks(6) },
+  { do: 'fork', back: DEEPEST, plans: spendingBlocks(DEEPEST + 1) },
   { do: 'reset silently', back: 0 }
 ];
 
@@ -46,7 +49,7 @@ for (const { scripts, disk, bootstrap, mostCases } of SUITES) {
       const { height } = walk.host.chain;
       for (const step of STEPS) {
         await walk.nodeStep(step);
-        await walk.main.expectHonest();
+        await walk.main.expectHonest(firstHeight - DEEPEST);
       }
       expect(walk.host.chain.height - height, 'blocks that the chain went on by').to.equal(2 + 1 - 2 + 1 + 1 - 1);
     };

@@ -20,9 +20,11 @@ import { putSpentHash } from '../../lib/index/records/spent-hash';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { versionRecord } from '../../lib/store/migrate';
+import { runCommandLine } from '../../plugin/cli/run';
+import { CapturedIo } from '../support/captured-io';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
-import { deleteFirst, flip, recordOfKind, runIndex, StoppedNodeFolder } from '../support/stopped-node';
+import { deleteFirst, flip, recordOfKind, runIndex, runIndexHere, StoppedNodeFolder, type CommandResult } from '../support/stopped-node';
 import type { StoreWrite } from '../../lib/store/store';
 
 describe('the tools for the index of a stopped node', function () {
@@ -360,9 +362,9 @@ describe('the tools for the index of a stopped node', function () {
       expect(err).to.include('the index is of another network: expected regtest');
     });
 
-    it(`${command} cannot be done where there is no node`, () => {
+    it(`${command} cannot be done where there is no node`, async () => {
       const prefix = join(folder.prefix, 'nowhere');
-      const { status, err } = runIndex(command, '--network', 'regtest', '--prefix', prefix);
+      const { status, err } = await runIndexHere(prefix, command);
       expect(status).to.equal(3);
       expect(err).to.include('there is no regtest node here');
       expect(existsSync(prefix)).to.equal(false);
@@ -387,16 +389,27 @@ describe('the tools for the index of a stopped node', function () {
       }
     });
 
-  it('show their usage', () => {
-    expect(runIndex('--help')).to.deep.include({ status: 0, err: '' }).and.to.have.property('out').that.includes('Exit codes');
-    expect(runIndex()).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.includes('Usage');
-    expect(runIndex('dance')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("there is no command 'dance'");
-    expect(runIndex('status', '--network', 'moon'))
+  it('show their usage', async () => {
+    const run = async (...args: string[]): Promise<CommandResult> => {
+      const { out, err, said } = new CapturedIo();
+      return { status: await runCommandLine(['index', ...args], { out, err, now: () => new Date() }), ...said };
+    };
+    expect(await run('--help'))
+      .to.deep.include({ status: 0, err: '' })
+      .and.to.have.property('out')
+      .that.includes('Exit codes');
+    expect(await run())
+      .to.deep.include({ status: 2, out: '' })
+      .and.to.have.property('err')
+      .that.includes('Usage');
+    for (const dancing of [await run('dance'), runIndex('dance')])
+      expect(dancing).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("there is no command 'dance'");
+    expect(await run('status', '--network', 'moon'))
       .to.deep.include({ status: 2 })
       .and.to.have.property('err')
       .that.includes("not 'moon'");
     for (const unknown of ['--fast', 'extra'])
-      expect(runIndex('status', unknown))
+      expect(await run('status', unknown))
         .to.deep.include({ status: 2 })
         .and.to.have.property('err')
         .that.matches(/^[^\n]*'.*\n\nUsage/);

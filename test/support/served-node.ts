@@ -62,7 +62,7 @@ export function assembled(
     places,
     version: VERSION,
     logger: log,
-    replaced: { ...SHORT_REHEARSAL, ...replaced }
+    replaced: { rehearsal: { mostMs: SHORT_REHEARSAL.rehearsalMs }, ...replaced }
   });
   if (parts.wallets === undefined) throw new Error('expected the services of --rest-addresses');
   return { parts, wallets: parts.wallets, log };
