@@ -86,6 +86,7 @@ describe('an index that starts from the coins of the node', () => {
   it('has every coin from the start, and everything in the end', async () => {
     const height = await openedWith(0);
     expect(baseOf(store)).to.deep.include({ ...node.tip(), positionsFrom: height + 1 });
+    expect(index.figures.backfill).to.equal(0);
     await expectRightSoFar(store, real);
     lowestGiven = 0;
     await reopened();

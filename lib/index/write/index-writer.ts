@@ -136,7 +136,8 @@ export class IndexWriter {
     const { hits, misses, size } = this.#cache;
     const { tip, filters } = this;
     const base = this.#base;
-    const done = (from: number, of: number): number => (of === 0 ? 1 : 1 - from / of);
+    /** Of the blocks up to a height those from another one up. */
+    const done = (from: number, height: number): number => 1 - from / (height + 1);
     return {
       height: tip?.height,
       coins: { hits, misses, byteLength: size },
