@@ -52,7 +52,7 @@ import type { ProfileFields } from './profile';
 /** Digits of hex for a byte, and the text around them. */
 const HEX_SHARE = 3;
 
-/** Writes `{tx?, global_xpubs, …, inputs, outputs, fee?}`. Yields after each input and output. */
+/** Writes `{tx?, global_xpubs, …, inputs, outputs, fee?}`. Yields after each input and output, and after each item of a list in them. */
 export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer> {
   const writer = new JsonWriter(4_096);
   const { version, fields, inputs, outputs } = psbt;
@@ -64,11 +64,10 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
     writer.ascii(',');
   }
   writer.ascii('"global_xpubs":');
-  writer.ascii(
-    JSON.stringify(
-      sortedFields(fields, GLOBAL.xpub, 'global').map(({ key, value }) => ({ xpub: base58Check(key.subarray(1)), ...pathOf(value) }))
-    )
-  );
+  yield* writeItems(writer, sortedFields(fields, GLOBAL.xpub, 'global'), ({ key, value }) => ({
+    xpub: base58Check(key.subarray(1)),
+    ...pathOf(value)
+  }));
   if (version === 2) writeCounts(writer, psbt);
   writer.integerField(',"psbt_version":', version);
   writer.ascii(
@@ -85,7 +84,7 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
   let paid: bigint | undefined = 0n;
   for (const [i, output] of outputs.entries()) {
     if (i > 0) writer.ascii(',');
-    writeOutput(writer, output, version, style);
+    yield* writeOutput(writer, output, version, style);
     const value = output.value.readBigInt64LE();
     paid = paid === undefined || !isMoney(value) || !isMoney(paid + value) ? undefined : paid + value;
     yield;
@@ -95,6 +94,8 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
   writer.ascii('}');
   return writer.toBuffer();
 }
+
+const itself = <T>(item: T): T => item;
 
 const isMoney = (value: bigint): boolean => value >= 0n && value <= MAX_MONEY;
 
@@ -109,6 +110,17 @@ function writeCounts(writer: JsonWriter, { fields, transactionVersion, inputs, o
   if (modifiable === undefined) return;
   const bit = (n: number): boolean => (modifiable & (1 << n)) !== 0;
   writer.ascii(`,"inputs_modifiable":${bit(0)},"outputs_modifiable":${bit(1)},"has_sighash_single":${bit(2)}`);
+}
+
+/** Writes an array. Yields after each item. */
+function* writeItems<T>(writer: JsonWriter, items: Iterable<T>, jsonOf: (item: T) => unknown): Generator<void> {
+  let before = '[';
+  for (const item of items) {
+    writer.ascii(`${before}${JSON.stringify(jsonOf(item))}`);
+    before = ',';
+    yield;
+  }
+  writer.ascii(before === '[' ? '[]' : ']');
 }
 
 /** Writes the fields of an object, each with what stands before it. */
@@ -132,9 +144,14 @@ class FieldWriter {
     this.name(name).ascii(JSON.stringify(value));
   }
 
-  /** Unless the list is empty. */
-  list(name: string, list: readonly unknown[]): void {
-    if (list.length > 0) this.json(name, list);
+  /** Yields after each item. */
+  *items<T>(name: string, items: Iterable<T>, jsonOf: (item: T) => unknown): Generator<void> {
+    yield* writeItems(this.name(name), items, jsonOf);
+  }
+
+  /** The same, unless the list is empty. */
+  *list<T>(name: string, list: readonly T[], jsonOf: (item: T) => unknown): Generator<void> {
+    if (list.length > 0) yield* this.items(name, list, jsonOf);
   }
 
   /** Hashes with what they are of. */
@@ -165,11 +182,11 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
   const sighash = fieldOf(fields, INPUT.sighash);
   if (sighash !== undefined) out.json('sighash', SIGHASH_NAMES.get(sighash[0]) ?? '');
   writeScripts(out, fields, INPUT.redeemScript, INPUT.witnessScript, style);
-  out.list('bip32_derivs', of(INPUT.derivation).map(derivationOf));
+  yield* out.list('bip32_derivs', of(INPUT.derivation), derivationOf);
   const final = fieldOf(fields, INPUT.finalScript);
   if (final !== undefined) out.json('final_scriptSig', { asm: asmOf(final, style, true), hex: hexOf(final) });
   const witness = fieldOf(fields, INPUT.finalWitness);
-  if (witness !== undefined) out.json('final_scriptwitness', itemsIn(witness).map(hexOf));
+  if (witness !== undefined) yield* out.items('final_scriptwitness', itemsIn(witness), hexOf);
   out.preimages('ripemd160_preimages', of(INPUT.ripemd160));
   out.preimages('sha256_preimages', of(INPUT.sha256));
   out.preimages('hash160_preimages', of(INPUT.hash160));
@@ -181,8 +198,8 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
     out.number('time_locktime', numberIn(fields, INPUT.timeLock));
     out.number('height_locktime', numberIn(fields, INPUT.heightLock));
   }
-  writeTaprootInput(out, fields, of);
-  writeOthers(out, fields, 'input');
+  yield* writeTaprootInput(out, fields, of);
+  yield* writeOthers(out, fields, 'input');
   out.end();
   return value;
 }
@@ -212,34 +229,30 @@ function* writeSpent(out: FieldWriter, { fields, index }: PsbtInput, style: Json
 }
 
 /** What signs for taproot (BIP371), and several signers for one key (MuSig2, BIP373). */
-function writeTaprootInput(out: FieldWriter, fields: PsbtMap, of: (type: number) => PsbtField[]): void {
+function* writeTaprootInput(out: FieldWriter, fields: PsbtMap, of: (type: number) => PsbtField[]): Generator<void> {
   out.hex('taproot_key_path_sig', fieldOf(fields, INPUT.tapSignature));
-  out.list(
-    'taproot_script_path_sigs',
-    of(INPUT.tapScriptSignature).map(({ key, value: sig }) => ({
-      ...{ pubkey: hexOf(key.subarray(1, 33)), leaf_hash: hexOf(key.subarray(33)), sig: hexOf(sig) }
-    }))
-  );
-  out.list('taproot_scripts', leafScripts(of(INPUT.tapScript)));
-  out.list('taproot_bip32_derivs', of(INPUT.tapDerivation).map(tapPathOf));
+  yield* out.list('taproot_script_path_sigs', of(INPUT.tapScriptSignature), ({ key, value: sig }) => ({
+    pubkey: hexOf(key.subarray(1, 33)),
+    leaf_hash: hexOf(key.subarray(33)),
+    sig: hexOf(sig)
+  }));
+  yield* out.list('taproot_scripts', leafScripts(of(INPUT.tapScript)), itself);
+  yield* out.list('taproot_bip32_derivs', of(INPUT.tapDerivation), tapPathOf);
   out.hex('taproot_internal_key', fieldOf(fields, INPUT.tapKey));
   out.hex('taproot_merkle_root', fieldOf(fields, INPUT.tapRoot));
-  out.list('musig2_participant_pubkeys', of(INPUT.participants).map(participantsOf));
-  out.list(
-    'musig2_pubnonces',
-    of(INPUT.nonce).map((field) => ({ ...participantOf(field), pubnonce: hexOf(field.value) }))
-  );
-  out.list(
-    'musig2_partial_sigs',
-    of(INPUT.partialSignature).map((field) => ({ ...participantOf(field), partial_sig: hexOf(field.value) }))
-  );
+  yield* out.list('musig2_participant_pubkeys', of(INPUT.participants), participantsOf);
+  yield* out.list('musig2_pubnonces', of(INPUT.nonce), (field) => ({ ...participantOf(field), pubnonce: hexOf(field.value) }));
+  yield* out.list('musig2_partial_sigs', of(INPUT.partialSignature), (field) => ({
+    ...participantOf(field),
+    partial_sig: hexOf(field.value)
+  }));
 }
 
-function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, version: 0 | 2, style: JsonStyle): void {
+function* writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, version: 0 | 2, style: JsonStyle): Generator<void> {
   const of = (type: number): PsbtField[] => sortedFields(fields, type, 'output');
   const out = new FieldWriter(writer);
   writeScripts(out, fields, OUTPUT.redeemScript, OUTPUT.witnessScript, style);
-  out.list('bip32_derivs', of(OUTPUT.derivation).map(derivationOf));
+  yield* out.list('bip32_derivs', of(OUTPUT.derivation), derivationOf);
   if (version === 2) {
     out.name('amount').amountIn(value, 0);
     out.name('script');
@@ -248,19 +261,20 @@ function writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput, 
   out.hex('taproot_internal_key', fieldOf(fields, OUTPUT.tapKey));
   const tree = fieldOf(fields, OUTPUT.tapTree);
   if (tree !== undefined)
-    out.json(
-      'taproot_tree',
-      leavesIn(new ByteReader(tree)).map((leaf) => ({ depth: leaf.depth, leaf_ver: leaf.version, script: hexOf(leaf.script) }))
-    );
-  out.list('taproot_bip32_derivs', of(OUTPUT.tapDerivation).map(tapPathOf));
-  out.list('musig2_participant_pubkeys', of(OUTPUT.participants).map(participantsOf));
-  writeOthers(out, fields, 'output');
+    yield* out.items('taproot_tree', leavesIn(new ByteReader(tree)), ({ depth, version: leafVersion, script: leaf }) => ({
+      depth,
+      leaf_ver: leafVersion,
+      script: hexOf(leaf)
+    }));
+  yield* out.list('taproot_bip32_derivs', of(OUTPUT.tapDerivation), tapPathOf);
+  yield* out.list('musig2_participant_pubkeys', of(OUTPUT.participants), participantsOf);
+  yield* writeOthers(out, fields, 'output');
   out.end();
 }
 
 /** Fields that are not Bitcoin Core's. */
-function writeOthers(out: FieldWriter, fields: PsbtMap, of: 'input' | 'output'): void {
-  out.list('proprietary', proprietaryOf(fields, of));
+function* writeOthers(out: FieldWriter, fields: PsbtMap, of: 'input' | 'output'): Generator<void> {
+  yield* out.list('proprietary', proprietaryOf(fields, of), itself);
   const unknown = unknownOf(fields, of);
   if (Object.keys(unknown).length > 0) out.json('unknown', unknown);
 }
@@ -276,11 +290,9 @@ function writeScripts(out: FieldWriter, fields: PsbtMap, redeem: number, witness
 }
 
 /** The items of a witness. */
-function itemsIn(witness: Buffer): Buffer[] {
+function* itemsIn(witness: Buffer): Generator<Buffer> {
   const reader = new ByteReader(witness);
-  const items: Buffer[] = [];
-  for (let count = reader.compactSize(); count > 0; count--) items.push(readBytes(reader));
-  return items;
+  for (let count = reader.compactSize(); count > 0; count--) yield readBytes(reader);
 }
 
 function asmOf(script: Buffer, { fields }: JsonStyle, hasSignatures: boolean): string {

@@ -125,6 +125,7 @@ describe('a PSBT', () => {
       ['more than 4000 fields in a map', text(input, ...unknown(3_999), '00')],
       ['more than 100000 bytes in a script', text(input, '0104', sized(Buffer.alloc(100_001)), '00')],
       ['more than 33000 bytes of keys that make up one', text(input, '221a', point, sized(Buffer.alloc(33_033)), '00')],
+      ['more than 255 steps in a path', text(input, '2206', point, sized(Buffer.alloc(1_028)), '00')],
       ['more than 10000 hashes of leaves', text(input, '2116', '01'.repeat(32), 'fd1527', 'fd1127', Buffer.alloc(32 * 10_001), '00')],
       ['more than 10000 leaves in a tree', text(output, '0106', sized(Buffer.alloc(40_004, '01c00151', 'hex')), '00')],
       ['more than 1000000 bytes in a transaction', text('70736274ff0100', sized(Buffer.alloc(1_000_001)), '00')],

@@ -55,8 +55,9 @@ describe('an index that starts from the coins of the node', () => {
     await host.close();
   });
 
-  const newIndex = (options: { readonly node?: NodeSource; readonly undoDepth?: number } = {}): ChainIndexer =>
-    newBaseIndex({ node, store, log, ...options });
+  const newIndex = (
+    options: { readonly node?: NodeSource; readonly undoDepth?: number; readonly failurePauseMs?: number } = {}
+  ): ChainIndexer => newBaseIndex({ node, store, log, ...options });
 
   const newBlocksIndex = (): ChainIndexer => newBaseIndex({ node, store, log, bootstrap: 'blocks' });
 
@@ -85,6 +86,7 @@ describe('an index that starts from the coins of the node', () => {
   it('has every coin from the start, and everything in the end', async () => {
     const height = await openedWith(0);
     expect(baseOf(store)).to.deep.include({ ...node.tip(), positionsFrom: height + 1 });
+    expect(index.figures.backfill).to.equal(0);
     await expectRightSoFar(store, real);
     lowestGiven = 0;
     await reopened();
@@ -353,8 +355,53 @@ describe('an index that starts from the coins of the node', () => {
     }
     await opened();
     await expectRight(store, real);
-    expect(said('warning Rebuilding the index: copying the coins of the node was interrupted')).to.equal(true);
+    expect(said('warning Copying the coins of the node was interrupted. What was copied is deleted.')).to.equal(true);
     expect(said(FAULT)).to.equal(true);
+  });
+
+  it('starts the copy over by itself once the disk has space, however often it was full before', async () => {
+    let failures = 0;
+    // After the base and the headers, also when the store was emptied before.
+    const fillDisk = (): void => {
+      store.fail('batch', failures === 0 ? 5 : 4);
+    };
+    fillDisk();
+    index = newIndex({ failurePauseMs: 1 });
+    const isFull = index.state$.pipe(filter(({ phase }) => phase === 'failed')).subscribe(() => {
+      failures++;
+      if (failures < 4) fillDisk();
+      else store.heal();
+    });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    isFull.unsubscribe();
+    expect(failures).to.equal(4);
+    await expectRight(store, real);
+  });
+
+  it('has no coin of a copy that failed because the node could not read one, and that was spent before the next', async () => {
+    const coinbases = await mineCoinbases(host, 101);
+    const last = coinbases[0] ?? expect.fail('a coinbase');
+    let isTorn = true;
+    index = newIndex({
+      failurePauseMs: 1,
+      node: withCoinSet(node, (set) => {
+        const coins = set.coins.bind(set);
+        return Object.assign(set, {
+          async *coins() {
+            yield* coins();
+            if (!isTorn) return;
+            isTorn = false;
+            await spend(host, last, COINBASE_SATS);
+            await mine(host, 1);
+            throw new Error('Corruption: block checksum mismatch');
+          }
+        });
+      })
+    });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await expectRight(store, real);
   });
 
   it('equals the state after the blocks of the chain when the chain moves while the coins are copied', async () => {

@@ -24,6 +24,8 @@ export interface BaseIndexOptions {
   readonly bootstrap?: BootstrapFrom;
   readonly filters?: boolean;
   readonly migrations?: readonly Migration[];
+  /** As in ChainIndexerOptions. */
+  readonly failurePauseMs?: number;
 }
 
 /** An index that is not open. */

@@ -25,6 +25,8 @@ export const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
 const MOST_LEAVES = 10_000;
 /** Keys of an aggregate one: checking one takes some microseconds. */
 const MOST_PARTICIPANTS = 1_000;
+/** Steps of a path: an extended key has one byte for how many it is away from the first (BIP32). */
+const MOST_STEPS = 255;
 /** A script that is shown with its opcodes. */
 const MOST_SCRIPT_BYTES = 100_000;
 
@@ -124,9 +126,10 @@ export function readSignature(reader: ByteReader): Buffer {
   return signature;
 }
 
-/** The fingerprint of a key, and a path from it. */
+/** The fingerprint of a key, and a path from it. @throws PsbtError, also for more steps than any key is away from the first */
 export function readPath(reader: ByteReader, length = reader.compactSize()): Buffer {
   if (length % 4 !== 0 || length === 0) throw broken('Invalid length for HD key path');
+  requireNoMore(length / 4 - 1, MOST_STEPS, 'steps in a path');
   return reader.bytes(length);
 }
 

@@ -5,7 +5,7 @@ import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { totalSubsidy } from '../../bitcoin/subsidy';
-import { BASE_BYTES, putBase, type Base } from '../records/base';
+import { BASE_BYTES, findBase, putBase, type Base } from '../records/base';
 import { putBaseCoin } from '../records/base-coin';
 import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, putTip, type HeaderChain } from '../records/chain';
 import { putRecord, WriteBuffer } from '../records/layout';
@@ -36,6 +36,13 @@ export interface BootstrapParts {
   readonly onState: (state: IndexState) => void;
   /** Empties the store and prepares it for the first block. */
   readonly clear: () => Promise<void>;
+}
+
+/** Empties an index that has only a part of the node's coins: a base, but no tip. @throws DamagedIndexError, StoreError */
+export async function dropPartialCopy({ store, logger, clear }: Pick<BootstrapParts, 'store' | 'logger' | 'clear'>): Promise<void> {
+  if (findBase(store) === undefined) return;
+  logger.warning('Copying the coins of the node was interrupted. What was copied is deleted.');
+  await clear();
 }
 
 /**

@@ -20,7 +20,7 @@ import { isDamage } from '../../follow/errors';
 import { FollowLoop } from '../../follow/follow-loop';
 import { StoreError } from '../../store/errors';
 import { Backfill } from '../bootstrap/backfill';
-import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
+import { copyCoins, dropPartialCopy, type BootstrapParts } from '../bootstrap/copy-coins';
 import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
 import { LeftBehindError } from '../errors';
@@ -247,7 +247,10 @@ export class ChainSync extends FollowLoop {
       return;
     }
     this.#release();
-    if (writer.tip === undefined && this.#source === 'coins') this.#refusal = await copyCoins({ ...this.#parts, signal: this.signal });
+    if (writer.tip === undefined) {
+      await dropPartialCopy(this.#parts);
+      if (this.#source === 'coins') this.#refusal = await copyCoins({ ...this.#parts, signal: this.signal });
+    }
     const missing = await this.#catchUp.pull();
     if (this.isWoken) {
       // Close behind the tip of a download, the next batch would have only the block or two that came meanwhile.

@@ -6,6 +6,7 @@
 //   'T'                  height 4, hash 32
 
 import { nextHeader } from '../../bitcoin/header';
+import { BASE_KEY } from './base';
 import { BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StorePut } from '../../store/store';
@@ -112,10 +113,14 @@ export function decodeTip(value: Buffer): BlockPoint {
   return { height: record.readUInt32BE(), hash: record.subarray(4) };
 }
 
-/** undefined: there is no block in the index. @throws DamagedIndexError when there are records of blocks, but no tip. */
+/**
+ * undefined: there is no block in the index, or only a part of the coins that it starts from (bootstrap/copy-coins.ts).
+ * @throws DamagedIndexError when there are records of blocks, but no tip.
+ */
 export async function findTip(store: Pick<Store, 'get' | 'range'>): Promise<BlockPoint | undefined> {
   const value = store.get(TIP_KEY);
   if (value !== undefined) return decodeTip(value);
+  if (store.get(BASE_KEY) !== undefined) return undefined;
   for await (const [key] of store.range({ ...BLOCK_RECORDS, limit: 1 }))
     throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
   return undefined;

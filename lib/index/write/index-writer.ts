@@ -16,7 +16,6 @@
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
-import { DamagedIndexError } from '../../follow/errors';
 import { BaseSpends } from '../coins/base-spends';
 import { CoinCache } from '../coins/coin-cache';
 import { HeaderTable } from '../read/header-table';
@@ -30,7 +29,6 @@ import {
   headerRecordOf,
   heightOf,
   NO_HEADERS,
-  TIP_KEY,
   type HeaderChain,
   type StoredHeader
 } from '../records/chain';
@@ -138,7 +136,8 @@ export class IndexWriter {
     const { hits, misses, size } = this.#cache;
     const { tip, filters } = this;
     const base = this.#base;
-    const done = (from: number, of: number): number => (of === 0 ? 1 : 1 - from / of);
+    /** Of the blocks up to a height those from another one up. */
+    const done = (from: number, height: number): number => 1 - from / (height + 1);
     return {
       height: tip?.height,
       coins: { hits, misses, byteLength: size },
@@ -164,8 +163,6 @@ export class IndexWriter {
   async load(): Promise<void> {
     const { store } = this.#options;
     this.#base = findBase(store);
-    if (this.#base !== undefined && store.get(TIP_KEY) === undefined)
-      throw new DamagedIndexError('copying the coins of the node was interrupted');
     const tip = await findTip(store);
     this.#moveTo({ ...this.#end, chain: tip === undefined ? NO_HEADERS : this.#chainUpTo(tip) });
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });

@@ -1,7 +1,7 @@
 // The storage of a merchant's records: named files, each written whole or not at all. The only implementation is a folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Of records, certificates, and the secret of webhooks. */
 const ENDINGS: readonly string[] = ['.json', '.watched', '.new', '.pem', '-secret'];
@@ -34,7 +34,7 @@ export class FolderStorage implements PaymentStorage {
    * @throws SharedFolderError, and Error of the file system when it cannot be made, read, or written to
    */
   static async open(folder: string): Promise<FolderStorage> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await takeFromOthers(folder);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return new FolderStorage(folder);
@@ -74,6 +74,21 @@ export class FolderStorage implements PaymentStorage {
       await folder.close();
     }
   }
+}
+
+/** With its parents. Where the system makes no folders, as in /proc, `mkdir` of Node.js with `recursive` never ends. */
+async function makeFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) await makeFolder(parent);
+  await mkdir(folder, { mode: 0o700 });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false
+  );
 }
 
 /** The files are changed first: once the folder's own mode is right, its files are not checked again. */

@@ -79,7 +79,7 @@ async function statusOf(
   { tip, forkHeight, onNodeChain }: Required<Pick<OpenIndex, 'tip' | 'forkHeight' | 'onNodeChain'>>,
   { node, network, indexFolder: folder }: StoppedNode
 ): Promise<IndexStatus> {
-  const [base, filters] = [index.base(), index.filters()];
+  const [base, filters] = [tip && index.base(), index.filters()];
   const behind = node.tip().height - forkHeight;
   const undoable = tip === undefined ? 0 : index.undoableBlocks(tip);
   const disk = await diskUse(folder);

@@ -54,6 +54,11 @@ describe('FolderStorage', () => {
       .that.includes(file);
   });
 
+  it('is not opened where the system makes no folders', async () => {
+    const refused = await FolderStorage.open('/proc/a/b').catch((reason: unknown) => reason);
+    expect(refused).to.have.property('message').that.includes('/proc');
+  });
+
   const everythingAllowed = process.getuid?.() === 0;
   (everythingAllowed ? it.skip : it)(
     `is not opened when nothing can be written${everythingAllowed ? ', not checked: root may write everywhere' : ''}`,
