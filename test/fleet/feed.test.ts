@@ -304,6 +304,9 @@ describe('a feeding node', function () {
     await mine(b.node, 3);
     await a.feed.settled();
     await a.stop();
+    // It is asked as well, and leaves the answer to the other one.
+    a.start({ leads: false });
+    await until(() => a.log.lines.filter((line) => line.includes('Connected to NATS')).length === 2);
     b.start({ name: 'b' });
     await until(() => b.log.lines.some((line) => line.includes('has less work behind it')));
     expect(b.feed.isLeading).to.equal(false);
