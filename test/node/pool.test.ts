@@ -129,12 +129,17 @@ describe("the node's pool", () => {
   });
 
   it('reports when it is emptied by a reset', async () => {
-    await node.broadcast(spend.toRaw());
-    const { revision } = node.pool;
+    const child = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
+    for (const transaction of [spend, child]) await node.broadcast(transaction.toRaw());
+    const { revision, sequence } = node.pool;
+    expect(node.pool.info().unbroadcast).to.equal(2);
     await host.chain.reset(50);
-    expect(told.at(-1)).to.deep.equal({ type: 'clear', txids: [spend.hash()] });
+    expect(told.at(-1)).to.deep.equal({ type: 'clear', txids: [spend.hash(), child.hash()] });
     expect(node.pool.revision).to.be.greaterThan(revision);
+    // As if they had left one by one.
+    expect(node.pool.sequence).to.equal(sequence + 2);
     expect(node.pool.entries()).to.deep.equal([]);
+    expect(node.pool.info().unbroadcast).to.equal(0);
   });
 
   it('has another fingerprint of fees when transactions were prioritised, even if the sum stays the same', async () => {
