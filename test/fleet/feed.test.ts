@@ -151,6 +151,24 @@ describe('a feeding node', function () {
     expect(types.slice(-5)).to.deep.equal(['disconnect', 'disconnect', 'connect', 'connect', 'connect']);
   });
 
+  it('writes what has come back to the pool before it leaves the blocks, where it takes up its log again on another branch', async () => {
+    const node = await openNode({ modernPool: true });
+    await node.lead();
+    const faucet = await Faucet.on(node.node, 2);
+    const fork = node.node.chain.tip;
+    await faucet.pays(ADDRESS, 10_000);
+    await mine(node.node, 1);
+    const last = await node.feed.settled();
+    await node.stop();
+    await mine(node.node, 2, fork);
+    expect(node.source.pool.txids()).to.have.length(1);
+    await node.lead();
+    const records = await recordsOf(node);
+    await expectFolded(records, node);
+    const later = records.filter(({ sequence, record: { body } }) => sequence > last && body.type !== 'beat');
+    expect(typesOf(later).slice(0, 2)).to.deep.equal(['add', 'disconnect']);
+  });
+
   it('writes changes of fees that have no event', async () => {
     const node = await leading();
     const faucet = await Faucet.on(node.node, 1);
