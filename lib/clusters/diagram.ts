@@ -30,11 +30,10 @@ function sidesOf(chunks: readonly Rate[], other: readonly Rate[]): number[] {
   for (const chunk of chunks) {
     corner = after(corner, chunk);
     let next = other[at];
-    for (; next !== undefined && start.weight + next.weight <= corner.weight; next = other[++at]) start = after(start, next);
-    // The line of the other diagram from its corner `start` on, and the line from there to this corner.
+    for (; next !== undefined && start.weight + next.weight < corner.weight; next = other[++at]) start = after(start, next);
+    // The line of the other diagram from its last corner before this one, and the line from there to this corner.
     const line = next ?? { fee: 0, weight: 1 };
-    const rise = { fee: corner.fee - start.fee, weight: corner.weight - start.weight };
-    sides.push(rise.weight === 0 ? rise.fee : compareRates(rise, line));
+    sides.push(compareRates({ fee: corner.fee - start.fee, weight: corner.weight - start.weight }, line));
   }
   return sides;
 }

@@ -19,11 +19,11 @@ export class Staging {
   }
 
   /** `spends`: keys of the transactions that it spends from, in the pool, entering before it, or neither. */
-  add(member: Member, spends: Iterable<string>): PooledNode {
+  add(member: Member, spends: ReadonlySet<string>): PooledNode {
     const node = new PooledNode(member);
     for (const key of spends) {
       const parent = this.#added.get(key) ?? this.#pool.get(key);
-      if (parent === undefined || node.parents.has(parent)) continue;
+      if (parent === undefined) continue;
       node.parents.add(parent);
       const others = this.#newChildren.get(parent);
       if (others === undefined) this.#newChildren.set(parent, [node]);

@@ -75,6 +75,39 @@ function* allOrders({ fees, parents }: Cluster, taken: readonly number[] = []): 
       yield* allOrders({ fees, parents, weights: [] }, [...taken, next]);
 }
 
+/** The cluster with its transactions at other places: `order` has the old ones. */
+function reordered({ fees, weights, parents }: Cluster, order: readonly number[]): Cluster {
+  const places = new Map(order.map((index, place) => [index, place]));
+  return {
+    fees: order.map((index) => fees[index] as number), // one for each
+    weights: order.map((index) => weights[index] as number),
+    parents: order.map((index) => (parents[index] ?? []).map((parent) => places.get(parent) as number))
+  };
+}
+
+/**
+ * The steps of a miner until Bitcoin Core 30: each takes the transaction that pays best together with its ancestors that are not taken
+ * yet, the first of several equally good ones, and these ancestors.
+ */
+function stepsByAncestors({ fees, weights, parents }: Cluster): number[][] {
+  const left = new Set(fees.keys());
+  const steps: number[][] = [];
+  while (left.size > 0) {
+    let best: (Rate & { readonly taken: ReadonlySet<number> }) | undefined;
+    for (const index of left) {
+      const taken = new Set([index]);
+      for (const one of taken) for (const parent of parents[one] ?? []) if (left.has(parent)) taken.add(parent);
+      let [fee, weight] = [0, 0];
+      for (const one of taken) [fee, weight] = [fee + (fees[one] ?? 0), weight + (weights[one] ?? 0)];
+      if (best === undefined || compareRates({ fee, weight }, best) > 0) best = { fee, weight, taken };
+    }
+    const step = [...(best?.taken ?? [])];
+    for (const one of step) left.delete(one);
+    steps.push(step);
+  }
+  return steps;
+}
+
 const membersOf = (chunks: readonly Chunk[]): number[] => chunks.flatMap(({ members }) => members);
 
 const linearized = (cluster: Cluster): Chunk[] => finish(linearize(cluster));
@@ -140,18 +173,42 @@ describe('linearize', () => {
     expect(compareRates({ fee, weight: 7 }, { fee, weight: 7 })).to.equal(0);
   });
 
+  /** A parent that only both children together pay for, and others: what pays best with its ancestors would come first. */
+  const withTwins = (count: number): Cluster => ({
+    fees: [0, 6, 6, ...Array.from({ length: count - 3 }, () => 5)],
+    weights: [10, 1, 1, ...Array.from({ length: count - 3 }, () => 6)],
+    parents: [[], [0], [0], ...Array.from({ length: count - 3 }, () => [])]
+  });
+
+  it('puts the largest clusters of Bitcoin Core in the best order, and larger ones in that of the rates with ancestors', () => {
+    expect(membersOf(linearized(withTwins(MOST_IN_BEST_ORDER))).slice(0, 3)).to.deep.equal([0, 1, 2]);
+    expect(membersOf(linearized(withTwins(MOST_IN_BEST_ORDER + 1))).slice(-3)).to.deep.equal([0, 1, 2]);
+  });
+
   it('orders clusters that are too large for the best order by the rates with ancestors, parents first', () => {
     const sizes = { minLength: MOST_IN_BEST_ORDER + 1, maxLength: MOST_IN_BEST_ORDER + 20 };
-    const transaction = fc.record({ fee: fc.nat(20), weight: fc.integer({ min: 1, max: 6 }), picks: fc.array(fc.nat(), { maxLength: 2 }) });
+    const transaction = fc.record({
+      fee: fc.nat(20),
+      weight: fc.integer({ min: 1, max: 6 }),
+      picks: fc.array(fc.nat(), { maxLength: 2 }),
+      place: fc.nat()
+    });
     fc.assert(
       fc.property(fc.array(transaction, sizes), (transactions) => {
-        const cluster = {
+        const inOrder = {
           fees: transactions.map(({ fee }) => fee),
           weights: transactions.map(({ weight }) => weight),
           parents: parentsOf(transactions)
         };
+        const places = transactions.map(({ place }) => place);
+        const cluster = reordered(
+          inOrder,
+          [...places.keys()].sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0))
+        );
         const chunks = linearized(cluster);
         expectSound(chunks, cluster);
+        const order = membersOf(chunks);
+        for (const step of stepsByAncestors(cluster)) expect(order.splice(0, step.length)).to.have.members(step);
         expect(chunks.map(({ fee, weight }) => ({ fee, weight }))).to.deep.equal(chunksByDefinition(membersOf(chunks), cluster));
       }),
       { numRuns: 30 }

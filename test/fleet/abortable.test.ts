@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
@@ -17,6 +18,13 @@ describe('work that is waited for until a signal', () => {
     end.abort(over);
     expect(await left).to.equal(over);
     expect(await caught(untilAborted(Promise.resolve(1), end.signal))).to.equal(over);
+  });
+
+  it('leaves nothing with a signal that outlives it', async () => {
+    const { signal } = new AbortController();
+    await untilAborted(Promise.resolve(), signal);
+    await caught(untilAborted(Promise.reject(over), signal));
+    expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
   it('may fail after it was left, whether the signal came while it was waited for or before', async () => {

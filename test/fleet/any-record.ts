@@ -40,7 +40,8 @@ const signalled: fc.Arbitrary<SignalledFork> = fc.record({
   startTime: time,
   timeout: time,
   since: u32,
-  activeSince: fc.option(u32, { nil: undefined }),
+  // From the first block on, in many of them.
+  activeSince: fc.option(fc.oneof(fc.constant(0), u32), { nil: undefined }),
   signals: fc.option(fc.array(fc.boolean(), { maxLength: 10 }), { nil: undefined }),
   period: u32,
   threshold: u32

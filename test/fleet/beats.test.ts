@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { beatOf } from '../../lib/fleet/feed/beat';
 import { Beats } from '../../lib/fleet/reader/beats';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { nodeWith } from '../support/changed-node';
+import { openRegtestNode } from '../support/regtest-node';
 import { anyBeat } from './any-record';
 import type { FeeEstimate } from '../../lib/node/types/source';
 
@@ -14,6 +18,24 @@ function estimates(fees: readonly FeeEstimate[], mostFeeBlocks: number): (FeeEst
   beats.note({ ...beat, fees, mostFeeBlocks }, true);
   return [1, 2, 3, 4, 5, 6, 7].map((blocks) => beats.estimateFee(blocks));
 }
+
+describe('the fee estimates in a beat', () => {
+  it('are all that the node has, each once', async () => {
+    const host = await openRegtestNode();
+    const rates = [undefined, 900, 900, undefined, 500, undefined];
+    const estimateFee = (blocks: number): FeeEstimate | undefined => {
+      const within = rates.findIndex((rate, i) => rate !== undefined && i + 1 >= blocks);
+      return within < 0 ? undefined : { rate: rates[within] ?? 0, blocks: within + 1 };
+    };
+    const node = nodeWith(new BcoinNode(host), { mostFeeBlocks: rates.length, estimateFee });
+    expect(beatOf({ node, warnings: () => [], release: '1.2.3' }, node.tip()).fees).to.deep.equal([
+      { rate: 900, blocks: 2 },
+      { rate: 900, blocks: 3 },
+      { rate: 500, blocks: 5 }
+    ]);
+    await host.close();
+  });
+});
 
 describe('the fee estimates of a reader', () => {
   it('are those of the leading node, up to the greatest number of blocks that it knows', () => {

@@ -151,6 +151,24 @@ describe('a feeding node', function () {
     expect(types.slice(-5)).to.deep.equal(['disconnect', 'disconnect', 'connect', 'connect', 'connect']);
   });
 
+  it('writes what has come back to the pool before it leaves the blocks, where it takes up its log again on another branch', async () => {
+    const node = await openNode({ modernPool: true });
+    await node.lead();
+    const faucet = await Faucet.on(node.node, 2);
+    const fork = node.node.chain.tip;
+    await faucet.pays(ADDRESS, 10_000);
+    await mine(node.node, 1);
+    const last = await node.feed.settled();
+    await node.stop();
+    await mine(node.node, 2, fork);
+    expect(node.source.pool.txids()).to.have.length(1);
+    await node.lead();
+    const records = await recordsOf(node);
+    await expectFolded(records, node);
+    const later = records.filter(({ sequence, record: { body } }) => sequence > last && body.type !== 'beat');
+    expect(typesOf(later).slice(0, 2)).to.deep.equal(['add', 'disconnect']);
+  });
+
   it('writes changes of fees that have no event', async () => {
     const node = await leading();
     const faucet = await Faucet.on(node.node, 1);
@@ -304,6 +322,9 @@ describe('a feeding node', function () {
     await mine(b.node, 3);
     await a.feed.settled();
     await a.stop();
+    // It is asked as well, and leaves the answer to the other one.
+    a.start({ leads: false });
+    await until(() => a.log.lines.filter((line) => line.includes('Connected to NATS')).length === 2);
     b.start({ name: 'b' });
     await until(() => b.log.lines.some((line) => line.includes('has less work behind it')));
     expect(b.feed.isLeading).to.equal(false);

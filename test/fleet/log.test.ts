@@ -1,5 +1,6 @@
 // The log on real servers: order, fences, lost acknowledgements, and what is not a log.
 
+import { setTimeout } from 'node:timers/promises';
 import { firstValueFrom, Subject } from 'rxjs';
 import { expect } from 'chai';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
@@ -92,6 +93,20 @@ for (const count of [1, 3] as const) {
       expect(numbers(await readAll(bus, 151))).to.deep.equal(Array.from({ length: 50 }, (_, i) => 150 + i));
     });
 
+    it('is read on by who takes longer over a record than it may be silent', async () => {
+      const writer = await writerOn(bus);
+      await writer.append([removal(1)], NEVER);
+      const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
+      let last = 0;
+      for await (const { sequence } of log.read(1, { silenceMs: 1_000, signal: NEVER })) {
+        last = sequence;
+        if (sequence === 2) break;
+        await setTimeout(1_200);
+        await writer.append([removal(2)], NEVER);
+      }
+      expect(last).to.equal(2);
+    });
+
     it('is not read on where a record is missing', async () => {
       // Servers delete no record of a log, but may lose it.
       const { config } = await makeStream(bus, SUBJECTS, GENESIS);
@@ -121,10 +136,11 @@ for (const count of [1, 3] as const) {
     });
 
     it('takes records of one writer only: the other one is fenced off, and none of its records is there', async () => {
-      const [first, second] = [await writerOn(bus), await writerOn(bus)];
-      await first.append([removal(1, 'first')], NEVER);
-      expect(await caught(second.append([removal(2, 'second'), removal(3, 'second')], NEVER))).to.be.instanceOf(FencedError);
-      await first.append([removal(4, 'first')], NEVER);
+      // Their records are equally long.
+      const [a, b] = [await writerOn(bus), await writerOn(bus)];
+      await a.append([removal(1, 'a')], NEVER);
+      expect(await caught(b.append([removal(2, 'b'), removal(3, 'b')], NEVER))).to.be.instanceOf(FencedError);
+      await a.append([removal(4, 'a')], NEVER);
       expect(numbers(await readAll(bus))).to.deep.equal([1, 4]);
     });
 
@@ -183,16 +199,44 @@ for (const count of [1, 3] as const) {
         .to.be.instanceOf(LogSilentError)
         .with.property('message')
         .that.includes('no record came');
-      const came = new Subject<void>();
-      const first = firstValueFrom(came);
-      const reading = caught(
-        drain(log, 1, 20_000, () => {
-          came.next();
-        })
-      );
-      await first;
+      const { reading } = await readingFirst(log);
       await bus.manager.streams.delete(SUBJECTS.stream);
       expect(await reading).to.be.instanceOf(LogSilentError);
+    });
+
+    it('is not read on once the servers have forgotten the reader', async () => {
+      await (await writerOn(bus)).append([removal(1)], NEVER);
+      const { reading } = await readingFirst(await FleetLog.open(bus, SUBJECTS, GENESIS));
+      const [{ name } = expect.fail('a reader')] = await bus.manager.consumers.list(SUBJECTS.stream).next();
+      await bus.manager.consumers.delete(SUBJECTS.stream, name);
+      expect(await reading)
+        .to.be.instanceOf(LogSilentError)
+        .with.property('message')
+        .that.includes('consumer deleted');
+    });
+
+    it('is not read on once records were lost on their way: what comes next may be of another log', async () => {
+      const proxy = await DroppingProxy.open(nats.servers[0]?.port ?? 0);
+      const cut = await ready(proxy.url);
+      const writer = await writerOn(bus);
+      await writer.append([removal(1)], NEVER);
+      const { reading } = await readingFirst(await FleetLog.open(cut, SUBJECTS, GENESIS));
+      proxy.pull();
+      await writer.append([removal(2)], NEVER);
+      await until(() => proxy.lost.includes(SUBJECTS.record.pool));
+      proxy.plug();
+      const over = new AbortController();
+      void reading.then(() => over.abort());
+      // Only a later record shows it, and the next ones may be lost as well.
+      for (let n = 3; n < 100 && !over.signal.aborted; n++) {
+        await writer.append([removal(n)], NEVER);
+        await setTimeout(100);
+      }
+      expect(await reading)
+        .to.be.instanceOf(LogSilentError)
+        .with.property('message', 'records of the log were lost on their way');
+      await cut.connection.close();
+      await proxy.close();
     });
   });
 }
@@ -271,9 +315,18 @@ async function ready(url: string): Promise<NatsBus> {
     try {
       return await busTo(url);
     } catch {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await setTimeout(100);
     }
   }
+}
+
+/** Reads, and resolves once the first record has come. `reading`: the error with which it ends. */
+async function readingFirst(log: FleetLog): Promise<{ readonly reading: Promise<unknown> }> {
+  const came = new Subject<void>();
+  const first = firstValueFrom(came);
+  const reading = caught(drain(log, 1, 20_000, () => came.next()));
+  await first;
+  return { reading };
 }
 
 /** `came`: called for each record. */

@@ -7,6 +7,7 @@ import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
 import { caught } from '../support/caught';
 import { Nats, needsNats } from '../support/nats';
 import { freePort } from '../support/regtest-node';
+import { until } from '../support/until';
 
 const access = (url: string): NatsAccess => {
   const parsed = parseNatsUrls(url);
@@ -64,6 +65,16 @@ describe('a connection to NATS', function () {
       .to.be.instanceOf(NatsAwayError)
       .with.property('message')
       .that.matches(/^NATS at 127\.0\.0\.1:\d+ cannot be reached/);
+  });
+
+  it('fails with a sentence when the account may not use JetStream, and is closed', async () => {
+    const nats = await Nats.open(program, 1, { user: { name: 'me', password: 'right', isGuest: true } });
+    expect(await caught(connectToNats(access(nats.url.replace('nats://', 'nats://me:right@')), 'test')))
+      .to.be.instanceOf(NatsRefusedError)
+      .with.property('message')
+      .that.matches(/does not let this account use JetStream/);
+    await until(async () => (await nats.servers[0]?.connections()) === 0);
+    await nats.close();
   });
 
   it('fails with a sentence that does not show the password when the credentials are wrong', async () => {

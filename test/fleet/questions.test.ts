@@ -1,7 +1,11 @@
 // What a node answers to readers, over a real server.
 
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import { hash256 } from '../../lib/bitcoin/hash';
+import { HEADER_LENGTH, previousHashOf } from '../../lib/bitcoin/header';
 import { MissingOutputsError, NoNodeError, UnreadableTransactionError } from '../../lib/node/errors';
+import { nodeAnswersOf } from '../../lib/fleet/feed/answers';
 import { Responder } from '../../lib/fleet/feed/responder';
 import { Nodes } from '../../lib/fleet/reader/nodes';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
@@ -21,6 +25,7 @@ import {
 import { decodeValue, encodeValue } from '../../lib/fleet/messages/values';
 import { bcoin } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { FeedingNode } from '../support/feeding-node';
 import { Nats, needsNats } from '../support/nats';
 import { mine } from '../support/regtest-node';
@@ -97,6 +102,24 @@ describe('questions to a node', function () {
     expect(headers.subarray(-80)).to.deep.equal((await node.source.entry(tip.hash))?.header);
     expect(await ask('headers', { locator: [], count: 2 })).to.have.property('height', 0);
     expect((await ask('headers', { locator: [tip.hash], count: 5 })).headers).to.have.length(0);
+    // Who was on another branch goes on with the one that the node is on.
+    const [stale] = await mine(node.node, 1, (await node.node.chain.getEntryByHeight(99)) ?? expect.fail('a block'));
+    const { height: next } = await ask('headers', { locator: [stale?.hash() ?? expect.fail('a block'), tenth as Buffer], count: 1 });
+    expect(next).to.equal(11);
+  });
+
+  it('for headers are answered with consecutive ones only, when the chain is reorganized meanwhile', async () => {
+    const { node: host, source } = follower;
+    await mine(host, 3);
+    const fork = (await host.chain.getEntryByHeight(1)) ?? expect.fail('a block');
+    const activeHash = async (height: number): Promise<Buffer | undefined> => {
+      if (height === 3) await mine(host, 3, fork);
+      return source.activeHash(height);
+    };
+    const parts = { node: nodeWith(source, { activeHash }), term: () => undefined, rewind: () => Promise.resolve(0) };
+    const { height, headers } = await nodeAnswersOf(parts).headers({ locator: [], count: 10 });
+    expect([height, headers.length]).to.deep.equal([0, 3 * HEADER_LENGTH]);
+    expect(previousHashOf(headers.subarray(2 * HEADER_LENGTH))).to.deep.equal(hash256(headers.subarray(HEADER_LENGTH, 2 * HEADER_LENGTH)));
   });
 
   it('to broadcast are answered with the record of the log by which the transaction is in its pool', async () => {
@@ -185,6 +208,27 @@ describe('questions to a node', function () {
     responder.close();
   });
 
+  it('are not begun with when nobody waits for the reply, or once the node answers no more', async () => {
+    const subjects = subjectsOf('testnet');
+    const begun: (() => void)[] = [];
+    const wait = (): Promise<never[]> => new Promise((resolve) => begun.push(() => resolve([])));
+    const responder = new Responder(bus, subjects, { call: wait, tips: wait } as unknown as NodeAnswers);
+    const names = ['call', 'tips'] as const;
+    const publish = (options?: { readonly reply: string }): void => {
+      for (const name of names) bus.connection.publish(subjects.node(name), encodeValue({}), options);
+    };
+    publish();
+    await bus.connection.flush();
+    expect(begun).to.have.length(0);
+    for (let i = 0; i < 20; i++) publish({ reply: 'nobody' });
+    await until(() => begun.length === 32);
+    responder.close();
+    for (const end of begun.splice(0, 31)) end();
+    await setImmediate();
+    expect(begun).to.have.length(1);
+    begun[0]?.();
+  });
+
   it('of all kinds are refused when they are no questions, and the node goes on', async () => {
     const { hash } = node.source.tip();
     const wrong: readonly (readonly [QuestionName, unknown])[] = [
@@ -198,6 +242,7 @@ describe('questions to a node', function () {
       ['headers', { locator: Array.from({ length: 65 }, () => hash), count: 1 }],
       ['headers', { locator: [], count: 1.5 }],
       ['broadcast', { raw: 7 }],
+      ['broadcast', { raw: Buffer.alloc(4_000_001), mostRate: 0 }],
       ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
       ['call', { method: 7 }]
     ];

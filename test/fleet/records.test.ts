@@ -46,6 +46,28 @@ describe('records of the log', () => {
     expect(() => decodeRecord(bytes)).to.throw(NewerMessageError);
   });
 
+  it('are refused where a field breaks its rules', () => {
+    const [hash, short] = [Buffer.alloc(32, 1), Buffer.alloc(31, 1)];
+    const point = { hash, header: Buffer.alloc(80), deployments: {}, deploymentInfo: {} };
+    const wrong: readonly (readonly [fields: object, words: string])[] = [
+      [{ version: 0, poolClear: {} }, 'the bytes are no record'],
+      [{ termId: Buffer.alloc(7), poolClear: {} }, 'termId: 8 bytes expected, 7 came'],
+      [{ block: { hash, part: 3, parts: 3 } }, 'a part below 3 expected, 3 came'],
+      [{ connect: { ...point, hash: short } }, 'Connect.hash: 32 bytes expected, 31 came'],
+      [{ connect: { ...point, deploymentInfo: undefined } }, 'Connect: the state of the soft forks expected'],
+      [{ reset: { ...point, header: hash } }, 'Reset.header: 80 bytes expected, 32 came'],
+      [{ reset: { ...point, chainwork: Buffer.alloc(33) } }, 'chainwork: at most 32 bytes expected, 33 came'],
+      [{ disconnect: { hash, previous: short } }, 'Disconnect.previous: 32 bytes expected, 31 came'],
+      [{ poolRemove: { txid: hash, replacement: short } }, 'PoolRemove.replacement: 32 bytes expected, 31 came'],
+      [{ poolClear: { kept: Buffer.alloc(33) } }, 'whole hashes expected, 33 bytes came'],
+      [{ beat: { hash, pool: {} } }, 'the state of pool and network expected']
+    ];
+    const type = messageType('Record');
+    for (const [fields, words] of wrong)
+      expect(() => decodeRecord(type.encode({ version: 1, ...fields }).finish()), words).to.throw(MalformedMessageError, words);
+    expect(decodeRecord(type.encode({ version: 1, reset: point }).finish()).body).to.include({ type: 'reset', chainwork: 0n });
+  });
+
   it('are refused by their length before they are read', () => {
     const bytes = Buffer.alloc(MOST_RECORD_BYTES + 1);
     expect(() => decodeRecord(bytes)).to.throw(MalformedMessageError, `at most ${MOST_RECORD_BYTES} bytes`);

@@ -8,8 +8,9 @@ import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
+import { madeTransaction } from '../support/made-blocks';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
-import { signed } from '../support/signed';
+import { signed, type PaidOutput } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types/pool';
@@ -128,13 +129,32 @@ describe("the node's pool", () => {
     expect(await node.pool.withCoins(child.hash())).to.equal(undefined);
   });
 
+  it('knows which transactions signal that they may be replaced: by a sequence number up to 0xfffffffd (BIP125)', async () => {
+    const [anybody, half] = [Buffer.of(0x51), (COINBASE_SATS - FEE_SATS) / 2];
+    const output: PaidOutput = [anybody, half];
+    const parent = signed(ring, [coinbases[0] as HostTransaction], [output, output]);
+    await node.broadcast(parent.toRaw());
+    for (const [index, sequence] of [0xffff_fffd, 0xffff_fffe].entries()) {
+      const raw = madeTransaction([{ txid: parent.hash(), index }], [{ value: half - FEE_SATS, script: anybody }], 0);
+      // Behind version, count, outpoint and an empty script.
+      raw.writeUInt32LE(sequence, 4 + 1 + 36 + 1);
+      await node.broadcast(raw);
+    }
+    expect(node.pool.entries().map(({ signalsReplacement }) => signalsReplacement)).to.deep.equal([false, true, false]);
+  });
+
   it('reports when it is emptied by a reset', async () => {
-    await node.broadcast(spend.toRaw());
-    const { revision } = node.pool;
+    const child = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
+    for (const transaction of [spend, child]) await node.broadcast(transaction.toRaw());
+    const { revision, sequence } = node.pool;
+    expect(node.pool.info().unbroadcast).to.equal(2);
     await host.chain.reset(50);
-    expect(told.at(-1)).to.deep.equal({ type: 'clear', txids: [spend.hash()] });
+    expect(told.at(-1)).to.deep.equal({ type: 'clear', txids: [spend.hash(), child.hash()] });
     expect(node.pool.revision).to.be.greaterThan(revision);
+    // As if they had left one by one.
+    expect(node.pool.sequence).to.equal(sequence + 2);
     expect(node.pool.entries()).to.deep.equal([]);
+    expect(node.pool.info().unbroadcast).to.equal(0);
   });
 
   it('has another fingerprint of fees when transactions were prioritised, even if the sum stays the same', async () => {

@@ -12,6 +12,7 @@ import { refusalOf } from './refusal-of';
 
 const txidOf = (number: number): Buffer => createHash('sha256').update(`transaction ${number}`).digest();
 const key = (number: number): string => keyOf(txidOf(number));
+const keys = (numbers: readonly number[]): Set<string> => new Set(numbers.map(key));
 
 function member(number: number, modifiedFee = 1_000, weight = 400): Member {
   const txid = txidOf(number);
@@ -78,7 +79,7 @@ describe('the pool’s clusters', () => {
     const { pool } = starsOf(1, LIMITS.mostInCluster - 1);
     const staged = (number: number, weight: number, spends: readonly number[]): unknown => {
       const staging = new Staging(pool);
-      staging.add(member(number, 1_000, weight), spends.map(key));
+      staging.add(member(number, 1_000, weight), keys(spends));
       return refusalOf(() => {
         staging.checkClusters();
       });
@@ -91,12 +92,25 @@ describe('the pool’s clusters', () => {
     expect(staged(1_000, 400, [])).to.equal(undefined);
   });
 
+  it('have room for a replacement once what it replaces does not count any more', () => {
+    const { pool } = starsOf(1, LIMITS.mostInCluster);
+    const staging = new Staging(pool);
+    staging.add(member(1_000), keys([0]));
+    const refusal = (): unknown =>
+      refusalOf(() => {
+        staging.checkClusters();
+      });
+    expect(refusal()).to.equal('too-large-cluster');
+    staging.removed.add(nodeAt(pool, LIMITS.mostInCluster - 1));
+    expect(refusal()).to.equal(undefined);
+  });
+
   it('are not too long for any cluster when they come back from blocks: 64 transactions in a chain', () => {
     const pool = new ClusteredPool();
     for (let number = 0; number < LIMITS.mostInCluster; number++) pool.add(member(number), number === 0 ? [] : [key(number - 1)], []);
     const cameBack = (parent: number): string | undefined => {
       const staging = new Staging(pool);
-      staging.add(member(1_000), [key(parent)]);
+      staging.add(member(1_000), keys([parent]));
       return refusalOf(() => {
         staging.checkAncestors();
       });
@@ -114,7 +128,7 @@ describe('the pool’s clusters', () => {
       Object.defineProperty(children, Symbol.iterator, { value: () => (looks++, values()) });
     }
     const staging = new Staging(pool);
-    staging.add(member(1_000_000), roots.map(key));
+    staging.add(member(1_000_000), keys(roots));
     expect(
       refusalOf(() => {
         staging.checkClusters();
@@ -159,6 +173,8 @@ describe('a replacement', () => {
     expect(pays(3_020)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.0000002 < 0.00000021');
     expect(pays(3_000)).to.equal('insufficient fee, rejecting replacement, not enough additional fees to relay; 0.00 < 0.00000021');
     expect(pays(2_999)).to.equal('insufficient fee, rejecting replacement, less fees than conflicting txs; 0.00002999 < 0.00003');
+    // As an operator may have it.
+    expect(pays(-5)).to.equal('insufficient fee, rejecting replacement, less fees than conflicting txs; -0.00000005 < 0.00003');
   });
 
   it('makes the pool better, with what it spends from before and after', () => {
@@ -167,7 +183,7 @@ describe('a replacement', () => {
     const improves = (fee: number, weight: number, spends: readonly number[]): boolean => {
       const staging = new Staging(pool);
       staging.removed.add(nodeAt(pool, 1));
-      staging.add(member(3, fee, weight), spends.map(key));
+      staging.add(member(3, fee, weight), keys(spends));
       return runAtOnce(staging.improves());
     };
     expect(improves(1_200, 400, [])).to.equal(true);

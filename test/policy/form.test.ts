@@ -44,6 +44,9 @@ describe('the form of a transaction for the pool', () => {
     ] as const)
       expect(form({ inputs: [{ ...input(0), outpoint: NOTHING, script: Buffer.alloc(length, 1) }] })).to.deep.equal(['invalid', reason]);
     expect(form({ inputs: [input(0), { ...input(1), outpoint: NOTHING }] })).to.deep.equal(['invalid', 'bad-txns-prevout-null']);
+    // One half of what stands for no output is an outpoint like others.
+    const [noTxid, lastIndex] = [Buffer.alloc(36), Buffer.concat([Buffer.alloc(32, 7), NOTHING.subarray(32)])];
+    for (const outpoint of [noTxid, lastIndex]) expect(form({ inputs: [input(0), { ...input(1), outpoint }] })).to.equal(undefined);
     expect(form({ inputs: [input(3), input(3)] })).to.deep.equal(['invalid', 'bad-txns-inputs-duplicate']);
     expect(form({ inputs: [], outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vin-empty']);
     expect(form({ outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vout-empty']);
@@ -61,12 +64,11 @@ describe('the form of a transaction for the pool', () => {
     for (const version of [1, 2, 3]) expect(standard({ version })).to.equal(undefined);
     for (const version of [-1, 0, 4]) expect(standard({ version })).to.deep.equal(['policy', 'version']);
     const data = (length: number): Buffer => Buffer.concat([Buffer.of(OP_RETURN), pushOf(length)]);
-    // What is left of the weight beside the script: as long an OP_RETURN as fits.
-    expect(standard({ outputs: Array.from({ length: 9 }, () => ({ value: 0, script: data(11_000) })) })).to.equal(undefined);
-    expect(standard({ outputs: Array.from({ length: 10 }, () => ({ value: 0, script: data(11_000) })) })).to.deep.equal([
-      'policy',
-      'tx-size'
-    ]);
+    const dataOutputs = (...lengths: number[]): MadeTransaction['outputs'] => lengths.map((length) => ({ value: 0, script: data(length) }));
+    const { weight } = offered({ outputs: dataOutputs(50_000, 1_000) }).transaction;
+    const left = (LIMITS.mostWeight - weight) / 4;
+    expect(standard({ outputs: dataOutputs(50_000, 1_000 + left) })).to.equal(undefined);
+    expect(standard({ outputs: dataOutputs(50_000, 1_000 + left + 1) })).to.deep.equal(['policy', 'tx-size']);
     expect(standard({ inputs: [input(0, scriptSig(LIMITS.mostScriptSigBytes))] })).to.equal(undefined);
     expect(standard({ inputs: [input(0, scriptSig(LIMITS.mostScriptSigBytes + 1))] })).to.deep.equal(['policy', 'scriptsig-size']);
     expect(standard({ inputs: [input(0, Buffer.of(OP_RETURN))] })).to.deep.equal(['policy', 'scriptsig-not-pushonly']);

@@ -32,5 +32,7 @@ describe('a package', () => {
     expect(packageFault([one, other, one])).to.equal('package-contains-duplicates');
     expect(packageFault([child, one])).to.equal('package-not-sorted');
     expect(packageFault([one, child, sibling])).to.equal('conflict-in-package');
+    // As for Bitcoin Core, which could not tell such ones apart.
+    expect(packageFault([offered({ inputs: [], outputs: [] }).transaction])).to.equal('conflict-in-package');
   });
 });

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { dustLimit } from '../../lib/policy/dust';
 import { feeAt } from '../../lib/policy/limits';
-import { checkFee, checkSigopCost, checkSpentScripts, checkValues } from '../../lib/policy/spending';
+import { checkFee, checkSigopCost, checkSpentScripts, checkValues, checkWitnesses } from '../../lib/policy/spending';
 import { candidate, input, P2WPKH } from './offered';
 import { refusalOf } from './refusal-of';
 import type { SpentCoin } from '../../lib/policy/transaction';
 
-const [OP_CHECKSIG, OP_CHECKMULTISIG, OP_0] = [0xac, 0xae, 0x00];
+const [OP_CHECKSIG, OP_CHECKMULTISIG, OP_0, OP_15] = [0xac, 0xae, 0x00, 0x5f];
 const P2SH = Buffer.from(`a914${'cd'.repeat(20)}87`, 'hex');
 
 const pushOf = (data: Buffer): Buffer => Buffer.concat([Buffer.of(data.length), data]);
@@ -27,23 +27,35 @@ describe('what a transaction for the pool spends', () => {
   });
 
   it('has at most 15 signature operations in a redeem script, and 2,500 in all that run', () => {
-    const spending = (count: number, each: number): unknown =>
+    const spending = (...counts: number[]): unknown =>
       refusalOf(() => {
-        const inputs = Array.from({ length: count }, (_, i) => input(i, pushOf(Buffer.alloc(each, OP_CHECKSIG))));
+        const inputs = counts.map((count, i) => input(i, pushOf(Buffer.alloc(count, OP_CHECKSIG))));
         checkSpentScripts(
           candidate(
             { inputs },
-            Array.from({ length: count }, () => ({ script: P2SH }))
+            counts.map(() => ({ script: P2SH }))
           )
         );
       });
-    expect(spending(166, 15)).to.equal(undefined);
-    expect(spending(167, 15)).to.equal('bad-txns-nonstandard-inputs, non-witness sigops exceed bip54 limit');
-    expect(spending(1, 16)).to.equal('bad-txns-nonstandard-inputs, p2sh redeemscript sigops exceed limit (input 0: 16 > 15)');
+    const many = Array<number>(166).fill(15);
+    expect(spending(...many, 10)).to.equal(undefined);
+    expect(spending(...many, 11)).to.equal('bad-txns-nonstandard-inputs, non-witness sigops exceed bip54 limit');
+    // Operations for several keys count for as many as there are, or for 20 if that is not known.
+    const ofKeys = (opcode: number): unknown =>
+      refusalOf(() => {
+        checkSpentScripts(candidate({ inputs: [input(0, pushOf(Buffer.of(opcode, OP_CHECKMULTISIG)))] }, [{ script: P2SH }]));
+      });
+    expect(ofKeys(OP_15)).to.equal(undefined);
+    for (const [opcode, count] of [
+      [OP_15 + 1, 16],
+      [OP_0, 20]
+    ] as const)
+      expect(ofKeys(opcode)).to.match(new RegExp(`\\(input 0: ${count} > 15\\)$`));
+    expect(spending(16)).to.equal('bad-txns-nonstandard-inputs, p2sh redeemscript sigops exceed limit (input 0: 16 > 15)');
   });
 
   it('is a script that is known, with a redeem script that is there', () => {
-    const spending = (script: Buffer, unlocking = Buffer.alloc(0)): unknown =>
+    const spending = (script: Buffer, unlocking: Buffer = Buffer.alloc(0)): unknown =>
       refusalOf(() => {
         checkSpentScripts(candidate({ inputs: [input(0, unlocking)] }, [{ script }]));
       });
@@ -52,7 +64,31 @@ describe('what a transaction for the pool spends', () => {
       'bad-txns-nonstandard-inputs, input 0 witness program is undefined'
     );
     expect(spending(P2SH)).to.equal('bad-txns-nonstandard-inputs, input 0 P2SH redeemscript missing');
-    expect(spending(P2SH, Buffer.of(0x61))).to.equal('bad-txns-nonstandard-inputs, p2sh scriptsig malformed (input 0)');
+    // Neither another operation nor a push that is too long leaves one.
+    const long = (length: number): Buffer => Buffer.concat([Buffer.of(0x4d, length & 0xff, length >> 8), Buffer.alloc(length, 0x51)]);
+    for (const unlocking of [Buffer.of(0x61), long(521)])
+      expect(spending(P2SH, unlocking)).to.equal('bad-txns-nonstandard-inputs, p2sh scriptsig malformed (input 0)');
+    expect(spending(P2SH, long(520))).to.equal(undefined);
+  });
+
+  it('has a script with at most 3,600 bytes and 100 items of 80 bytes in a witness of version 0, and none where no witness belongs', () => {
+    const P2WSH = Buffer.from(`0020${'cd'.repeat(32)}`, 'hex');
+    const unlocked = (script: Buffer, ...witness: Buffer[]): unknown =>
+      refusalOf(() => {
+        checkWitnesses(candidate({ inputs: [{ ...input(0), witness }] }, [{ script }]));
+      });
+    const items = (count: number, length = 80): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(length, 1));
+    const script = Buffer.alloc(3_600, OP_CHECKSIG);
+    expect(unlocked(P2WSH, ...items(100), script)).to.equal(undefined);
+    for (const witness of [
+      [...items(101), script],
+      [...items(1, 81), script],
+      [...items(100), Buffer.alloc(3_601)]
+    ])
+      expect(unlocked(P2WSH, ...witness)).to.equal('bad-witness-nonstandard');
+    expect(unlocked(P2WPKH, ...items(2, 520))).to.equal(undefined);
+    for (const locking of [Buffer.from('51024e73', 'hex'), Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex')])
+      expect(unlocked(locking, ...items(1))).to.equal('bad-witness-nonstandard');
   });
 
   it('costs at most 16,000 for signature operations', () => {
@@ -91,9 +127,12 @@ describe('what a transaction for the pool spends', () => {
       `0020${'00'.repeat(32)}`,
       `5120${'00'.repeat(32)}`,
       '51024e73',
-      '6a'
+      '6a',
+      // The length of a script takes one byte up to 252, and three from there on.
+      '51'.repeat(252),
+      '51'.repeat(253)
     ];
-    expect(limits.map((hex) => dustLimit(Buffer.from(hex, 'hex')))).to.deep.equal([546, 540, 294, 330, 330, 240, 0]);
+    expect(limits.map((hex) => dustLimit(Buffer.from(hex, 'hex')))).to.deep.equal([546, 540, 294, 330, 330, 240, 0, 1_227, 1_236]);
     expect(feeAt(100, 1)).to.equal(1);
   });
 });

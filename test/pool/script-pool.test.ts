@@ -204,25 +204,34 @@ describe('the pool by script', () => {
     expect([read, pool.size]).to.deep.equal([1, 0]);
   });
 
-  it('takes in nothing that entered while it opened and was gone, after a reset, before its turn came', async () => {
-    await send([1]);
-    const { pool: nodePool } = walk.node;
-    const withCoins = nodePool.withCoins.bind(nodePool);
-    const goOn = new EventEmitter();
-    const mayRead = once(goOn, 'read');
-    nodePool.withCoins = async (txid) => {
-      await mayRead;
-      return withCoins(txid);
-    };
-    const pool = new ScriptPool(nodePool, unfailing);
-    const opened = pool.open();
-    await send([1]);
-    await walk.host.chain.reset(walk.host.chain.height - 1);
-    goOn.emit('read');
-    await opened;
-    expect([pool.size, pool.history(OTHER)]).to.deep.equal([0, []]);
-    pool.close();
-  });
+  const evict = (txid: Buffer): void => {
+    const { mempool } = walk.host;
+    mempool.evictEntry(mempool.getEntry(walk.hostHash(txid)) ?? expect.fail('an entry'));
+  };
+  const reset = (): Promise<unknown> => walk.host.chain.reset(walk.host.chain.height - 1);
+
+  for (const [how, leave] of [
+    ['alone', evict],
+    ['with all others', reset]
+  ] as const)
+    it(`takes in nothing that entered while it opened and left, ${how}, before its turn came`, async () => {
+      await send([1]);
+      const { pool: nodePool } = walk.node;
+      const withCoins = nodePool.withCoins.bind(nodePool);
+      const goOn = new EventEmitter();
+      const mayRead = once(goOn, 'read');
+      nodePool.withCoins = async (txid) => {
+        await mayRead;
+        return withCoins(txid);
+      };
+      const pool = new ScriptPool(nodePool, unfailing);
+      const opened = pool.open();
+      await leave(await send([1]));
+      goOn.emit('read');
+      await opened;
+      expect(pool.history(OTHER).map(({ txid }) => txid)).to.deep.equal(nodePool.txids());
+      pool.close();
+    });
 
   it('is empty when it is closed, and stops following', async () => {
     await send([1]);

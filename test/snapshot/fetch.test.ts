@@ -5,15 +5,20 @@ import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { fetchSnapshot } from '../../lib/snapshot/fetch';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { SigningKey } from '../../lib/snapshot/signature';
+import { sourceAt } from '../../lib/snapshot/source';
 import { DiskStore } from '../../lib/store/disk-store';
+import { regtestGenesis } from '../support/chain-a';
 import { newFolder } from '../support/folders';
 import { storeImage } from '../support/fresh-index';
+import { blockHash } from '../support/made-blocks';
 import { asOtherUser } from '../support/other-user';
 import { projectFolder } from '../support/project-folder';
 import { FileServer } from './file-server';
 import { madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
+import type { OpeningProgress } from '../../lib/store/store';
 
 describe('fetching a snapshot', function () {
   this.timeout(60_000);
@@ -145,26 +150,70 @@ describe('fetching a snapshot', function () {
     return files.slice(0, at).reduce((sum, { size }) => sum + size, text.length + (await stat(join(folder, 'manifest.sig'))).size);
   }
 
-  it('goes on with a server that knows no ranges', async () => {
-    server.hasRanges = false;
+  /** As an interruption leaves the largest file. Returns its name. */
+  async function leavePart(of: (bytes: Buffer) => Buffer): Promise<string> {
     const name = await largest();
     await mkdir(rest('snapshot-incoming/index'), { recursive: true });
-    await writeFile(rest('snapshot-incoming', `${name}.part`), (await readFile(join(folder, name))).subarray(0, 1_000));
+    await writeFile(rest('snapshot-incoming', `${name}.part`), of(await readFile(join(folder, name))));
+    return name;
+  }
+
+  const beginning = (bytes: Buffer): Buffer => bytes.subarray(0, 1_000);
+
+  it('goes on with a server that knows no ranges', async () => {
+    server.hasRanges = false;
+    const name = await leavePart(beginning);
     expect(await fetchIt()).to.include({ status: 0, err: '' });
     expect(server.requests.filter((request) => request.startsWith(name))).to.deep.equal([`${name} bytes=1000-`]);
     await expectFetched();
   });
 
-  it('uses what came of an earlier snapshot only where it is the same', async () => {
+  it('uses no other part of a file than it has asked for, and asks again', async () => {
+    server.wrongRanges = 1;
+    const name = await leavePart(beginning);
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    expect(server.requests.filter((request) => request.startsWith(name))).to.deep.equal([`${name} bytes=1000-`, `${name} bytes=1000-`]);
+    await expectFetched();
+  });
+
+  it('asks again as often as it takes, as long as something comes each time', async () => {
     const name = await largest();
-    const bytes = await readFile(join(folder, name));
-    await mkdir(rest('snapshot-incoming/index'), { recursive: true });
+    const most = Math.ceil((await stat(join(folder, name))).size / 6);
+    server.most = (asked) => (asked === name ? most : Infinity);
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    const later = [1, 2, 3, 4, 5].map((times) => `${name} bytes=${times * most}-`);
+    expect(server.requests.filter((request) => request.startsWith(name))).to.deep.equal([`${name} whole`, ...later]);
+    await expectFetched();
+  });
+
+  it('uses what came of an earlier snapshot only where it is the same', async () => {
+    await leavePart((bytes) => Buffer.alloc(beginning(bytes).length, 7));
     await writeFile(rest('snapshot-incoming/index/000001.ldb'), 'of another snapshot');
-    await writeFile(rest('snapshot-incoming', `${name}.part`), Buffer.from(bytes.subarray(0, 1_000)).fill(7));
     await writeFile(rest('snapshot-incoming/index/CURRENT'), 'MANIFEST-000000\n');
     await writeFile(rest('snapshot-incoming/index/CURRENT.part'), 'longer than the file is to be');
     expect(await fetchIt()).to.include({ status: 0, err: '' });
     expect(await readdir(rest('index'))).to.deep.equal(await readdir(join(folder, 'index')));
+    await expectFetched();
+  });
+
+  it('says how much is done, and does not count what turns out to be of another snapshot', async () => {
+    await leavePart((bytes) => Buffer.alloc(beginning(bytes).length, 7));
+    const { size: length } = await stat(join(folder, 'index/CURRENT'));
+    await writeFile(rest('snapshot-incoming/index/CURRENT'), Buffer.alloc(length, 7));
+    const { files } = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    const total = files.reduce((sum, file) => sum + file.size, 0);
+    const told: OpeningProgress[] = [];
+    await fetchSnapshot({
+      source: sourceAt(folder),
+      places: { folder: rest(), index: rest('index'), scripts: rest('scripts') },
+      trusted: made.key,
+      network: 'regtest',
+      genesisHash: blockHash(regtestGenesis),
+      signal: new AbortController().signal,
+      onProgress: (progress) => told.push(progress)
+    });
+    expect(told.at(-1)).to.deep.equal({ done: total, total });
+    expect(told.every((progress) => progress.done <= total && progress.total === total)).to.equal(true);
     await expectFetched();
   });
 

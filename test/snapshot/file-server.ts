@@ -15,6 +15,10 @@ export class FileServer {
   /** Cuts off the connection after this many bytes, of all files. */
   bytesLeft = Infinity;
   hasRanges = true;
+  /** How many of the next parts of a file are others than were asked for. */
+  wrongRanges = 0;
+  /** Cuts off each reply with a file after this many bytes. */
+  most: (name: string) => number = () => Infinity;
   /** Otherwise a file of the index is said to have one byte more, which never comes. */
   endsFiles = true;
   /** `user:password` without which nothing is given. */
@@ -55,13 +59,14 @@ export class FileServer {
     const file = await readFile(join(this.#folder, name)).catch(() => undefined);
     if (file === undefined) return void response.writeHead(404).end();
     const bytes = this.change(name, file);
-    const from = this.hasRanges ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0;
+    const asked = this.hasRanges ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0;
+    const from = asked > 0 && this.wrongRanges-- > 0 ? asked + 1 : asked;
     const isWhole = this.endsFiles || !name.includes('/');
     response.writeHead(from > 0 ? 206 : 200, {
       'content-length': bytes.length - from + (isWhole ? 0 : 1),
       ...(from > 0 && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` })
     });
-    const sent = bytes.subarray(from, from + Math.min(this.bytesLeft, bytes.length - from));
+    const sent = bytes.subarray(from, from + Math.min(this.bytesLeft, this.most(name), bytes.length - from));
     this.bytesLeft -= sent.length;
     if (!isWhole) response.write(sent);
     else if (from + sent.length === bytes.length) response.end(sent);

@@ -8,6 +8,8 @@ export class DroppingProxy {
   cuts = 0;
   /** How often the client has said something, or come again, while nothing was let through. */
   attempts = 0;
+  /** What the server has said while nothing was let through. */
+  lost = '';
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #mark: string | undefined;
@@ -71,7 +73,8 @@ export class DroppingProxy {
       });
     }
     server.on('data', (bytes: Buffer) => {
-      if (!isSilenced && !this.#isCutOff) client.write(bytes);
+      if (this.#isCutOff) this.lost += bytes.toString('latin1');
+      else if (!isSilenced) client.write(bytes);
     });
     client.on('data', (bytes: Buffer) => {
       if (this.#isCutOff) {

@@ -37,7 +37,8 @@ export interface NatsOptions {
   readonly port?: number;
   /** Bytes of the longest message; 8 MiB unless given. */
   readonly maxPayload?: number;
-  readonly user?: { readonly name: string; readonly password: string };
+  /** `isGuest`: of an account that may not use JetStream. */
+  readonly user?: { readonly name: string; readonly password: string; readonly isGuest?: boolean };
 }
 
 const MIB = 1_024 * 1_024;
@@ -112,6 +113,11 @@ class NatsServer {
   async others(): Promise<MetaCluster['replicas']> {
     const { meta_cluster: cluster } = ((await this.#monitored('jsz')) ?? {}) as { readonly meta_cluster?: MetaCluster };
     return cluster?.leader === this.#name ? cluster.replicas : undefined;
+  }
+
+  /** How many clients are connected. */
+  async connections(): Promise<number | undefined> {
+    return ((await this.#monitored('connz')) as { readonly num_connections?: number } | undefined)?.num_connections;
   }
 
   /** What it says of itself, and the end of its log. */
@@ -212,9 +218,14 @@ function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB,
     `max_payload: ${maxPayload}`,
     `log_file: "${join(home, LOG)}"`,
     `jetstream { store_dir: "${join(home, 'data')}", max_mem: 64MB, max_file: 64GB }`,
-    ...(user === undefined ? [] : [`authorization { user: "${user.name}", password: "${user.password}" }`]),
+    ...(user === undefined ? [] : [accessOf(user)]),
     ...(routes.length > 1 ? [cluster] : [])
   ].join('\n');
+}
+
+function accessOf({ name, password, isGuest = false }: NonNullable<NatsOptions['user']>): string {
+  const user = `user: "${name}", password: "${password}"`;
+  return isGuest ? `accounts { guests { users: [{ ${user} }] } }` : `authorization { ${user} }`;
 }
 
 function listens(port: number): Promise<boolean> {

@@ -109,12 +109,10 @@ export class ChainFeed {
     let high: BlockEntry | undefined = to;
     while (low !== undefined && high !== undefined && !low.hash.equals(high.hash)) {
       if (down.length + up.length >= MOST_STEPS) return undefined;
-      const isHigher = high.height > low.height;
-      if (isHigher || high.height === low.height) {
+      if (high.height > low.height) {
         up.unshift(high);
         high = await this.#node.entry(previousHashOf(high.header));
-      }
-      if (!isHigher) {
+      } else {
         down.push(low);
         low = await this.#node.entry(previousHashOf(low.header));
       }

@@ -57,10 +57,11 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
     return { connection, jetstream: client, manager, mostBytes: mostBytesOf(connection) };
   } catch (error) {
     await connection.close();
-    if (error instanceof jetstream.JetStreamError || error instanceof core.PermissionViolationError) {
+    // The client says that JetStream is not enabled; the servers have said so if there is a cause of theirs, or else they lack a quorum.
+    const isRefused = error instanceof Error && error.cause instanceof jetstream.JetStreamApiError;
+    if (isRefused || error instanceof core.PermissionViolationError) {
       throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${messageOf(error)}`, { cause: error });
     }
-    // Without a quorum of servers, too.
     throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -44,9 +44,6 @@ const PULL_BYTES = 0x0100_0000;
 const FORGOTTEN_MS = 30_000;
 const NANOSECONDS = 1_000_000;
 
-/** What the client says when it makes its consumer again, which may then be one of another log. */
-const LOST = new Set(['reset', 'ordered_consumer_recreated', 'consumer_not_found', 'consumer_deleted', 'stream_not_found']);
-
 /** `sequence`: of its record. `at`: by the clock of the node, in Unix milliseconds. `version`: of this package on the node. */
 export interface LastBeat {
   readonly sequence: number;
@@ -267,9 +264,10 @@ class Watch {
   }
 
   async #listen(): Promise<void> {
-    for await (const { type } of this.#messages.status()) {
-      if (LOST.has(type)) this.#end(new LogSilentError('the servers have lost the place in the log'));
-    }
+    // Records were lost on their way, and the client makes its consumer again: it may then be one of another log. Where consumer or log are
+    // gone, it ends by itself.
+    for await (const { type } of this.#messages.status())
+      if (type === 'reset') this.#end(new LogSilentError('records of the log were lost on their way'));
   }
 
   #end(fault: Error): void {

@@ -80,12 +80,11 @@ export class LogWriter {
     const { jetstream } = await loadNats();
     const isFence = caught instanceof jetstream.JetStreamApiError && caught.code === NOT_NEXT;
     if (!isFence && !(error instanceof NatsAwayError)) throw error;
-    // A connection that was closed does not come back.
-    if (this.#bus.connection.isClosed()) throw error;
     for (;;) {
       try {
         return await untilAborted(this.#withoutWritten(records, isFence), signal);
       } catch (again) {
+        // A connection that was closed does not come back.
         if (!(again instanceof NatsAwayError) || this.#bus.connection.isClosed()) throw again;
         await setTimeout(RETRY_MS, undefined, { signal });
       }
