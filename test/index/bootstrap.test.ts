@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { BASE_KEY } from '../../lib/index/records/base';
+import { BASE_KEY } from '../../lib/index/records/layout';
 import { spentBaseKey } from '../../lib/index/records/base-coin';
 import { headerKey, TIP_KEY } from '../../lib/index/records/chain';
 import { NotYetKnownError } from '../../lib/index/errors';

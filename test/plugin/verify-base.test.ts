@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { BASE_KEY } from '../../lib/index/records/base';
 import { baseCoinKey, spentBaseKey } from '../../lib/index/records/base-coin';
 import { filterEntryKey, filterKey } from '../../lib/index/records/filter';
 import { decodeHeader, encodeHeader, headerKey, type StoredHeader } from '../../lib/index/records/chain';
-import { putRecord, recordOf } from '../../lib/index/records/layout';
+import { BASE_KEY, putRecord, recordOf } from '../../lib/index/records/layout';
 import { positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { undoKey } from '../../lib/index/records/undo-record';

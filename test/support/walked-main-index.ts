@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
-import { BASE_KEY } from '../../lib/index/records/base';
+import { BASE_KEY } from '../../lib/index/records/layout';
 import { sameSecret } from '../../lib/index/records/txid-hash';
 import { DiskStore } from '../../lib/store/disk-store';
 import { baseOf, expectRight as expectBaseIndexOf } from './base-index';

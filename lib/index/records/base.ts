@@ -9,12 +9,10 @@
 // transactions and of bytes, is 0 until backfilled. Since it is not known at first how many bytes
 // the chain has at the base, headers count the chain's bytes up and down from BASE_BYTES at the base.
 
-import { putRecord, recordOf, type Records } from './layout';
+import { BASE_KEY, putRecord, recordOf, type Records } from './layout';
 import type { StoredHeader } from './chain';
 import type { BlockPoint } from '../../node/types/chain';
 import type { StorePut } from '../../store/store';
-
-export const BASE_KEY = Buffer.from('B');
 
 /** More bytes than any chain has. */
 export const BASE_BYTES = 2 ** 50;

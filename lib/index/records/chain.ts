@@ -6,8 +6,7 @@
 //   'T'                  height 4, hash 32
 
 import { nextHeader } from '../../bitcoin/header';
-import { BASE_KEY } from './base';
-import { BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
+import { BASE_KEY, BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { BlockPoint } from '../../node/types/chain';
 import type { Store, StorePut } from '../../store/store';
 import type { HeaderDetails, HeaderRecord } from '../types';

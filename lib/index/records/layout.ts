@@ -37,6 +37,8 @@ const CHECKSUM_LENGTH = 4;
 const USUAL_LENGTH = 1 << 12;
 
 export const GENESIS_KEY = Buffer.from('G');
+/** Of the base (base.ts). Without a tip, its coins were not all copied. */
+export const BASE_KEY = Buffer.from('B');
 
 /** All records that come from blocks. */
 export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('t') };
