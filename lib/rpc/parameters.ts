@@ -180,12 +180,6 @@ export function requireText(value: unknown): string {
   return value;
 }
 
-/** The value as an array; the types of its values are not checked. @throws CallError -3 when it has another type */
-export function requireList(value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw typeError(`JSON value of type ${typeName(value)} is not of expected type array`);
-  return value as readonly unknown[];
-}
-
 /** Types of the members of an object, as Bitcoin Core checks them; `?` behind the type: it may be missing. */
 export type MemberTypes = Readonly<Record<string, 'string' | 'number' | 'bool' | 'string?' | 'number?' | 'bool?'>>;
 

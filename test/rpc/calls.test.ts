@@ -305,21 +305,6 @@ describe('calls', () => {
     expect(active.map(({ method }) => method)).to.deep.equal(['getrpcinfo']);
   });
 
-  it('take null for a parameter of the wrong type where Bitcoin Core counts parameters', async () => {
-    expect(await caller.failure('scantxoutset', ['start'])).to.deep.equal({
-      code: -1,
-      message: 'scanobjects argument is required for the start action'
-    });
-    expect(await caller.failure('scantxoutset', ['start', null])).to.deep.equal({
-      code: -3,
-      message: 'JSON value of type null is not of expected type array'
-    });
-    expect(await caller.failure('help', [null])).to.deep.equal({
-      code: -3,
-      message: 'JSON value of type null is not of expected type string'
-    });
-  });
-
   it('give no fee estimate without data, and refuse what Bitcoin Core refuses', async () => {
     for (const params of [[6, 'ECONOMICAL'], [1], [1_008, 'unset'], [6, null]])
       expect(await caller.call('estimatesmartfee', ...params)).to.deep.equal({

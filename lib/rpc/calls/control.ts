@@ -3,7 +3,7 @@
 import { described, listOf, named, object } from '../../describe/schema';
 import { COUNT, TEXT } from '../../describe/values';
 import { plainAnswer, type CallDefinition } from '../call';
-import { requireText, type Parameter } from '../parameters';
+import type { Parameter } from '../parameters';
 
 const MOST_ARGUMENTS = 10;
 
@@ -21,8 +21,7 @@ export const controlCalls = {
     summary: 'All calls, or how one of them is made.',
     parameters: [{ name: 'command', type: 'string', isOptional: true, schema: TEXT }],
     result: () => TEXT,
-    // Bitcoin Core counts the parameters: null is one, of the wrong type.
-    answer: ({ all: [command = ''] }, { help }) => plainAnswer(help(requireText(command)))
+    answer: (parameters, { help }) => plainAnswer(help(parameters.optionalText(0) ?? ''))
   },
   getrpcinfo: {
     summary: 'The calls that are being answered.',

@@ -18,7 +18,7 @@ import {
 import { anyOf, described, listOf, object } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEX, TEXT } from '../../describe/values';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
-import { parseHash, requireList, requireText, typeName, wholeNumber, type Parameter, type Parameters } from '../parameters';
+import { parseHash, requireText, typeName, wholeNumber, type Parameter, type Parameters } from '../parameters';
 import { runInSlices } from '../../turns/slices';
 import { decodedTransaction } from './transactions';
 
@@ -181,7 +181,8 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 function pairsIn(value: unknown): [string, unknown][] {
   if (value === undefined) throw invalidParameter('Invalid parameter, output argument must be non-null');
   if (typeName(value) === 'object') return Object.entries(objectOf(value));
-  return requireList(value).map((item) => {
+  if (!Array.isArray(value)) throw typeError(`JSON value of type ${typeName(value)} is not of expected type array`);
+  return (value as readonly unknown[]).map((item) => {
     if (typeName(item) !== 'object') throw invalidParameter('Invalid parameter, key-value pair not an object as expected');
     const [pair, ...more] = Object.entries(objectOf(item));
     if (pair === undefined || more.length > 0) throw invalidParameter('Invalid parameter, key-value pair must contain exactly one key');

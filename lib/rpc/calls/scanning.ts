@@ -13,7 +13,7 @@ import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { Slice, nextTurn, runInOrder } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
-import { requireList, requireText, typeName, wholeNumber } from '../parameters';
+import { requireText, typeName, wholeNumber } from '../parameters';
 import type { HeaderRecord } from '../../index/types';
 import type { ScriptCoin } from '../../scripts/script-coins';
 
@@ -88,9 +88,8 @@ export const scanningCalls = {
       if (action === 'status') return plainAnswer(null);
       if (action === 'abort') return plainAnswer(false);
       if (action !== 'start') throw invalidParameter(`Invalid action '${action}'`);
-      // Bitcoin Core counts the parameters: null is one, of the wrong type.
-      if (parameters.all.length < 2) throw misc('scanobjects argument is required for the start action');
-      const objects = requireList(parameters.all[1]);
+      const objects = parameters.optionalList(1);
+      if (objects === undefined) throw misc('scanobjects argument is required for the start action');
       if (objects.length > MOST_SCRIPTS) throw invalidParameter(`More than ${MOST_SCRIPTS} scan objects`);
       const { chain, addressPrefixes } = context.node.network;
       const prefixes = networkPrefixes(chain, addressPrefixes);
