@@ -81,7 +81,10 @@ async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) await makeFolder(parent);
-  await mkdir(folder, { mode: 0o700 });
+  await mkdir(folder, { mode: 0o700 }).catch(async (error: unknown) => {
+    // Another one may have made it meanwhile.
+    if (!(await isFolder(folder))) throw error;
+  });
 }
 
 async function isFolder(path: string): Promise<boolean> {
