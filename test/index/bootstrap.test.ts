@@ -359,6 +359,21 @@ describe('an index that starts from the coins of the node', () => {
     expect(said(FAULT)).to.equal(true);
   });
 
+  it('is damaged, and no unfinished copy, when it has blocks above the base, but no tip', async () => {
+    await opened();
+    await mine(host, 1);
+    await expectRight(store, real);
+    await index.close();
+    await store.open();
+    await store.batch([{ type: 'del', key: TIP_KEY }], { durable: false });
+    await store.close();
+    index = newIndex();
+    await opened();
+    await expectRight(store, real);
+    expect(said('warning Rebuilding the index: ')).to.equal(true);
+    expect(said('warning Copying the coins of the node was interrupted.')).to.equal(false);
+  });
+
   it('starts the copy over by itself once the disk has space, however often it was full before', async () => {
     let failures = 0;
     // After the base and the headers, also when the store was emptied before.

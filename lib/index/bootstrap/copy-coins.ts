@@ -7,8 +7,8 @@ import { MalformedBytesError } from '../../bitcoin/reader';
 import { totalSubsidy } from '../../bitcoin/subsidy';
 import { BASE_BYTES, findBase, putBase, type Base } from '../records/base';
 import { putBaseCoin } from '../records/base-coin';
-import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, putTip, type HeaderChain } from '../records/chain';
-import { putRecord, WriteBuffer } from '../records/layout';
+import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, putTip, TIP_KEY, type HeaderChain } from '../records/chain';
+import { damaged, putRecord, WriteBuffer } from '../records/layout';
 import { CoinSetError } from '../errors';
 import { ChainMovedError } from '../../node/errors';
 import type { IndexLogger } from '../../follow/logger';
@@ -38,9 +38,14 @@ export interface BootstrapParts {
   readonly clear: () => Promise<void>;
 }
 
-/** Empties an index that has only a part of the node's coins: a base, but no tip. @throws DamagedIndexError, StoreError */
+/**
+ * Empties an index that has only a part of the node's coins: a base, but no tip.
+ * @throws DamagedIndexError when it has blocks above the base, and so had a tip; StoreError
+ */
 export async function dropPartialCopy({ store, logger, clear }: Pick<BootstrapParts, 'store' | 'logger' | 'clear'>): Promise<void> {
-  if (findBase(store) === undefined) return;
+  const base = findBase(store);
+  if (base === undefined) return;
+  if (store.get(headerKey(base.height + 1)) !== undefined) throw damaged(TIP_KEY, 'a tip above the base', 'none');
   logger.warning('Copying the coins of the node was interrupted. What was copied is deleted.');
   await clear();
 }
