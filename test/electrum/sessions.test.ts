@@ -224,6 +224,8 @@ describe('a session of the Electrum protocol when the node stops', () => {
     const client = await LineClient.connect(served.port);
     const asked = Array.from({ length: MOST_AT_WORK + 2 }, (_, id) => id);
     for (const id of asked) client.send({ id, method: 'test.hold' });
+    // Is answered as soon as it is read, however much waits: then all of the others have been read.
+    expect(await client.ask('server.version', ['test', '1.4'], 'version')).to.have.property('id', 'version');
     await until(() => held.length === MOST_AT_WORK);
     const closing = served.node.close();
     const releasing = setInterval(() => {
