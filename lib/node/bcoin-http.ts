@@ -1,9 +1,9 @@
 // The HTTP server of a bcoin node, and its API key.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { messageOf } from '../system/error-text';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '../system/error-text';
 import type { HostHttp, HostNode } from './host';
 import type { HttpHost } from './types/http-host';
 

@@ -6,8 +6,8 @@
 // All of it comes from strangers until the signature was checked, and file names afterwards still lead nowhere else.
 
 import { SnapshotError } from './errors';
-import type { BlockPoint } from '../node/types/chain';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
+import type { BlockPoint } from '../node/types/chain';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const SIGNATURE_NAME = 'manifest.sig';

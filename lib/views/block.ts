@@ -4,14 +4,14 @@ import { ByteReader } from '../bitcoin/reader';
 import { headerProperties, writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
 import { ARRAY_END, COMMA, OBJECT_END, JsonWriter } from './json-writer';
 import { JSON_BYTES_PER_BYTE, shownVersion, transactionSchema, writeTransaction, type TransactionForm } from './transaction';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { BYTES, COINS, COUNT, HEX, INTEGER, TXID, WEIGHT } from '../describe/values';
 import type { ScannedBlock } from '../bitcoin/block';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { SpentNodeCoin } from '../node/types/coins';
 import type { ProfileFields } from './profile';
 import type { JsonStyle } from './script';
-import { described, listOf, named, object, type Schema } from '../describe/schema';
-import { BYTES, COINS, COUNT, HEX, INTEGER, TXID, WEIGHT } from '../describe/values';
 
 export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */

@@ -2,10 +2,10 @@
 
 import { BITS, CHAINWORK, DIFFICULTY, TARGET, textsOfBits } from './header';
 import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
-import type { Bip9Deployment, Deployments, VersionFork } from '../node/types/soft-forks';
-import type { ProfileFields } from './profile';
 import { anyOf, described, listOf, mapOf, named, object, type Properties, type Schema } from '../describe/schema';
 import { BLOCK_HASH, BYTES, COUNT, FLAG, HEIGHT, INTEGER, TEXT, TIME } from '../describe/values';
+import type { Bip9Deployment, Deployments, VersionFork } from '../node/types/soft-forks';
+import type { ProfileFields } from './profile';
 
 export interface ChainInfo {
   readonly chain: string;

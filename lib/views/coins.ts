@@ -4,10 +4,10 @@
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { OBJECT_END, JsonWriter } from './json-writer';
 import { scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
-import type { Coin } from '../index/types';
-import type { BlockPoint } from '../node/types/chain';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, COINS, COUNT, HEIGHT } from '../describe/values';
+import type { Coin } from '../index/types';
+import type { BlockPoint } from '../node/types/chain';
 import type { ProfileFields } from './profile';
 
 /** An unspent output, from a block or from the pool. */

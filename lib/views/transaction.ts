@@ -5,9 +5,9 @@ import { writeScriptSigAsm } from '../bitcoin/script';
 import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
-import type { SpentNodeCoin } from '../node/types/coins';
 import { anyOf, described, listOf, named, object, type NamedSchema, type Properties, type Schema } from '../describe/schema';
 import { BYTES, COINS, COUNT, FLAG, HASH, HEIGHT, HEX, INTEGER, TEXT, TXID, VBYTES, WEIGHT } from '../describe/values';
+import type { SpentNodeCoin } from '../node/types/coins';
 import type { ProfileFields } from './profile';
 
 /** JSON is six to seven times as long as the bytes it shows. */

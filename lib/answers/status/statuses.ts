@@ -12,12 +12,12 @@ import { heightIn, indexIn, packed } from '../../scripts/records/positions';
 import { NO_CLIENT } from '../../turns/client';
 import { COLON } from '../../views/json-writer';
 import { TextHash } from './text-hash';
+import { ROWS_PER_PAGE, type ScriptHistory } from './history';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types/chain';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../scripts/types';
 import type { CacheUse } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../scripts/pooled-script';
-import { ROWS_PER_PAGE, type ScriptHistory } from './history';
 
 /** Bytes of the cache, and of an entry besides its text. */
 const MOST_KEPT_BYTES = 10_000_000;

@@ -3,9 +3,9 @@
 
 import { HASH_LENGTH, hashOfKey, keyOf } from '../../bitcoin/hash';
 import { messageOf } from '../../system/error-text';
+import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
-import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { PoolPage } from '../messages/questions';
 import type { TermWriter } from './term-writer';
 
