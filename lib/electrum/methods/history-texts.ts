@@ -2,9 +2,9 @@
 // is in memory, is written each time.
 
 import { RowCache } from '../../answers/scripts/row-cache';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
 import { ownCopy } from '../../system/own-copy';
 import { runInSlices } from '../../turns/slices';

@@ -2,8 +2,8 @@
 
 import { RowCache } from '../../answers/scripts/row-cache';
 import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { TooManyCoinsError } from '../../scripts/errors';
-import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
 import { ownCopy } from '../../system/own-copy';
 import { runInSlices } from '../../turns/slices';
