@@ -24,7 +24,7 @@ export const DEFAULT_LIMITS = {
   maxHeaders: 2_000,
   timeoutMs: 30_000,
   readRate: 5_000,
-  maxBodyBytes: 1_048_576
+  maxBodyBytes: 1_024 * 1_024
 } as const satisfies Omit<Limits, keyof ProfileLimits>;
 
 /** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */

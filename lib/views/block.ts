@@ -78,7 +78,7 @@ function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext
 export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
   const { spent } = context;
   requireAllSpent(block, spent);
-  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + bytesOfSpent(spent) + 1024, allocate);
+  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + bytesOfSpent(spent) + 1_024, allocate);
   writeStart(writer, block, context);
   let at = 0;
   for (const [i, transaction] of block.transactions.entries()) {
@@ -106,7 +106,7 @@ function bytesOfSpent(spent: BlockContext['spent'] = []): number {
 
 /** The block with the txids of its transactions, and a line feed. Yields after each txid. */
 export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
-  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
+  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1_024, allocate);
   writeStart(writer, block, context);
   for (const [i, transaction] of block.transactions.entries()) {
     if (i > 0) writer.char(COMMA);

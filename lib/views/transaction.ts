@@ -157,7 +157,7 @@ export function* transactionJson(
   transaction: ScannedTransaction,
   { prefixes, fields, blockHash }: TransactionContext
 ): Generator<void, Buffer> {
-  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1024);
+  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1_024);
   yield* writeTransaction(writer, transaction, { prefixes, fields, blockHash, hexWithWitness: true });
   writer.char(LINE_FEED);
   return writer.toBuffer();

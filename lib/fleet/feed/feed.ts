@@ -44,7 +44,7 @@ const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 5_000] as const;
 /** Pause of a node that may not lead. */
 const IDLE_MS = 1_000;
 /** Bytes of a message without which whole blocks do not fit. */
-const ENOUGH_PAYLOAD = 0x0040_0000;
+const ENOUGH_PAYLOAD = 4 * 1_024 * 1_024;
 /** A node that has verified less of the chain downloads it, and does not lead. */
 const ENOUGH_VERIFIED = 0.999;
 /** How long a rewind may take besides the lease of another leader. */
