@@ -28,14 +28,6 @@ const VERSION_PLACEHOLDER = 0;
 
 const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefined;
 
-function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
-  const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
-  coins.forEach((coin, i) => {
-    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | (1 << (i & 7));
-  });
-  return bitmap;
-}
-
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
 export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, style: JsonStyle): Buffer {
   const writer = new JsonWriter(BYTES_IN_JSON + coins.length * COIN_BYTES_IN_JSON);
@@ -81,6 +73,14 @@ export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buff
     at += script.copy(bytes, at);
   }
   return bytes.subarray(0, at);
+}
+
+function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
+  const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
+  coins.forEach((coin, i) => {
+    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | (1 << (i & 7));
+  });
+  return bitmap;
 }
 
 /** What `coinsJson` writes. */
