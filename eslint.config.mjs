@@ -136,6 +136,17 @@ export const folders = {
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 
+const withNames = (kind, source) => `ImportDeclaration[importKind="${kind}"][specifiers.length>0][source.value=/^${source}/]`;
+
+/** Node's modules, packages, own files; then what is only imported as a type, in the same order. */
+const importOrder = [
+  ...['value', 'type'].flatMap((kind) => [
+    `${withNames(kind, '\\.')} ~ ${withNames(kind, '[^.]')}`,
+    `${withNames(kind, '(?!node:)[^.]')} ~ ${withNames(kind, 'node:')}`
+  ]),
+  `${withNames('type', '')} ~ ${withNames('value', '')}`
+].map((selector) => ({ selector, message: "Imports are in this order: Node's modules, packages, own files; then types, likewise." }));
+
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };
 
 /** Refuses imports from a module into modules that it may not use. */
@@ -210,11 +221,13 @@ export default defineConfig(
     []
   ),
   importRule(['plugin/options/*.ts'], [{ regex: '^\\.\\./(?!\\.\\./)', message: 'Options know nothing of what is made with them.' }]),
+  { files: ['**/*.{ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...importOrder] } },
   {
     files: ['lib/**/*.ts', 'plugin/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...importOrder,
         {
           selector:
             'CallExpression[callee.object.name="Promise"] > ArrayExpression > :not(:first-child):matches(AwaitExpression, :has(> AwaitExpression))',
@@ -228,6 +241,7 @@ export default defineConfig(
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...importOrder,
         {
           selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each)?$/]',
           message: 'Outside a group a hook runs for the tests of all files.'

@@ -13,7 +13,7 @@ export interface Row {
 }
 
 const MB = 1e6;
-const MIB = 1024 * 1024;
+const MIB = 1_024 * 1_024;
 const CACHE_MIB = DEFAULT_CACHE_BYTES / MIB;
 
 const atLeast = (value: number, limit: number): { target: string; met: boolean } => ({

@@ -6,5 +6,5 @@ import { bcoin } from '../test/support/bcoin';
 export function describeMachine(): string {
   const [first, ...others] = cpus();
   const cores = others.length + (first === undefined ? 0 : 1);
-  return `${first?.model ?? 'unknown processor'}, ${cores} cores, ${(totalmem() / 1024 ** 3).toFixed(0)} GiB; ${process.platform}, Node ${process.version}, bcoin ${bcoin.pkg.version}`;
+  return `${first?.model ?? 'unknown processor'}, ${cores} cores, ${(totalmem() / 1_024 ** 3).toFixed(0)} GiB; ${process.platform}, Node ${process.version}, bcoin ${bcoin.pkg.version}`;
 }

@@ -21,11 +21,11 @@ import { isFailure, textOf, type Failure } from './serve/failure';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
 import { untilAtRest } from './serve/process-figures';
 import { answerAlike, measureRow, type Peer, type RowFigures, type Servers } from './serve/measure';
-import type { Row } from './serve/rows';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
 import { freePort } from '../test/support/regtest-node';
 import { servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/tables';
+import type { Row } from './serve/rows';
 
 /** Values of `--only` beside the names of rows. */
 const CROWD = '64 connections';

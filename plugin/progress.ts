@@ -1,11 +1,11 @@
 // Progress of long work: a bar in a terminal, otherwise a line now and then.
 
 import { SingleBar } from 'cli-progress';
+import { EMPTY, type Observable, type Subscription } from 'rxjs';
 import { sentence } from '../lib/follow/state-text';
 import { LOG_MS, Throttle } from '../lib/follow/throttle';
 import { copyingText, duration, indexingText, paceText, percent } from '../lib/index/progress/text';
 import { stateText } from '../lib/scripts/progress';
-import { EMPTY, type Observable, type Subscription } from 'rxjs';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { IndexState } from '../lib/index/types';
 import type { HostNodeLogger } from '../lib/node/host';

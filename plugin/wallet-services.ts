@@ -66,14 +66,6 @@ export interface WalletServicesParts {
   readonly times: RequestTimes | undefined;
 }
 
-/** @throws OptionError for the donation address, unless it is empty or one of the network */
-function requireAddress(address: string, { chain, addressPrefixes }: NetworkInfo): void {
-  if (address === '') return;
-  const script = scriptOfAddress(address, acceptedPrefixes(chain, addressPrefixes));
-  if (typeof script === 'string')
-    throw new OptionError(`--rest-electrum-donation must be an address of this network: '${address}' is ${script}`);
-}
-
 export class WalletServices {
   readonly scripts: ScriptIndexer;
   /** Whether requests by script are answered: emits the current value, then every change. */
@@ -219,4 +211,12 @@ export class WalletServices {
     await this.passes.close();
     await this.scripts.close();
   }
+}
+
+/** @throws OptionError for the donation address, unless it is empty or one of the network */
+function requireAddress(address: string, { chain, addressPrefixes }: NetworkInfo): void {
+  if (address === '') return;
+  const script = scriptOfAddress(address, acceptedPrefixes(chain, addressPrefixes));
+  if (typeof script === 'string')
+    throw new OptionError(`--rest-electrum-donation must be an address of this network: '${address}' is ${script}`);
 }

@@ -2,7 +2,7 @@
 
 import { createCipheriv } from 'node:crypto';
 
-const ZEROS = Buffer.alloc(1024 * 1024);
+const ZEROS = Buffer.alloc(1_024 * 1_024);
 
 export class Random {
   readonly #stream;

@@ -10,7 +10,7 @@ import type { Mode } from './rows';
 import type { LineServer } from './server';
 import type { SessionMemory } from './session-memory';
 
-const MIB = 1024 * 1024;
+const MIB = 1_024 * 1_024;
 const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
 
 const times = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? '-' : value.toFixed(2));

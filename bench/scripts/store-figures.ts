@@ -1,8 +1,8 @@
 // The cost of filling a store of the index by script, and of following, beside a pass over the same blocks that only makes the rows.
 
-import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { fillScripts, type FillNode } from '../../lib/scripts/fill/fill-scripts';
 import { ScriptHasher } from '../../lib/scripts/records/script-hasher';
 import { scriptRows, type ScriptBlock } from '../../lib/scripts/scan/rows';

@@ -7,7 +7,7 @@ import type { StoreFigures } from './store-figures';
 import type { PeerFigures, RequestFigures } from './request-figures';
 
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
-const MIB = 1024 * 1024;
+const MIB = 1_024 * 1_024;
 
 /** Microseconds of processor time per request; the longest turn in milliseconds of the main thread. */
 export function requestTable(peers: readonly string[]): Table<RequestFigures> {

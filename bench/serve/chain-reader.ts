@@ -3,8 +3,8 @@
 
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode } from '../../test/support/regtest-node';
-import type { HostEntry, HostHash } from '../../lib/node/host';
 import { copyOf, LARGE_BLOCKS, LARGE_FROM, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
+import type { HostEntry, HostHash } from '../../lib/node/host';
 
 export interface ChainOutput {
   readonly value: number;

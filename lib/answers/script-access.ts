@@ -1,9 +1,9 @@
 // Access to scripts for other plugins of the node, without a connection.
 
 import { Observable } from 'rxjs';
+import { TXID_LENGTH } from '../bitcoin/transaction';
 import { onceLive } from './scripts/once-live';
 import { keyOf, scriptHashOf } from '../bitcoin/hash';
-import { TXID_LENGTH } from '../scripts/records/block-txids';
 import { heightIn } from '../scripts/records/positions';
 import { NO_CLIENT } from '../turns/client';
 import type { ScriptAnswers } from './answers';

@@ -4,9 +4,8 @@
 import { hash256 } from './hash';
 import { HEADER_LENGTH } from './header';
 import { ByteReader } from './reader';
-import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH } from './transaction';
+import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, TXID_LENGTH, VERSION_LENGTH } from './transaction';
 
-const TXID_LENGTH = 32;
 /** One input with an empty script, and no output. */
 const SHORTEST_TRANSACTION = 51;
 

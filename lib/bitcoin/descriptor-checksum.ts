@@ -33,7 +33,7 @@ function shifted(state: bigint): bigint {
  * the state are XORed.
  */
 function tableOf(bits: bigint, steps: number): { readonly high: Uint32Array; readonly low: Uint32Array } {
-  const states = Array.from({ length: 1024 }, (_, index) => {
+  const states = Array.from({ length: 1_024 }, (_, index) => {
     let state = BigInt(index) << bits;
     for (let i = 0; i < steps; i++) state = shifted(state);
     return state;

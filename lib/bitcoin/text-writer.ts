@@ -45,7 +45,7 @@ export class TextWriter {
   readonly #allocate: Allocate;
 
   /** `capacity`: bytes after which it has to grow. */
-  constructor(capacity = 1024, allocate = anyMemory) {
+  constructor(capacity = 1_024, allocate = anyMemory) {
     this.#allocate = allocate;
     this.#buffer = allocate(capacity);
     this.#limit = this.#buffer.length;

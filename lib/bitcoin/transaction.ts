@@ -15,7 +15,7 @@ export const WEIGHT_PER_VBYTE = 4;
 /** Bitcoin Core's fee rates are satoshis for this many virtual bytes. */
 export const VBYTES_PER_RATE = 1_000;
 
-const TXID_LENGTH = 32;
+export const TXID_LENGTH = 32;
 /** An input is its outpoint, its script with a length, and its sequence. */
 export const OUTPOINT_LENGTH = TXID_LENGTH + 4;
 export const SEQUENCE_LENGTH = 4;

@@ -25,7 +25,7 @@ import type { Merchant } from './orders/merchant';
 const UNREADABLE = { status: () => 'the index cannot be read' };
 
 /** Larger than any order whose outputs fit into a request. */
-const MAX_ORDER_BYTES = 256 * 1024;
+const MAX_ORDER_BYTES = 256 * 1_024;
 
 export interface MerchantInterfaceParts {
   readonly merchant: Merchant;

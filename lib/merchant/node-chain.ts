@@ -3,6 +3,7 @@
 import { acceptedPrefixes, writeAddress } from '../bitcoin/address';
 import { scriptTypeOf } from '../bitcoin/script-type';
 import { TextWriter } from '../bitcoin/text-writer';
+import { TXID_LENGTH } from '../bitcoin/transaction';
 import { NotYetKnownError } from '../index/errors';
 import { TransactionRefusedError, UnreadableBlockError } from '../node/errors';
 import { PaymentError } from '../payments/error';
@@ -15,7 +16,6 @@ import type { PaymentNetwork } from '../payments/rules/request';
 import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 
 /** An outpoint begins with a txid. */
-const TXID_LENGTH = 32;
 
 export class NodeChain implements MerchantChain {
   /** BIP70 knows two networks. */

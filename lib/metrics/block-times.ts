@@ -3,12 +3,12 @@
 
 import { filter, Subscription, take } from 'rxjs';
 import { Durations } from '../server/figures/durations';
+import type { Observable } from 'rxjs';
 import type { SettledPasses } from '../answers/updates/settled-passes';
 import type { ChainIndex } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';
 import type { NodeSource } from '../node/types/source';
 import type { ScriptsState } from '../scripts/types';
-import type { Observable } from 'rxjs';
 
 /** Blocks. */
 const DEPTHS = [1, 2, 3, 6, 10, 100];

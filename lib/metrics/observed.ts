@@ -1,5 +1,6 @@
 // The parts of the service that metrics are read from.
 
+import type { Observable } from 'rxjs';
 import type { AddressesState } from '../addresses/state';
 import type { Answers, ScriptAnswers } from '../answers/answers';
 import type { OutpointNotifier } from '../answers/outpoints/outpoint-notifier';
@@ -13,7 +14,6 @@ import type { SubscriptionMemory } from '../server/bounds/subscription-memory';
 import type { RequestTimes } from '../server/figures/request-times';
 import type { Serving } from '../server/serving';
 import type { Sessions } from '../server/sockets/sessions';
-import type { Observable } from 'rxjs';
 
 export interface Observed {
   /** The version of this package. */

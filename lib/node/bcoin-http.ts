@@ -1,9 +1,9 @@
 // The HTTP server of a bcoin node, and its API key.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { messageOf } from '../system/error-text';
+import { isSecret } from '../system/secrets';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '../system/error-text';
 import type { HostHttp, HostNode } from './host';
 import type { HttpHost } from './types/http-host';
 
@@ -28,8 +28,7 @@ export class BcoinHttp implements HttpHost {
   }
 
   isApiKey(key: string): boolean {
-    // timingSafeEqual needs texts of one length: digests.
-    return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
+    return isSecret(key, this.#host.http.options.apiKey);
   }
 
   /** bcoin knows its clients by address and port. */
@@ -37,10 +36,6 @@ export class BcoinHttp implements HttpHost {
     for (const { host, port } of this.#host.http.channel('auth') ?? []) if (host === remoteAddress && port === remotePort) return true;
     return false;
   }
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /**

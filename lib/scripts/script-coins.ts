@@ -1,7 +1,7 @@
 // Unspent outputs of a script, in the order of the chain. There may be many, so they are columns: no object is made for each unless somebody
 // wants to have it.
 
-import { TXID_LENGTH } from './records/block-txids';
+import { TXID_LENGTH } from '../bitcoin/transaction';
 import { heightIn, indexIn } from './records/positions';
 
 export interface ScriptCoin {

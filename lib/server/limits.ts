@@ -24,11 +24,11 @@ export const DEFAULT_LIMITS = {
   maxHeaders: 2_000,
   timeoutMs: 30_000,
   readRate: 5_000,
-  maxBodyBytes: 1_048_576
+  maxBodyBytes: 1_024 * 1_024
 } as const satisfies Omit<Limits, keyof ProfileLimits>;
 
-/** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */
-export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
+/** Bytes of memory behind replies that clients have yet to read: some 25 of the largest blocks as JSON. */
+export const MOST_BYTES_IN_FLIGHT = 256 * 1_024 * 1_024;
 
 /** Requests that wait for a state which this process has not come to, at a time. */
 export const MOST_WAITING_READS = 1_000;

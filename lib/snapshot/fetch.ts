@@ -222,7 +222,7 @@ async function fetchFile(incoming: string, { name, size, sha256 }: SnapshotFile,
 
 async function hashPart(part: FileHandle, take: (chunk: Buffer) => void): Promise<number> {
   let at = 0;
-  const buffer = Buffer.allocUnsafe(1 << 20);
+  const buffer = Buffer.allocUnsafe(1_024 * 1_024);
   for (;;) {
     const { bytesRead } = await part.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) return at;

@@ -6,13 +6,13 @@
 // All of it comes from strangers until the signature was checked, and file names afterwards still lead nowhere else.
 
 import { SnapshotError } from './errors';
-import type { BlockPoint } from '../node/types/chain';
 import { fromDisplayHex, toDisplayHex } from '../bitcoin/hash';
+import type { BlockPoint } from '../node/types/chain';
 
 export const MANIFEST_NAME = 'manifest.json';
 export const SIGNATURE_NAME = 'manifest.sig';
 /** A manifest of the largest index has some 250 kB. */
-export const MOST_MANIFEST_BYTES = 16 * 1024 * 1024;
+export const MOST_MANIFEST_BYTES = 16 * 1_024 * 1_024;
 
 /** The two stores, as folders of a snapshot. */
 export const STORE_NAMES = ['index', 'scripts'] as const;

@@ -12,7 +12,7 @@ const SILENCE_MS = 30_000;
 /** How often it is begun again without a byte in between. */
 const MOST_ATTEMPTS = 5;
 const PAUSE_MS = 1_000;
-const READ_BYTES = 1 << 20;
+const READ_BYTES = 1_024 * 1_024;
 
 export interface SnapshotSource {
   /**

@@ -12,18 +12,18 @@ import { PrivateFolder } from '../system/private-folder';
 import type { BatchOptions, KeyRange, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
 /** LevelDB's cache, for tables that it does not map into memory: all after the first thousand. */
-const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHE_BYTES = 16 * 1_024 * 1_024;
 /** LevelDB's write buffer while catching up, when other parts need the memory more. LevelDB may have two of them. */
-const CATCH_UP_BUFFER_BYTES = 32 * 1024 * 1024;
+const CATCH_UP_BUFFER_BYTES = 32 * 1_024 * 1_024;
 /** After a crash this much is read from the log again, which takes some seconds. */
-const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
+const LARGEST_BUFFER_BYTES = 192 * 1_024 * 1_024;
 /** LevelDB writes each block of a table with a system call. With its default of 4 KiB these are a tenth of the work of catching up. */
-const BLOCK_BYTES = 16 * 1024;
+const BLOCK_BYTES = 16 * 1_024;
 
 /** LevelDB deletes merged tables while all reads and writes wait: the smaller the tables, the shorter the wait. */
-const SMALLEST_TABLE_BYTES = 2 * 1024 * 1024;
+const SMALLEST_TABLE_BYTES = 2 * 1_024 * 1_024;
 /** The largest tables that LevelDB makes. */
-const LARGEST_TABLE_BYTES = 1024 * 1024 * 1024;
+const LARGEST_TABLE_BYTES = 1_024 * 1_024 * 1_024;
 /** Of the thousand tables that LevelDB keeps open. The rest is for older tables, which become larger only when they are merged. */
 const MOST_TABLES = 600;
 

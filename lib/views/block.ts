@@ -4,14 +4,14 @@ import { ByteReader } from '../bitcoin/reader';
 import { headerProperties, writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
 import { ARRAY_END, COMMA, OBJECT_END, JsonWriter } from './json-writer';
 import { JSON_BYTES_PER_BYTE, shownVersion, transactionSchema, writeTransaction, type TransactionForm } from './transaction';
+import { described, listOf, named, object, type Schema } from '../describe/schema';
+import { BYTES, COINS, COUNT, HEX, INTEGER, TXID, WEIGHT } from '../describe/values';
 import type { ScannedBlock } from '../bitcoin/block';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { SpentNodeCoin } from '../node/types/coins';
 import type { ProfileFields } from './profile';
 import type { JsonStyle } from './script';
-import { described, listOf, named, object, type Schema } from '../describe/schema';
-import { BYTES, COINS, COUNT, HEX, INTEGER, TXID, WEIGHT } from '../describe/values';
 
 export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */
@@ -27,6 +27,38 @@ const HASH_BYTES_IN_JSON = 67;
 /** Bytes that are written for a spent output without its script; and for each byte of the script. */
 const SPENT_BYTES_IN_JSON = 320;
 const SPENT_BYTES_PER_BYTE = 5;
+
+/** The block with its transactions, and a line feed. Yields after each transaction. @throws MalformedBytesError */
+export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
+  const { spent } = context;
+  requireAllSpent(block, spent);
+  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + bytesOfSpent(spent) + 1_024, allocate);
+  writeStart(writer, block, context);
+  let at = 0;
+  for (const [i, transaction] of block.transactions.entries()) {
+    if (i > 0) writer.char(COMMA);
+    const { prefixes, fields, hexWithWitness, hidesSpent } = context;
+    const end = i === 0 ? at : at + transaction.inputCount;
+    yield* writeTransaction(writer, transaction, { prefixes, fields, hexWithWitness, hidesSpent, spent: spent?.slice(at, end) });
+    at = end;
+    yield;
+  }
+  writeEnd(writer, block, context);
+  return writer.toBuffer();
+}
+
+/** The block with the txids of its transactions, and a line feed. Yields after each txid. */
+export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
+  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1_024, allocate);
+  writeStart(writer, block, context);
+  for (const [i, transaction] of block.transactions.entries()) {
+    if (i > 0) writer.char(COMMA);
+    writer.hashString(context.txids?.[i] ?? transaction.txid);
+    yield;
+  }
+  writeEnd(writer, block, context);
+  return writer.toBuffer();
+}
 
 /** Writes everything before the transactions. */
 function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
@@ -74,25 +106,6 @@ function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext
   writer.ascii('}\n');
 }
 
-/** The block with its transactions, and a line feed. Yields after each transaction. @throws MalformedBytesError */
-export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
-  const { spent } = context;
-  requireAllSpent(block, spent);
-  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + bytesOfSpent(spent) + 1024, allocate);
-  writeStart(writer, block, context);
-  let at = 0;
-  for (const [i, transaction] of block.transactions.entries()) {
-    if (i > 0) writer.char(COMMA);
-    const { prefixes, fields, hexWithWitness, hidesSpent } = context;
-    const end = i === 0 ? at : at + transaction.inputCount;
-    yield* writeTransaction(writer, transaction, { prefixes, fields, hexWithWitness, hidesSpent, spent: spent?.slice(at, end) });
-    at = end;
-    yield;
-  }
-  writeEnd(writer, block, context);
-  return writer.toBuffer();
-}
-
 /** @throws RangeError unless there is one spent output for each input of the block, except the coinbase's. */
 function requireAllSpent({ transactions }: ScannedBlock, spent: BlockContext['spent']): void {
   const count = transactions.reduce((sum, { inputCount }, i) => (i === 0 ? 0 : sum + inputCount), 0);
@@ -102,19 +115,6 @@ function requireAllSpent({ transactions }: ScannedBlock, spent: BlockContext['sp
 
 function bytesOfSpent(spent: BlockContext['spent'] = []): number {
   return spent.reduce((sum, { script }) => sum + SPENT_BYTES_IN_JSON + script.length * SPENT_BYTES_PER_BYTE, 0);
-}
-
-/** The block with the txids of its transactions, and a line feed. Yields after each txid. */
-export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
-  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
-  writeStart(writer, block, context);
-  for (const [i, transaction] of block.transactions.entries()) {
-    if (i > 0) writer.char(COMMA);
-    writer.hashString(context.txids?.[i] ?? transaction.txid);
-    yield;
-  }
-  writeEnd(writer, block, context);
-  return writer.toBuffer();
 }
 
 /** What `blockJson` and `blockSummaryJson` write. `transaction`: of each of its transactions. */

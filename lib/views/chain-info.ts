@@ -2,10 +2,10 @@
 
 import { BITS, CHAINWORK, DIFFICULTY, TARGET, textsOfBits } from './header';
 import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
-import type { Bip9Deployment, Deployments, VersionFork } from '../node/types/soft-forks';
-import type { ProfileFields } from './profile';
 import { anyOf, described, listOf, mapOf, named, object, type Properties, type Schema } from '../describe/schema';
 import { BLOCK_HASH, BYTES, COUNT, FLAG, HEIGHT, INTEGER, TEXT, TIME } from '../describe/values';
+import type { Bip9Deployment, Deployments, VersionFork } from '../node/types/soft-forks';
+import type { ProfileFields } from './profile';
 
 export interface ChainInfo {
   readonly chain: string;
@@ -38,6 +38,35 @@ export interface ChainInfo {
   readonly softForks?: Buffer | undefined;
 }
 
+/** The chain's state and a line feed. */
+export function chainInfoJson(info: ChainInfo, fields: ProfileFields): Buffer {
+  const writer = new JsonWriter();
+  const { difficulty, target } = textsOfBits(info.bits);
+  writer.ascii('{"chain":');
+  writer.string(info.chain);
+  writer.ascii(`,"blocks":${info.blocks},"headers":${info.headers},"bestblockhash":`);
+  writer.hashString(info.bestHash);
+  if (fields.target) {
+    writer.ascii(',"bits":"');
+    writer.hex32(info.bits);
+    writer.ascii(`","target":"${target}"`);
+  }
+  writer.ascii(`,"difficulty":${difficulty}`);
+  if (fields.target) writer.integerField(',"time":', info.time);
+  writer.ascii(`,"mediantime":${info.medianTime},"verificationprogress":`);
+  writer.double(info.verified);
+  writer.ascii(',"initialblockdownload":');
+  writer.boolean(info.initialBlockDownload);
+  writer.ascii(',"chainwork":');
+  writer.workString(info.chainwork);
+  writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
+  writePruning(writer, info.prune);
+  if (info.softForks !== undefined) writer.bytes(info.softForks, 0, info.softForks.length);
+  writeWarnings(writer, info.warnings, fields);
+  writer.ascii('}\n');
+  return writer.toBuffer();
+}
+
 function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
   writer.ascii(',"pruned":');
   writer.boolean(prune !== undefined);
@@ -48,33 +77,6 @@ function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
   if (prune.targetSize !== undefined) {
     writer.integerField(',"prune_target_size":', prune.targetSize);
   }
-}
-
-function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): void {
-  writer.ascii(',"softforks":[');
-  forks.forEach(({ id, version, active }, i) => {
-    writer.ascii(i === 0 ? '{"id":' : ',{"id":');
-    writer.string(id);
-    writer.integerField(',"version":', version);
-    writer.ascii(',"reject":{"status":');
-    writer.boolean(active);
-    writer.ascii('}}');
-  });
-  writer.char(ARRAY_END);
-}
-
-/** Times are 64-bit integers, which a JavaScript number cannot hold. `bit` and statistics are shown only while started. */
-function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
-  writer.ascii(`{"status":"${status}"`);
-  if (status === 'started') writer.ascii(`,"bit":${bit}`);
-  writer.ascii(`,"startTime":${startTime},"timeout":${timeout},"since":${since}`);
-  if (status === 'started' && statistics !== undefined) {
-    const { period, threshold, elapsed, count, possible } = statistics;
-    writer.ascii(`,"statistics":{"period":${period},"threshold":${threshold},"elapsed":${elapsed},"count":${count},"possible":`);
-    writer.boolean(possible);
-    writer.char(OBJECT_END);
-  }
-  writer.char(OBJECT_END);
 }
 
 /** Writes the field `warnings`, behind another one: all warnings as a list, or only the last one as a text. */
@@ -111,33 +113,31 @@ export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
   return writer.toBuffer();
 }
 
-/** The chain's state and a line feed. */
-export function chainInfoJson(info: ChainInfo, fields: ProfileFields): Buffer {
-  const writer = new JsonWriter();
-  const { difficulty, target } = textsOfBits(info.bits);
-  writer.ascii('{"chain":');
-  writer.string(info.chain);
-  writer.ascii(`,"blocks":${info.blocks},"headers":${info.headers},"bestblockhash":`);
-  writer.hashString(info.bestHash);
-  if (fields.target) {
-    writer.ascii(',"bits":"');
-    writer.hex32(info.bits);
-    writer.ascii(`","target":"${target}"`);
+function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): void {
+  writer.ascii(',"softforks":[');
+  forks.forEach(({ id, version, active }, i) => {
+    writer.ascii(i === 0 ? '{"id":' : ',{"id":');
+    writer.string(id);
+    writer.integerField(',"version":', version);
+    writer.ascii(',"reject":{"status":');
+    writer.boolean(active);
+    writer.ascii('}}');
+  });
+  writer.char(ARRAY_END);
+}
+
+/** Times are 64-bit integers, which a JavaScript number cannot hold. `bit` and statistics are shown only while started. */
+function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
+  writer.ascii(`{"status":"${status}"`);
+  if (status === 'started') writer.ascii(`,"bit":${bit}`);
+  writer.ascii(`,"startTime":${startTime},"timeout":${timeout},"since":${since}`);
+  if (status === 'started' && statistics !== undefined) {
+    const { period, threshold, elapsed, count, possible } = statistics;
+    writer.ascii(`,"statistics":{"period":${period},"threshold":${threshold},"elapsed":${elapsed},"count":${count},"possible":`);
+    writer.boolean(possible);
+    writer.char(OBJECT_END);
   }
-  writer.ascii(`,"difficulty":${difficulty}`);
-  if (fields.target) writer.integerField(',"time":', info.time);
-  writer.ascii(`,"mediantime":${info.medianTime},"verificationprogress":`);
-  writer.double(info.verified);
-  writer.ascii(',"initialblockdownload":');
-  writer.boolean(info.initialBlockDownload);
-  writer.ascii(',"chainwork":');
-  writer.workString(info.chainwork);
-  writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
-  writePruning(writer, info.prune);
-  if (info.softForks !== undefined) writer.bytes(info.softForks, 0, info.softForks.length);
-  writeWarnings(writer, info.warnings, fields);
-  writer.ascii('}\n');
-  return writer.toBuffer();
+  writer.char(OBJECT_END);
 }
 
 /** The field `warnings`. */

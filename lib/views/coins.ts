@@ -4,10 +4,10 @@
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { OBJECT_END, JsonWriter } from './json-writer';
 import { scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
-import type { Coin } from '../index/types';
-import type { BlockPoint } from '../node/types/chain';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, COINS, COUNT, HEIGHT } from '../describe/values';
+import type { Coin } from '../index/types';
+import type { BlockPoint } from '../node/types/chain';
 import type { ProfileFields } from './profile';
 
 /** An unspent output, from a block or from the pool. */
@@ -27,14 +27,6 @@ const [COIN_BYTES_IN_JSON, BYTES_IN_JSON] = [320, 192];
 const VERSION_PLACEHOLDER = 0;
 
 const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefined;
-
-function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
-  const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
-  coins.forEach((coin, i) => {
-    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | (1 << (i & 7));
-  });
-  return bitmap;
-}
 
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
 export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, style: JsonStyle): Buffer {
@@ -81,6 +73,14 @@ export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buff
     at += script.copy(bytes, at);
   }
   return bytes.subarray(0, at);
+}
+
+function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
+  const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
+  coins.forEach((coin, i) => {
+    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | (1 << (i & 7));
+  });
+  return bitmap;
 }
 
 /** What `coinsJson` writes. */

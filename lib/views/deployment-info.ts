@@ -1,10 +1,10 @@
 // The JSON of soft forks as a block sees them (getdeploymentinfo of Bitcoin Core since 23).
 
 import { OBJECT_END, JsonWriter } from './json-writer';
-import type { DeploymentInfo, SignalledFork } from '../node/types/soft-forks';
 import { FORK_STATUS } from './chain-info';
 import { anyOf, described, listOf, mapOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, COUNT, FLAG, HEIGHT, INTEGER, TEXT } from '../describe/values';
+import type { DeploymentInfo, SignalledFork } from '../node/types/soft-forks';
 
 /** `{hash, height, script_flags, deployments}`, and a line feed. */
 export function deploymentInfoJson({ hash, height, scriptFlags, buried, signalled }: DeploymentInfo): Buffer {

@@ -6,11 +6,11 @@ import { NO_HASH } from '../bitcoin/hash';
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
 import { difficultyOf, targetOf } from '../bitcoin/work';
 import { ARRAY_START, COMMA, OBJECT_END, doubleText, JsonWriter } from './json-writer';
+import { described, named, object, type Properties, type Schema } from '../describe/schema';
+import { BLOCK_HASH, COUNT, HASH, HEIGHT, INTEGER, NUMBER, TIME, WORD } from '../describe/values';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { HeaderRun } from '../index/types';
 import type { ProfileFields } from './profile';
-import { described, named, object, type Properties, type Schema } from '../describe/schema';
-import { BLOCK_HASH, COUNT, HASH, HEIGHT, INTEGER, NUMBER, TIME, WORD } from '../describe/values';
 
 export interface HeaderContext {
   readonly height: number;

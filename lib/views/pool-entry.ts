@@ -3,10 +3,10 @@
 import { compareDisplayed } from '../bitcoin/hash';
 import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from './json-writer';
-import type { PoolNode } from '../pool/order/graph';
-import type { PoolChunk } from '../pool/order/order';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { COINS, COUNT, FLAG, HASH, HEIGHT, SATOSHIS, TIME, TXID, VBYTES, WEIGHT } from '../describe/values';
+import type { PoolNode } from '../pool/order/graph';
+import type { PoolChunk } from '../pool/order/order';
 import type { ProfileFields } from './profile';
 
 /** As in 0.17. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */

@@ -3,10 +3,10 @@
 import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { LIMITS } from '../policy/limits';
 import { JsonWriter } from './json-writer';
-import type { PoolInfo } from '../node/types/pool';
-import type { ProfileFields } from './profile';
 import { described, named, object, type Schema } from '../describe/schema';
 import { BYTES, COINS, CORE_FEE_RATE, COUNT, FLAG, VBYTES } from '../describe/values';
+import type { PoolInfo } from '../node/types/pool';
+import type { ProfileFields } from './profile';
 
 /** The summary, and a line feed. `isBestOrder`: whether the order in which the contents were last shown is the best one. */
 export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {

@@ -5,9 +5,9 @@ import { writeDescriptor } from '../bitcoin/descriptor';
 import { OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, type OpcodeNames } from '../bitcoin/script';
 import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
 import { QUOTE, type JsonWriter } from './json-writer';
-import type { ProfileFields } from './profile';
 import { anyOf, named, object, type Schema } from '../describe/schema';
 import { COUNT, HEX, TEXT } from '../describe/values';
+import type { ProfileFields } from './profile';
 
 /** Settings of the JSON, beside the values that it shows. */
 export interface JsonStyle {

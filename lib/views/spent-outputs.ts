@@ -4,9 +4,9 @@
 import { ByteReader } from '../bitcoin/reader';
 import { ARRAY_END, OBJECT_END, JsonWriter } from './json-writer';
 import { scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
-import type { Allocate } from '../bitcoin/text-writer';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { COINS } from '../describe/values';
+import type { Allocate } from '../bitcoin/text-writer';
 import type { ProfileFields } from './profile';
 
 /** An estimate: more than most outputs take. */

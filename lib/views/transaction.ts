@@ -5,9 +5,9 @@ import { writeScriptSigAsm } from '../bitcoin/script';
 import { WEIGHT_PER_VBYTE, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, scriptPubKeySchema, writeScriptPubKey, type JsonStyle } from './script';
-import type { SpentNodeCoin } from '../node/types/coins';
 import { anyOf, described, listOf, named, object, type NamedSchema, type Properties, type Schema } from '../describe/schema';
 import { BYTES, COINS, COUNT, FLAG, HASH, HEIGHT, HEX, INTEGER, TEXT, TXID, VBYTES, WEIGHT } from '../describe/values';
+import type { SpentNodeCoin } from '../node/types/coins';
 import type { ProfileFields } from './profile';
 
 /** JSON is six to seven times as long as the bytes it shows. */
@@ -33,71 +33,6 @@ export interface TransactionForm extends TransactionContext {
   readonly spent?: readonly SpentNodeCoin[] | undefined;
   /** Whether inputs do not show the outputs that they spend, though the fee is shown. */
   readonly hidesSpent?: boolean | undefined;
-}
-
-/** Writes the items of one witness stack, and moves past them. Writes nothing for an empty stack. */
-function writeWitness(writer: JsonWriter, witness: ByteReader): void {
-  const count = witness.compactSize();
-  if (count === 0) return;
-  for (let i = 0; i < count; i++) {
-    writer.ascii(i === 0 ? ',"txinwitness":["' : '","');
-    const length = witness.compactSize();
-    writer.hex(witness.buffer, witness.offset, witness.offset + length);
-    witness.skip(length);
-  }
-  writer.ascii('"]');
-}
-
-function writeInput(
-  writer: JsonWriter,
-  input: ScannedInput,
-  witness: ByteReader | undefined,
-  spent: SpentNodeCoin | undefined,
-  style: JsonStyle
-): void {
-  const { bytes, offset, scriptOffset, scriptLength } = input;
-  writer.hashField('{"txid":', bytes, offset);
-  writer.integerField(',"vout":', input.index);
-  writer.ascii(',"scriptSig":{"asm":"');
-  if (scriptLength > 0) writeScriptSigAsm(writer, opcodeNames(style.fields), bytes, scriptOffset, scriptOffset + scriptLength);
-  writer.ascii('","hex":"');
-  writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
-  writer.ascii('"}');
-  if (witness !== undefined) writeWitness(writer, witness);
-  if (spent !== undefined) writeSpent(writer, spent, style);
-  writer.integerField(',"sequence":', input.sequence);
-  writer.char(OBJECT_END);
-}
-
-function writeSpent(writer: JsonWriter, { coinbase, height, value, script }: SpentNodeCoin, style: JsonStyle): void {
-  writer.ascii(',"prevout":{"generated":');
-  writer.boolean(coinbase);
-  writer.integerField(',"height":', height);
-  writer.amountField(',"value":', value);
-  writer.ascii(',"scriptPubKey":');
-  writeScriptPubKey(writer, script, 0, script.length, style);
-  writer.char(OBJECT_END);
-}
-
-function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput, witness: ByteReader | undefined): void {
-  writer.ascii('{"coinbase":');
-  writer.hexString(script);
-  if (witness !== undefined) writeWitness(writer, witness);
-  writer.integerField(',"sequence":', sequence);
-  writer.char(OBJECT_END);
-}
-
-function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style: JsonStyle): void {
-  const { bytes, offset, value, scriptOffset, scriptLength } = output;
-  if (Number.isSafeInteger(value)) writer.amountField('{"value":', value);
-  else {
-    writer.ascii('{"value":');
-    writer.amountIn(bytes, offset);
-  }
-  writer.integerField(',"n":', n);
-  writer.ascii(',"scriptPubKey":');
-  writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, style);
-  writer.char(OBJECT_END);
 }
 
 /** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, fee?, blockhash?, hex?}`. Yields within long transactions. */
@@ -147,6 +82,71 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   writer.ascii('"}');
 }
 
+function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput, witness: ByteReader | undefined): void {
+  writer.ascii('{"coinbase":');
+  writer.hexString(script);
+  if (witness !== undefined) writeWitness(writer, witness);
+  writer.integerField(',"sequence":', sequence);
+  writer.char(OBJECT_END);
+}
+
+function writeInput(
+  writer: JsonWriter,
+  input: ScannedInput,
+  witness: ByteReader | undefined,
+  spent: SpentNodeCoin | undefined,
+  style: JsonStyle
+): void {
+  const { bytes, offset, scriptOffset, scriptLength } = input;
+  writer.hashField('{"txid":', bytes, offset);
+  writer.integerField(',"vout":', input.index);
+  writer.ascii(',"scriptSig":{"asm":"');
+  if (scriptLength > 0) writeScriptSigAsm(writer, opcodeNames(style.fields), bytes, scriptOffset, scriptOffset + scriptLength);
+  writer.ascii('","hex":"');
+  writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
+  writer.ascii('"}');
+  if (witness !== undefined) writeWitness(writer, witness);
+  if (spent !== undefined) writeSpent(writer, spent, style);
+  writer.integerField(',"sequence":', input.sequence);
+  writer.char(OBJECT_END);
+}
+
+function writeSpent(writer: JsonWriter, { coinbase, height, value, script }: SpentNodeCoin, style: JsonStyle): void {
+  writer.ascii(',"prevout":{"generated":');
+  writer.boolean(coinbase);
+  writer.integerField(',"height":', height);
+  writer.amountField(',"value":', value);
+  writer.ascii(',"scriptPubKey":');
+  writeScriptPubKey(writer, script, 0, script.length, style);
+  writer.char(OBJECT_END);
+}
+
+/** Writes the items of one witness stack, and moves past them. Writes nothing for an empty stack. */
+function writeWitness(writer: JsonWriter, witness: ByteReader): void {
+  const count = witness.compactSize();
+  if (count === 0) return;
+  for (let i = 0; i < count; i++) {
+    writer.ascii(i === 0 ? ',"txinwitness":["' : '","');
+    const length = witness.compactSize();
+    writer.hex(witness.buffer, witness.offset, witness.offset + length);
+    witness.skip(length);
+  }
+  writer.ascii('"]');
+}
+
+function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style: JsonStyle): void {
+  const { bytes, offset, value, scriptOffset, scriptLength } = output;
+  if (Number.isSafeInteger(value)) writer.amountField('{"value":', value);
+  else {
+    writer.ascii('{"value":');
+    writer.amountIn(bytes, offset);
+  }
+  writer.integerField(',"n":', n);
+  writer.ascii(',"scriptPubKey":');
+  writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, style);
+  writer.char(OBJECT_END);
+}
+
 /** Versions are unsigned since Bitcoin Core 28. */
 export function shownVersion({ version }: ScannedTransaction, { fields }: JsonStyle): number {
   return fields.unsignedVersion ? version >>> 0 : version;
@@ -157,7 +157,7 @@ export function* transactionJson(
   transaction: ScannedTransaction,
   { prefixes, fields, blockHash }: TransactionContext
 ): Generator<void, Buffer> {
-  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1024);
+  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1_024);
   yield* writeTransaction(writer, transaction, { prefixes, fields, blockHash, hexWithWitness: true });
   writer.char(LINE_FEED);
   return writer.toBuffer();

@@ -14,11 +14,6 @@ export interface PaymentOptions {
   readonly notifyOrigins: readonly string[];
 }
 
-/** Whether paths can be written after the URL. */
-function isPublicUrl(text: string): boolean {
-  return isWebUrl(text) && !/[?#]|\/$/.test(text);
-}
-
 /** undefined: no payments are accepted. @throws OptionError */
 export function readPaymentOptions(read: OptionReader, config: HostConfig): PaymentOptions | undefined {
   const folder = readPath(config, 'rest-payments', 'folder');
@@ -33,6 +28,11 @@ export function readPaymentOptions(read: OptionReader, config: HostConfig): Paym
     publicUrl: publicUrl === undefined ? undefined : String(publicUrl),
     notifyOrigins: readNotifyOrigins(read)
   };
+}
+
+/** Whether paths can be written after the URL. */
+function isPublicUrl(text: string): boolean {
+  return isWebUrl(text) && !/[?#]|\/$/.test(text);
 }
 
 /** Each has deliveries of its own under way. */

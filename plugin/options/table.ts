@@ -109,7 +109,7 @@ export const OPTIONS = [
   rest('rest-explorer', FLAG, 'a page for browsers at /explorer: blocks, transactions, addresses, the pool'),
   rest('rest-auth', FLAG, "require the node's API key"),
   rest('rest-serial-version N', number(1, 0, 1), '0: bin and hex without witnesses', { alias: 'rpcserialversion', isRare: true }),
-  rest('rest-max-body BYTES', number(DEFAULT_LIMITS.maxBodyBytes, 1, 0x0200_0000), 'of a request', RARE),
+  rest('rest-max-body BYTES', number(DEFAULT_LIMITS.maxBodyBytes, 1, 32 * MIB), 'of a request', RARE),
   rest('rest-max-outpoints N', number(DEFAULT_LIMITS.maxOutpoints, 1, 10_000), 'in a getutxos request', RARE),
   rest('rest-max-headers N', number(DEFAULT_LIMITS.maxHeaders, 1, 100_000), 'in a request', RARE),
 

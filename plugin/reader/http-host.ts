@@ -1,11 +1,12 @@
 // The HTTP server of a reader, and its API key.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { CLOSING_MS } from '../../lib/server/limits';
 import { textOf } from '../../lib/server/ports/listener';
 import { messageOf } from '../../lib/system/error-text';
+import { isSecret } from '../../lib/system/secrets';
 import { OptionError } from '../options/errors';
 import type { HttpHost } from '../../lib/node/types/http-host';
 
@@ -26,7 +27,7 @@ export class ReaderHttp implements HttpHost {
   readonly server: Server = createServer();
   readonly needsApiKey: boolean;
   readonly #options: ReaderHttpOptions;
-  readonly #key: Buffer;
+  readonly #key: string;
   #openedAt = performance.now();
 
   constructor(options: ReaderHttpOptions) {
@@ -36,7 +37,7 @@ export class ReaderHttp implements HttpHost {
       response.writeHead(404, { 'Content-Type': 'text/plain', 'Content-Length': NOT_FOUND.length }).end(NOT_FOUND);
     });
     this.needsApiKey = options.needsApiKey;
-    this.#key = sha256(options.apiKey ?? randomBytes(KEY_BYTES).toString('hex'));
+    this.#key = options.apiKey ?? randomBytes(KEY_BYTES).toString('hex');
   }
 
   get uptime(): number {
@@ -44,7 +45,7 @@ export class ReaderHttp implements HttpHost {
   }
 
   isApiKey(key: string): boolean {
-    return timingSafeEqual(sha256(key), this.#key);
+    return isSecret(key, this.#key);
   }
 
   /** It has no protocol of its own. */
@@ -80,9 +81,4 @@ export class ReaderHttp implements HttpHost {
     });
     clearTimeout(patience);
   }
-}
-
-// timingSafeEqual needs texts of one length: digests.
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -101,8 +101,8 @@ export async function greeting(
   { apiKey, isDemonstration }: Pick<StartSettings, 'apiKey' | 'isDemonstration'>,
   { addresses, explorer }: { readonly addresses?: WalletPlaces; readonly explorer: boolean }
 ): Promise<string> {
-  const base = `${serverUrl(http)}/rest`;
-  const root = base.replace(/\/rest$/, '');
+  const root = serverUrl(http);
+  const base = `${root}/rest`;
   const { hash, height } = node.tip();
   const raw = await node.rawBlock(hash);
   const transactions = raw === undefined ? [] : scanBlock(raw).transactions;

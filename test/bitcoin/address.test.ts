@@ -1,5 +1,5 @@
-import { bech32, bech32m, createBase58check } from '@scure/base';
 import { createHash } from 'node:crypto';
+import { bech32, bech32m, createBase58check } from '@scure/base';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';

@@ -1,7 +1,7 @@
-import { expect } from 'chai';
-import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { acceptedPrefixes, scriptOfAddress, writeAddress, type AddressPrefixes } from '../../lib/bitcoin/address';
 import { readBase58Check, writeBase58Check } from '../../lib/bitcoin/base58';

@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { esploraCapacity, writeEsploraTransaction } from '../../lib/views/esplora/transaction';
 import { JsonWriter } from '../../lib/views/json-writer';

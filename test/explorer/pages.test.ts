@@ -8,8 +8,8 @@ import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/ex
 import { ask } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { until } from '../support/until';
-import type { RestNode } from '../support/rest-node';
 import type { Browser } from 'playwright-core';
+import type { RestNode } from '../support/rest-node';
 
 // What takes longer is in test/clients/programs/explorer.test.ts.
 describe('the explorer in a browser', () => {

@@ -12,7 +12,6 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { untilLive } from '../support/base-index';
 import { COINBASE_SATS } from '../support/coinbases';
-import type { TestFullNode } from '../support/bcoin';
 import { nodeWith } from '../support/changed-node';
 import { expectFilters, expectHonestFilters, filterFrom, FilterModel, untilFilled } from '../support/filters';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
@@ -21,6 +20,7 @@ import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { scanBlock } from '../../lib/bitcoin/block';
+import type { TestFullNode } from '../support/bcoin';
 import type { BootstrapFrom } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types/source';
 

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
@@ -9,6 +8,7 @@ import { blockRows } from '../../lib/index/scan/rows';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { caught } from '../support/caught';
 import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/made-blocks';
+import type { Worker } from 'node:worker_threads';
 
 const outputs = Array.from({ length: 100 }, (_, value): MadeOutput => ({ value, script: Buffer.from(`0014${'22'.repeat(20)}`, 'hex') }));
 const transactions = Array.from({ length: 40 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, i), index: i }], outputs, i));

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import type { Subscription } from 'rxjs';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -10,6 +9,7 @@ import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { replaceStoredBlock } from '../support/stored-block';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import type { Subscription } from 'rxjs';
 import type { ChainEvent } from '../../lib/node/types/chain';
 
 describe('a bcoin node as the source of the service', () => {

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,6 +8,7 @@ import { countConnections } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
+import type { EventEmitter } from 'node:events';
 
 /** What bcoin's own clients use. */
 interface ClientSocket {

@@ -1,6 +1,6 @@
-import { ExtendedKeyUsage, NameConstraints, id_ce_extKeyUsage, id_ce_nameConstraints, id_kp_clientAuth } from '@peculiar/asn1-x509';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { ExtendedKeyUsage, NameConstraints, id_ce_extKeyUsage, id_ce_nameConstraints, id_kp_clientAuth } from '@peculiar/asn1-x509';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { identityOfPem } from '../../lib/payments/identity';

@@ -4,8 +4,8 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PaymentError, type PaymentErrorCode } from '../../lib/payments/error';
-import type { Identity } from '../../lib/payments/identity';
 import { TrustRoots } from '../../lib/payments/x509/trust';
+import type { Identity } from '../../lib/payments/identity';
 
 export const vectorsFolder = join(__dirname, '../vectors/payments');
 

@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { Subject } from 'rxjs';
 import { showCatchUp } from '../../plugin/progress';
+import { compiledProgram } from '../support/compiled';
+import { openRegtestNode } from '../support/regtest-node';
 import type { IndexState } from '../../lib/index/types';
 import type { ScriptsState } from '../../lib/scripts/types';
 import type { HostNodeLogger } from '../../lib/node/host';
-import { compiledProgram } from '../support/compiled';
-import { openRegtestNode } from '../support/regtest-node';
 
 const INFO = 3;
 const NO_LOG = { console: false, level: 4 };

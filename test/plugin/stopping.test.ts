@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { freePort } from '../support/regtest-node';
 import { openSocket, untilClosed } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
 import { until } from '../support/until';
+import type { Socket } from 'node:net';
 
 /** What a client may have sent when the node stops. */
 const UNFINISHED = {

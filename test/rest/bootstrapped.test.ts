@@ -5,12 +5,12 @@ import { after, before, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
-import type { HostFullBlock, TestFullNode } from '../support/bcoin';
 import { needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import { withSmallPruning } from '../support/small-pruning';
 import type { AddressInfo } from 'node:net';
+import type { HostFullBlock, TestFullNode } from '../support/bcoin';
 
 /** More headers than a chunk has, whose texts are cached together. */
 const HEIGHT = 80;

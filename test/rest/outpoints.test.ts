@@ -4,9 +4,9 @@ import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath as readPath, type Query } from '../../lib/rest/outpoints';
-import type { Outpoint } from '../../lib/bitcoin/transaction';
 import { HttpError } from '../../lib/server/errors';
 import { PROFILES } from '../../lib/views/profile';
+import type { Outpoint } from '../../lib/bitcoin/transaction';
 
 const TXID = 'f5735f8536cd394a5400478faeff716b537e9ccce696207cdcc0a5f3b6a1d2e4';
 const wire = (displayed: string): Buffer => Buffer.from(displayed, 'hex').reverse();

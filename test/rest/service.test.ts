@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -13,6 +11,8 @@ import { ask, askInOneWrite, basicAuth, openSocket, type RawReply, requestBytes,
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** The value of the first output that `spend` makes of a coinbase. */

@@ -4,8 +4,8 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { timeOf } from '../../lib/bitcoin/header';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction, type ScannedTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
-import type { EsploraStatus } from '../../lib/views/esplora/status';
 import { chainAActiveBlocks, chainAPool } from './chain-a';
+import type { EsploraStatus } from '../../lib/views/esplora/status';
 
 export interface ChainATransaction {
   readonly transaction: ScannedTransaction;

@@ -5,8 +5,8 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, previousHashOf, timeOf } from '../../lib/bitcoin/header';
 import { proofOf } from '../../lib/bitcoin/work';
-import type { BlockContext } from '../../lib/views/block';
 import { chainAActiveBlocks, chainABlocks, coreStyles, type ChainABlock } from './chain-a';
+import type { BlockContext } from '../../lib/views/block';
 
 export interface ChainAView extends BlockContext {
   readonly raw: Buffer;

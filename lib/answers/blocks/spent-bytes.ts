@@ -3,8 +3,8 @@
 
 import { keyOf } from '../../bitcoin/hash';
 import { ownCopy } from '../../system/own-copy';
-import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import { MadeOnce } from '../../server/cache/made-once';
+import type { AnswerCache, Cached, CacheSection } from '../../server/cache/answer-cache';
 import type { BlockPoint } from '../../node/types/chain';
 import type { NodeSource } from '../../node/types/source';
 import type { Client } from '../../turns/client';

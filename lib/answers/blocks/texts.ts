@@ -14,13 +14,13 @@ import type { CacheUse } from '../../server/cache/answer-cache';
 import type { Client } from '../../turns/client';
 
 /** Sizes are rounded up to this, so that a buffer fits other texts too. */
-const STEP = 1 << 16;
+const STEP = 64 * 1_024;
 
 /** A free buffer may be at most this many times as large as the text needs. */
 const MOST_TOO_LARGE = 2;
 
 /** Free buffers together: three of the largest blocks as JSON. */
-const MOST_FREE_BYTES = 36 << 20;
+const MOST_FREE_BYTES = 36 * 1_024 * 1_024;
 
 /** Releases a buffer. A second call does nothing. */
 export type Release = () => void;

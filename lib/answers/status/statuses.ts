@@ -6,18 +6,18 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { keyOf } from '../../bitcoin/hash';
 import { TextWriter, type Allocate } from '../../bitcoin/text-writer';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn, indexIn, packed } from '../../scripts/records/positions';
 import { NO_CLIENT } from '../../turns/client';
 import { COLON } from '../../views/json-writer';
 import { TextHash } from './text-hash';
+import { ROWS_PER_PAGE, type ScriptHistory } from './history';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types/chain';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../scripts/types';
 import type { CacheUse } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../scripts/pooled-script';
-import { ROWS_PER_PAGE, type ScriptHistory } from './history';
 
 /** Bytes of the cache, and of an entry besides its text. */
 const MOST_KEPT_BYTES = 10_000_000;

@@ -171,7 +171,7 @@ export const rawTransactionSchema = (fields: ProfileFields, more: Properties = {
   });
 
 function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, Buffer> {
-  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
+  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1_024);
   yield* writeTransaction(writer, scanTransaction(raw), form);
   return writer.toBuffer();
 }

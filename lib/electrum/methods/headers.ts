@@ -5,7 +5,6 @@ import { hashAt, type HeaderProof } from '../../answers/blocks/header-tree';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ownCopy } from '../../system/own-copy';
-import type { Cached } from '../../server/cache/answer-cache';
 import { anyOf, described, listOf, named, object, type PlainSchema, type Properties, type Schema } from '../../describe/schema';
 import { COUNT, HASH, HEIGHT, HEX } from '../../describe/values';
 import { runAtOnce } from '../../turns/slices';
@@ -14,6 +13,7 @@ import { JsonWriter, QUOTE } from '../../views/json-writer';
 import { PROTOCOLS, type ElectrumClient, type Method, type MethodContext } from '../method';
 import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
+import type { Cached } from '../../server/cache/answer-cache';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 
 /** A difficulty period, which is what wallets ask for. */

@@ -2,16 +2,16 @@
 // is in memory, is written each time.
 
 import { RowCache } from '../../answers/scripts/row-cache';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError } from '../../scripts/errors';
-import { TXID_LENGTH } from '../../scripts/records/block-txids';
 import { heightIn } from '../../scripts/records/positions';
 import { ownCopy } from '../../system/own-copy';
-import type { AnswerCache } from '../../server/cache/answer-cache';
 import { runInSlices } from '../../turns/slices';
 import { ROWS_PER_PAGE, type ScriptHistory, type TakeTransactions } from '../../answers/status/history';
 import { ARRAY_END, ARRAY_START, COMMA, JsonWriter } from '../../views/json-writer';
 import { ROW_POINTS } from './points';
+import type { AnswerCache } from '../../server/cache/answer-cache';
 import type { PooledEntry } from '../../answers/scripts/pooled-script';
 import type { WalkedPage } from '../../scripts/types';
 import type { ElectrumClient, Result } from '../method';

@@ -1,93 +1,26 @@
-// What transactions did with a script, and its coins.
+// Methods by script: what transactions did with it, its coins, and notifications about it.
 
-import { RowCache } from '../../answers/scripts/row-cache';
-import { compareDisplayed, scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
-import { TooManyCoinsError } from '../../scripts/errors';
-import { TXID_LENGTH } from '../../scripts/records/block-txids';
-import { heightIn } from '../../scripts/records/positions';
-import { ownCopy } from '../../system/own-copy';
-import { runInSlices } from '../../turns/slices';
-import { sorted } from '../../turns/sorted';
+import { scriptHashOf, toDisplayHex } from '../../bitcoin/hash';
 import { anyOf, described, listOf, named, nullable, object, type Schema } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEIGHT, INTEGER, SATOSHI_CHANGE, SATOSHIS, TXID } from '../../describe/values';
-import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readCount, readScript, readScriptHash } from './arguments';
-import { beginItem, HistoryTexts, ITEM_LENGTH, ITEMS_PER_SLICE } from './history-texts';
-import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
-import type { PooledOutputs } from '../../answers/scripts/pooled-script';
+import { CoinsTexts } from './coins-texts';
+import { HistoryTexts } from './history-texts';
+import { COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { ScriptHistory } from '../../answers/status/history';
-import type { ScriptCoins } from '../../scripts/script-coins';
 import type { ScriptTotals } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext, Result, ScriptStatus } from '../method';
-
-/** The coins of the chain as a list, with its brackets. */
-interface CoinsText {
-  readonly coins: number;
-  readonly text: Buffer;
-}
 
 type ScriptAnswer = (history: ScriptHistory, client: ElectrumClient) => Result | Promise<Result>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, totals, coins, cache, maxHistory } = context;
+  const { scripts, histories, coins, cache, maxHistory } = context;
   const texts = new HistoryTexts(cache, maxHistory);
-  /** Texts of coins of which the pool spends none. */
-  const coinsTexts = new RowCache<CoinsText>(cache, 'coins-text', ({ text }) => text.length);
-
-  const balance = (chain: ScriptTotals, pool: ScriptTotals, client: ElectrumClient): string => {
-    client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
-    const confirmed = chain.funded.value - chain.spent.value;
-    return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
-  };
-
-  const countedBalance = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): string | Promise<string> => {
-    const counted = totals.of(script, snapshot, client);
-    return counted instanceof Promise ? counted.then((chain) => balance(chain, NOTHING, client)) : balance(counted, NOTHING, client);
-  };
-
-  const balanceWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
-    const pool = await pooled.totals(client);
-    return balance(await totals.of(script, snapshot, client), pool, client);
-  };
-
-  const coinsOfChain = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): Buffer | Promise<Buffer> => {
-    const written = (unspent: ScriptCoins): Buffer | Promise<Buffer> => {
-      client.charge(unspent.count * COIN_POINTS);
-      const keep = (text: Buffer): Buffer => {
-        coinsTexts.setIfAskedBefore(script, snapshot.stamp, () => ({ coins: unspent.count, text: ownCopy(text) }));
-        return text;
-      };
-      if (unspent.count > ITEMS_PER_SLICE) return runInSlices(coinsText(unspent), client).then(keep);
-      const writer = beginCoins(unspent.count);
-      writeCoins(writer, unspent, 0, unspent.count);
-      return keep(endCoins(writer));
-    };
-    const found = coins.of(script, maxHistory, snapshot, client);
-    return found instanceof Promise ? found.then(written) : written(found);
-  };
-
-  const coinsWithPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<Buffer> => {
-    const ofPool = await pooled.outputs(client);
-    const ofChain = await coins.of(script, maxHistory + ofPool.totals.spent.count, snapshot, client);
-    client.charge((ofChain.count + ofPool.coins.length) * COIN_POINTS);
-    const unspent = ofChain.without(ofPool.spends);
-    if (unspent.count + ofPool.coins.length > maxHistory) throw new TooManyCoinsError(maxHistory);
-    return runInSlices(coinsText(unspent, await runInSlices(sorted(ofPool.coins, byOutpoint), client)), client);
-  };
-
-  const balanceOf: ScriptAnswer = (history, client) =>
-    history.pooled.isEmpty ? countedBalance(history, client) : balanceWithPool(history, client);
-
-  const coinsOf: ScriptAnswer = (history, client) => {
-    if (!history.pooled.isEmpty) return coinsWithPool(history, client);
-    const known = coinsTexts.get(history.script, history.snapshot);
-    if (known === undefined) return coinsOfChain(history, client);
-    client.charge(known.coins * COIN_POINTS);
-    return known.text;
-  };
-
+  const coinsTexts = new CoinsTexts(cache, coins, maxHistory);
+  const balanceOf = balances(context);
   return Object.fromEntries(
-    NAMINGS.flatMap(({ kind, parameter, schema, read, historyIn, coinsIn }) => {
+    NAMINGS.flatMap((naming) => {
+      const { kind, parameter, schema, read, historyIn, coinsIn } = naming;
       const asking = (summary: string, result: Schema, answer: ScriptAnswer): Method => ({
         about: { summary, parameters: [schema], result },
         parameters: [parameter],
@@ -108,42 +41,67 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
           historyIn.wrap(texts.ofPool(found, client))
         ),
         listunspent: asking('The unspent outputs of a script, those of the chain first.', coinsIn.schema(UNSPENT), (found, client) =>
-          coinsIn.wrap(coinsOf(found, client))
+          coinsIn.wrap(coinsTexts.of(found, client))
         ),
-        subscribe: {
-          about: {
-            summary: 'The status of a script, of whose changes the client is notified from now on.',
-            parameters: [schema],
-            result: SCRIPT_STATUS,
-            notification: { scripthash: SCRIPT_HASH, status: SCRIPT_STATUS }
-          },
-          parameters: [parameter],
-          required: 1,
-          isHeavy: true,
-          answer: (values, client) => {
-            const { script, name } = read(values[0]);
-            const status = client.subscriptions.addScript(script, name, chargingRows(client), `blockchain.${kind}.subscribe`);
-            return status instanceof Promise ? status.then(statusText) : statusText(status);
-          }
-        },
-        unsubscribe: {
-          about: {
-            summary: 'Ends the notifications about a script.',
-            parameters: [schema],
-            result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
-          },
-          parameters: [parameter],
-          required: 1,
-          // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
-          isHeavy: true,
-          frees: true,
-          ...(kind === 'scripthash' && { since: '1.4.2' as const }),
-          answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(read(values[0]).script))
-        }
+        ...subscriptionMethods(naming)
       };
       return Object.entries(methods).map(([name, method]) => [`blockchain.${kind}.${name}`, method]);
     })
   );
+}
+
+/** Methods that begin and end the notifications about a script. */
+function subscriptionMethods({ kind, parameter, schema, read }: Naming): Readonly<Record<string, Method>> {
+  return {
+    subscribe: {
+      about: {
+        summary: 'The status of a script, of whose changes the client is notified from now on.',
+        parameters: [schema],
+        result: SCRIPT_STATUS,
+        notification: { scripthash: SCRIPT_HASH, status: SCRIPT_STATUS }
+      },
+      parameters: [parameter],
+      required: 1,
+      isHeavy: true,
+      answer: (values, client) => {
+        const { script, name } = read(values[0]);
+        const status = client.subscriptions.addScript(script, name, chargingRows(client), `blockchain.${kind}.subscribe`);
+        return status instanceof Promise ? status.then(statusText) : statusText(status);
+      }
+    },
+    unsubscribe: {
+      about: {
+        summary: 'Ends the notifications about a script.',
+        parameters: [schema],
+        result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
+      },
+      parameters: [parameter],
+      required: 1,
+      // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
+      isHeavy: true,
+      frees: true,
+      ...(kind === 'scripthash' && { since: '1.4.2' as const }),
+      answer: (values, { subscriptions }) => JSON.stringify(subscriptions.removeScript(read(values[0]).script))
+    }
+  };
+}
+
+/** The balance follows from totals: no coin is looked up. */
+function balances({ totals }: MethodContext): ScriptAnswer {
+  const balance = (chain: ScriptTotals, pool: ScriptTotals, client: ElectrumClient): string => {
+    client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
+    const confirmed = chain.funded.value - chain.spent.value;
+    return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
+  };
+  const withoutPool = ({ script, snapshot }: ScriptHistory, client: ElectrumClient): string | Promise<string> => {
+    const counted = totals.of(script, snapshot, client);
+    return counted instanceof Promise ? counted.then((chain) => balance(chain, NOTHING, client)) : balance(counted, NOTHING, client);
+  };
+  const withPool = async ({ script, snapshot, pooled }: ScriptHistory, client: ElectrumClient): Promise<string> => {
+    const pool = await pooled.totals(client);
+    return balance(await totals.of(script, snapshot, client), pool, client);
+  };
+  return (history, client) => (history.pooled.isEmpty ? withoutPool(history, client) : withPool(history, client));
 }
 
 /** Heights between which Fulcrum lists the transactions of a script. */
@@ -272,46 +230,3 @@ export const chargingRows = (client: ElectrumClient): ((transactions: number) =>
 export const statusText = (status: ScriptStatus): string => (status === undefined ? 'null' : `"${status.toString('hex')}"`);
 
 const NOTHING: ScriptTotals = { transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
-
-type MadeCoin = PooledOutputs['coins'][number];
-
-const byOutpoint = (a: MadeCoin, b: MadeCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
-
-/** `made`: in the pool. */
-function* coinsText(ofChain: ScriptCoins, made: readonly MadeCoin[] = []): Generator<void, Buffer> {
-  const writer = beginCoins(ofChain.count + made.length);
-  for (let from = 0; from < ofChain.count; from += ITEMS_PER_SLICE) {
-    writeCoins(writer, ofChain, from, Math.min(from + ITEMS_PER_SLICE, ofChain.count));
-    yield;
-  }
-  for (const [i, { txid, index, value }] of made.entries()) {
-    beginItem(writer, txid, 0);
-    endCoin(writer, index, value);
-    if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
-  }
-  return endCoins(writer);
-}
-
-function beginCoins(count: number): JsonWriter {
-  const writer = new JsonWriter(count * ITEM_LENGTH + 2);
-  writer.ascii('[');
-  return writer;
-}
-
-function writeCoins(writer: JsonWriter, { positions, txids, indexes, values }: ScriptCoins, from: number, to: number): void {
-  for (let i = from; i < to; i++) {
-    beginItem(writer, txids, heightIn(positions[i] as number), i * TXID_LENGTH); // within the columns
-    endCoin(writer, indexes[i] as number, values[i] as number);
-  }
-}
-
-function endCoin(writer: JsonWriter, index: number, value: number): void {
-  writer.integerField(',"tx_pos":', index);
-  writer.integerField(',"value":', value);
-  writer.ascii('}');
-}
-
-function endCoins(writer: JsonWriter): Buffer {
-  writer.ascii(']');
-  return writer.toBuffer();
-}

@@ -31,7 +31,7 @@ const MOST_WAITING_BYTES = 1_000_000;
 const LONG_MESSAGE_BYTES = 16_384;
 
 /** Replies up to this size are sent however many bytes wait to be read. */
-const SMALL_BYTES = 65_536;
+const SMALL_BYTES = 64 * 1_024;
 
 /** Bytes of the replies to a batch, which are sent together; beyond this the remaining replies are errors. */
 const MOST_BATCH_BYTES = 16_000_000;

@@ -13,6 +13,7 @@ import { blockEndpoint, refuse, requireBlock, writeBlock, type BlockAnswer } fro
 import { indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
 import { HASH_IN_PATH, NOT_HEX, TXID_TEXT, UNKNOWN_BLOCK } from '../operations';
 import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
+import { txidsText } from './txids-text';
 import type { HeaderRecord } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
@@ -23,11 +24,6 @@ const PAGE_SIZE = 25;
 
 /** Start indexes have 32 bits. */
 const MOST_START = 0xffff_ffff;
-
-const TXIDS_PER_SLICE = 512;
-
-/** `"`, 64 digits, `",` */
-const TXID_TEXT_LENGTH = 67;
 
 export function blockRoutes(context: EsploraContext): Route[] {
   const ofBlock = (answer: BlockAnswer): Endpoint => blockEndpoint(context, answer);
@@ -161,16 +157,6 @@ async function rawReply(block: HeaderRecord, client: EsploraRequest, context: Es
 
 const txidsReply: BlockAnswer = async ({ height }, snapshot, client) =>
   jsonReply(await runInSlices(txidsText(await snapshot.txids(height)), client));
-
-function* txidsText(txids: readonly Buffer[]): Generator<void, Buffer> {
-  const writer = new JsonWriter(txids.length * TXID_TEXT_LENGTH + 2);
-  for (const [i, txid] of txids.entries()) {
-    writer.hashField(i === 0 ? '[' : ',', txid);
-    if (i % TXIDS_PER_SLICE === TXIDS_PER_SLICE - 1) yield;
-  }
-  writer.ascii(']');
-  return writer.toBuffer();
-}
 
 function txidEndpoint({ scripts, bases }: EsploraContext): Endpoint {
   return async (request) => {

@@ -9,6 +9,7 @@ import { sorted } from '../../turns/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
 import { JsonWriter } from '../../views/json-writer';
 import { findHash, findNumber, jsonReply } from '../reply';
+import { txidsText } from './txids-text';
 import type { RecentTransaction, ScriptPool } from '../../pool/by-script/script-pool';
 import type { PoolSummary } from '../../pool/summary';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
@@ -20,9 +21,6 @@ const MOST_TXIDS = 10_000;
 const RECENT_SECONDS = 5;
 
 const TXIDS_PER_SLICE = 512;
-
-/** `"`, 64 digits, `",` */
-const TXID_TEXT_LENGTH = 67;
 
 export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
@@ -156,16 +154,4 @@ function placeBehind(txid: Buffer, txids: readonly Buffer[]): number {
     else to = middle;
   }
   return from;
-}
-
-function* txidsText(txids: readonly Buffer[]): Generator<void, Buffer> {
-  const writer = new JsonWriter(txids.length * TXID_TEXT_LENGTH + 2);
-  writer.ascii('[');
-  for (const [i, txid] of txids.entries()) {
-    if (i > 0) writer.ascii(',');
-    writer.hashString(txid);
-    if (i % TXIDS_PER_SLICE === TXIDS_PER_SLICE - 1) yield;
-  }
-  writer.ascii(']');
-  return writer.toBuffer();
 }

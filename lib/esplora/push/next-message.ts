@@ -6,7 +6,7 @@ import { piecesOf, type Field, type Json, type Pieces } from '../messages';
 export type Update = readonly [name: string, value: Json | Pieces, member?: string];
 
 /** Bytes up to which members are put together. */
-const MOST_BYTES = 1_048_576;
+const MOST_BYTES = 1_024 * 1_024;
 
 export class NextMessage {
   readonly #fields = new Map<string, Json | Pieces | Map<string, Json | Pieces>>();

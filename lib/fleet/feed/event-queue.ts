@@ -27,7 +27,7 @@ export interface Mark {
 }
 
 /** Bytes of the blocks and transactions that wait. */
-const MOST_QUEUED_BYTES = 0x0400_0000;
+const MOST_QUEUED_BYTES = 64 * 1_024 * 1_024;
 /** Blocks that wait: beyond this, the node is downloading its chain. */
 const MOST_QUEUED_BLOCKS = 144;
 /** What an event costs besides blocks and transactions. */

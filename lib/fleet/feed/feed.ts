@@ -4,7 +4,6 @@ import { setTimeout } from 'node:timers/promises';
 import { errorOf } from '../../follow/errors';
 import { Loop } from '../../follow/loop';
 import { untilAborted } from '../log/abortable';
-import type { NatsAccess } from '../log/access';
 import { ConnectionCount, connectToNats, type NatsBus } from '../log/connection';
 import { FencedError, LogGoneError } from '../log/errors';
 import { FleetLog } from '../log/log-reader';
@@ -16,6 +15,7 @@ import { LessWorkError, requireWork } from './chain-feed';
 import { LeaseThread } from './lease-thread';
 import { Responder } from './responder';
 import { Term } from './term';
+import type { NatsAccess } from '../log/access';
 import type { IndexLogger } from '../../follow/logger';
 import type { FeedFigures } from '../../node/types/fleet';
 import type { NodeSource } from '../../node/types/source';
@@ -44,7 +44,7 @@ const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [500, 5_000] as const;
 /** Pause of a node that may not lead. */
 const IDLE_MS = 1_000;
 /** Bytes of a message without which whole blocks do not fit. */
-const ENOUGH_PAYLOAD = 0x0040_0000;
+const ENOUGH_PAYLOAD = 4 * 1_024 * 1_024;
 /** A node that has verified less of the chain downloads it, and does not lead. */
 const ENOUGH_VERIFIED = 0.999;
 /** How long a rewind may take besides the lease of another leader. */

@@ -3,9 +3,9 @@
 
 import { HASH_LENGTH, hashOfKey, keyOf } from '../../bitcoin/hash';
 import { messageOf } from '../../system/error-text';
+import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { IndexLogger } from '../../follow/logger';
 import type { PoolEntry, PoolRemoval, PoolSource, PoolTransaction } from '../../node/types/pool';
-import { WHOLE_CLEAR, type LogPosition, type PoolAdd } from '../messages/records';
 import type { PoolPage } from '../messages/questions';
 import type { TermWriter } from './term-writer';
 
@@ -22,7 +22,7 @@ interface Written {
 }
 
 /** Bytes of a page of the pool. */
-export const MOST_PAGE_BYTES = 0x0020_0000;
+export const MOST_PAGE_BYTES = 2 * 1_024 * 1_024;
 
 /** Of the longest message that the servers take, a page may have this part: its last transaction may be long. */
 const PAGE_SHARE = 4;

@@ -8,12 +8,12 @@ import type { RecordBody } from '../messages/records';
 
 /** Records and bytes that are gathered before they are written. */
 const MOST_RECORDS = 256;
-const MOST_BYTES = 0x0010_0000;
+const MOST_BYTES = 1_024 * 1_024;
 
 /** What a message has besides the bytes of its record. */
 const MESSAGE_BYTES = 1_024;
 /** Bytes of a block in one message, where it does not fit into one. */
-const PART_BYTES = 0x0008_0000;
+const PART_BYTES = 512 * 1_024;
 
 export interface TermWriterOptions {
   readonly term: number;

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../system/error-text';
 import { NatsAwayError, NatsRefusedError } from './errors';
 import { loadNats } from './nats';
-import type { NatsAccess } from './access';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import type { NatsAccess } from './access';
 
 export interface NatsBus {
   readonly connection: NatsConnection;

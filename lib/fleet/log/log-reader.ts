@@ -39,7 +39,7 @@ export interface ReadOptions {
 /** How long a pull waits at the server: with the default of 30 s a reader stands still for long when its server is killed. */
 const PULL_MS = 2_000;
 /** Bytes that may be on their way. */
-const PULL_BYTES = 0x0100_0000;
+const PULL_BYTES = 16 * 1_024 * 1_024;
 /** After this long the servers forget a reader that does not read. */
 const FORGOTTEN_MS = 30_000;
 const NANOSECONDS = 1_000_000;

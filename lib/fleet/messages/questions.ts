@@ -74,10 +74,10 @@ export interface PoolPage {
 }
 
 /** Bytes of the longest question: a package of transactions, or a call. */
-const MOST_QUESTION_BYTES = 0x0040_0000;
+const MOST_QUESTION_BYTES = 4 * 1_024 * 1_024;
 
 /** Bytes of the longest reply: a block. */
-const MOST_REPLY_BYTES = 0x0080_0000;
+const MOST_REPLY_BYTES = 8 * 1_024 * 1_024;
 
 export const MOST_HEADERS = 2_000;
 export const MOST_LOCATOR = 64;

@@ -11,7 +11,7 @@ import type { LogRecord, RecordBody } from './records';
 export const RECORD_VERSION = 1;
 
 /** No server takes longer messages than this, and no record is longer. */
-export const MOST_RECORD_BYTES = 0x0080_0000;
+export const MOST_RECORD_BYTES = 8 * 1_024 * 1_024;
 
 const RECORD = messageType('Record');
 

@@ -1,8 +1,8 @@
 // proto/fleet.proto, loaded once, and the reading of its messages within bounds.
 
 import { join } from 'node:path';
-import { HASH_LENGTH } from '../../bitcoin/hash';
 import { loadSync, Type, type Namespace } from 'protobufjs';
+import { HASH_LENGTH } from '../../bitcoin/hash';
 import { messageOf } from '../../system/error-text';
 import { MalformedMessageError } from './errors';
 

@@ -12,8 +12,8 @@ import {
 } from '../messages/questions';
 import { messageOf } from '../../system/error-text';
 import { NoNodeError } from '../../node/errors';
-import type { Subjects } from '../log/subjects';
 import type { NatsConnection, RequestError } from '@nats-io/transport-node';
+import type { Subjects } from '../log/subjects';
 
 const TIMEOUT_MS = 5_000;
 /** For what is asked once: bcoin may take long. */

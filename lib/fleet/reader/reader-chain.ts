@@ -1,9 +1,9 @@
 // The chain that a reader follows: first that of its index, then that of the log. Each move is emitted as an event, and the next one waits
 // until it is acknowledged. Where the log does not say how a block is reached, nodes send the headers.
 
+import { LRUCache } from 'lru-cache';
 import { keyOf, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
-import { LRUCache } from 'lru-cache';
 import { MOST_HEADERS } from '../messages/questions';
 import { ownCopy } from '../../system/own-copy';
 import { ChainEvents } from './chain-events';

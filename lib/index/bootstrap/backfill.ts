@@ -17,11 +17,11 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
+import { orUnread } from './unread';
 import type { SpentNodeCoin } from '../../node/types/coins';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';
-import { orUnread } from './unread';
 import type { BootstrapParts } from './copy-coins';
 
 /** How long a step adds blocks. A new block of the chain may have to wait for the step, and then for its write. */

@@ -41,7 +41,7 @@ export interface SpendListeners {
 }
 
 /** Bytes that may wait to be written: at most MOST_UNWRITTEN, and at most the cache's size divided by PARTS_UNWRITTEN. */
-const MOST_UNWRITTEN = 16 * 1024 * 1024;
+const MOST_UNWRITTEN = 16 * 1_024 * 1_024;
 const PARTS_UNWRITTEN = 16;
 /**
  * Memory that a write takes in the engine, as a multiple of its bytes: the batch, which grows by doubling, and its records

@@ -10,6 +10,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { writeSha256 } from '../../bitcoin/hash';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { damaged, putRecord, recordOf, type Records } from './layout';
 import type { StorePut } from '../../store/store';
 
@@ -17,7 +18,6 @@ export const SECRET_KEY = Buffer.from('S');
 export const TXID_HASH_LENGTH = 12;
 
 export const SECRET_LENGTH = 32;
-const TXID_LENGTH = 32;
 
 /** The write of a new, random secret. */
 export function newSecret(): StorePut {

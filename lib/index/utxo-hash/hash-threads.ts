@@ -10,7 +10,7 @@ import type { HashReply, HashRequest } from './hash-thread';
 
 const MOST_THREADS = 4;
 /** Bytes of elements that are handed over together. */
-const BATCH_BYTES = 1 << 16;
+const BATCH_BYTES = 64 * 1_024;
 
 export class HashThreads {
   readonly #threads = Array.from({ length: Math.min(MOST_THREADS, availableParallelism()) }, () => new HashThread());

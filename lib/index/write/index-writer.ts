@@ -72,7 +72,7 @@ export interface CommittedBatch {
   readonly written: Promise<void>;
 }
 
-export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
+export const DEFAULT_CACHE_BYTES = 256 * 1_024 * 1_024;
 
 const EMPTY: ChainEnd = { chain: NO_HEADERS, filters: undefined };
 

@@ -16,14 +16,14 @@ import {
   URI_LIST_TYPE,
   mediaTypeOf
 } from '../../payments/transport/media-types';
-import type { Merchant } from './merchant';
 import { parseOrder } from './order';
 import { parseQuery } from './order-query';
 import { renderList } from './list-page';
 import { renderNotice } from './notice-page';
 import { renderOrder } from './order-page';
-import type { PageAssets } from './page-document';
 import { progressJson } from './progress';
+import type { Merchant } from './merchant';
+import type { PageAssets } from './page-document';
 import type { PaymentState } from './receipts';
 
 export interface PaymentReply {

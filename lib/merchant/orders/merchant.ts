@@ -8,10 +8,6 @@ import { isExpired, unixSeconds } from '../../payments/rules/request';
 import { displayTxid } from '../../payments/rules/transaction';
 import { makePaymentRequest } from '../../payments/signature';
 import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
-import type { Identity } from '../../payments/identity';
-import type { PaymentDetails } from '../../payments/messages';
-import type { PayingOutput } from '../../payments/rules/payment';
-import type { ConfirmingBlock, MerchantChain } from './chain';
 import { checkOrder, type Order } from './order';
 import { OrderList, type OrderPage, type OrderQuery } from './order-list';
 import { OrderRecords } from './order-records';
@@ -22,9 +18,13 @@ import { progressOf, type Observed, type OrderProgress } from './progress';
 import { receivedOf, type PaymentState, type Settled } from './receipts';
 import { detailsOf, type StoredRequest } from './record';
 import { bestOf, requireKnown, type TracedPayment } from './settlement';
-import type { PaymentStore } from './store';
 import { TurnQueue } from './turn-queue';
 import { waysToPay, type WaysToPay } from './ways-to-pay';
+import type { Identity } from '../../payments/identity';
+import type { PaymentDetails } from '../../payments/messages';
+import type { PayingOutput } from '../../payments/rules/payment';
+import type { ConfirmingBlock, MerchantChain } from './chain';
+import type { PaymentStore } from './store';
 
 export interface MerchantOptions {
   /** The URL under which customers find the requests, without a slash at the end: `https://shop.example/pay`. */

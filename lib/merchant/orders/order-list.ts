@@ -2,8 +2,8 @@
 // for each page anew.
 
 import { PaymentError, messageOf } from '../../payments/error';
-import type { OrderProgress, OrderStatus } from './progress';
 import { DamagedRecordError } from './record';
+import type { OrderProgress, OrderStatus } from './progress';
 import type { PaymentStore } from './store';
 
 export interface OrderQuery {

@@ -1,8 +1,8 @@
 // The query of the list of orders: `?status=open&before=<id>&limit=25`.
 
 import { PaymentError } from '../../payments/error';
-import type { OrderQuery } from './order-list';
 import { ORDER_STATUSES } from './progress';
+import type { OrderQuery } from './order-list';
 
 /** Orders of a page, if the query does not say. */
 export const LIMIT = 25;

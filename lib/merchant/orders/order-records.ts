@@ -3,12 +3,12 @@
 import { PaymentError } from '../../payments/error';
 import { payableOutputs } from '../../payments/rules/request';
 import { displayTxid } from '../../payments/rules/transaction';
-import type { PayingOutput } from '../../payments/rules/payment';
-import type { ConfirmingBlock, MerchantChain } from './chain';
-import type { OrderWatch } from './order-watch';
 import { presentOutputs, withBlocks, withReceipts, type PresentOutput } from './receipts';
 import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
 import { tracePayment, type TracedPayment } from './settlement';
+import type { PayingOutput } from '../../payments/rules/payment';
+import type { ConfirmingBlock, MerchantChain } from './chain';
+import type { OrderWatch } from './order-watch';
 import type { PaymentStore } from './store';
 
 export interface OrderParts {

@@ -6,9 +6,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import { PaymentError, messageOf } from '../../payments/error';
-import type { Output } from '../../payments/messages';
 import { checkAsked } from '../../payments/rules/request';
 import { isWebUrl } from '../../payments/web-url';
+import type { Output } from '../../payments/messages';
 
 /** The outputs to be paid. Use a new script for every order: it tells payments apart. */
 export interface Order {

@@ -2,11 +2,11 @@
 
 import { PaymentError } from '../../payments/error';
 import { displayTxid } from '../../payments/rules/transaction';
+import { receivedOf } from './receipts';
+import { settlementOf, type TracedTransactions } from './settlement';
 import type { OrderParts, OrderRecords } from './order-records';
 import type { PaymentTaking } from './payment-taking';
-import { receivedOf } from './receipts';
 import type { StoredRequest } from './record';
-import { settlementOf, type TracedTransactions } from './settlement';
 import type { TurnQueue } from './turn-queue';
 
 export class PaymentReview {

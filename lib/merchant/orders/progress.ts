@@ -1,11 +1,11 @@
 // How far an order has come, by the money: what its page, the list of orders and webhooks say. `PaymentState` is about accepted
 // Payments alone; most wallets pay to the address and send none.
 
-import type { PaymentDetails } from '../../payments/messages';
 import { isPaid, missingOf } from '../../payments/rules/payment';
 import { isExpired, payableOutputs, unixSeconds, type RequestedOutput } from '../../payments/rules/request';
 import { receivedOf, type PaymentState, type PresentOutput } from './receipts';
 import { detailsOf, type StoredRequest } from './record';
+import type { PaymentDetails } from '../../payments/messages';
 
 /**
  * `open`: nothing has come. `underpaid`: less than all, also after the expiry. `seen`: all has come, and some of it is in no block yet.

@@ -3,8 +3,8 @@
 import { PaymentError } from '../../payments/error';
 import { decodePayment } from '../../payments/messages';
 import { payingOutputs, transactionsIn } from '../../payments/rules/payment';
-import type { RequestedOutput } from '../../payments/rules/request';
 import { displayTxid, type Transaction } from '../../payments/rules/transaction';
+import type { RequestedOutput } from '../../payments/rules/request';
 import type { ConfirmingBlock, MerchantChain, Standing } from './chain';
 import type { Settlement } from './order-watch';
 import type { StoredPayment } from './record';

@@ -10,8 +10,8 @@
 
 import { PaymentError } from '../../payments/error';
 import { displayTxid } from '../../payments/rules/transaction';
-import type { PayingOutput } from '../../payments/rules/payment';
 import { objectOf, readBlock, readRecord, undamaged, writeBlock, writeRecord, type StoredRequest } from './record';
+import type { PayingOutput } from '../../payments/rules/payment';
 import type { ConfirmingBlock } from './chain';
 import type { PaymentStorage } from './storage';
 

@@ -1,9 +1,9 @@
 // How a wallet is told what to pay: the `bitcoin:` URI of an order's page.
 
-import type { PaymentDetails } from '../../payments/messages';
 import { dustThreshold } from '../../payments/rules/amount';
 import { isExpired, payableOutputs } from '../../payments/rules/request';
 import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
+import type { PaymentDetails } from '../../payments/messages';
 import type { OrderProgress } from './progress';
 
 export interface WaysToPay {

@@ -2,9 +2,9 @@
 // before it is sent, and until the receiver has taken it.
 
 import { randomBytes } from 'node:crypto';
-import type { OrderStatus } from '../orders/progress';
 import { ORDER_STATUSES } from '../orders/progress';
 import { objectOf, undamaged } from '../orders/record';
+import type { OrderStatus } from '../orders/progress';
 import type { PaymentStorage } from '../orders/storage';
 
 export interface Message {

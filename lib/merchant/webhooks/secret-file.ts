@@ -2,8 +2,8 @@
 // gets its copy.
 
 import { join } from 'node:path';
-import type { PaymentStorage } from '../orders/storage';
 import { makeSecret, signingKeyOf } from './signature';
+import type { PaymentStorage } from '../orders/storage';
 
 export const SECRET_FILE = 'webhook-secret';
 

@@ -4,6 +4,7 @@
 import { ONE_FAILED, SUCCESS } from '../../policy/package';
 import { PolicyRefusal } from '../../policy/refusal';
 import { PackageRefusal } from './package-refusal';
+import { keyOf } from '../../bitcoin/hash';
 import type { PackageMember, SubmittedPackage } from '../types/pool';
 import type { HostTransaction } from '../host';
 import type { OfferedMember } from '../broadcaster';
@@ -11,7 +12,6 @@ import type { Admission, Terms } from './admission';
 import type { ChangeSet, Checked } from './change-set';
 import type { PooledEntries } from './pooled-entries';
 import type { PooledNode } from '../../policy/clustered-pool';
-import { keyOf } from '../../bitcoin/hash';
 
 export class PackageSubmission {
   readonly #entries: PooledEntries;

@@ -2,9 +2,9 @@
 // in full. A transaction counts only once, and transactions that exclude each other are no payment at all.
 
 import { PaymentError } from '../error';
+import { parseTransaction, type Transaction } from './transaction';
 import type { Payment } from '../messages';
 import type { PayableRequest, RequestedOutput } from './request';
-import { parseTransaction, type Transaction } from './transaction';
 
 /**
  * @returns the transactions, each once.

@@ -1,7 +1,7 @@
 // The keys and signature algorithms that are accepted; all others are refused.
 
-import type { KeyObject } from 'node:crypto';
 import { UntrustedError } from './untrusted';
+import type { KeyObject } from 'node:crypto';
 
 /** Bits. Shorter keys are weak. Longer ones take much time to verify, and no known certificate has one. */
 const MIN_RSA_BITS = 2048;

@@ -2,12 +2,12 @@
 // its order; nothing is fetched. Policies and name constraints are not processed: a certificate that requires them is refused,
 // whether the extension is critical or not. Revocation is not checked.
 
-import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { checkKey, checkSignatureAlgorithm } from './algorithms';
 import { inOneLine, merchantName, readCertificate, type Certificate } from './certificate';
-import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
+import type { X509Certificate } from 'node:crypto';
+import type { TrustRoots } from './trust';
 
 /** The most certificates in a request, which bounds the signatures to check. */
 const MAX_CERTIFICATES = 8;

@@ -8,11 +8,11 @@ import { headerSchema } from '../../views/header';
 import { badHeaderRequest } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
 import { inFormats, OF_BLOCK } from '../operations';
+import { inPath, inQuery, type OperationParameter, type PlacedOperation } from '../../describe/open-api';
 import type { Answers } from '../../answers/answers';
 import type { Limits } from '../../server/limits';
 import type { Profile } from '../../views/profile';
 import type { Endpoint, RestRequest } from '../endpoint';
-import { inPath, inQuery, type OperationParameter, type PlacedOperation } from '../../describe/open-api';
 import type { PlainSchema } from '../../describe/schema';
 
 /** The count when the request has none. */

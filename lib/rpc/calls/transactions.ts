@@ -112,7 +112,7 @@ function* hasRunnableScripts({ isCoinbase, inputs, outputs }: ScannedTransaction
 }
 
 function* decodedText(transaction: ScannedTransaction, form: TransactionForm): Generator<void, Buffer> {
-  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1024);
+  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1_024);
   yield* writeTransaction(writer, transaction, form);
   return writer.toBuffer();
 }

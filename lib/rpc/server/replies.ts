@@ -6,7 +6,7 @@ import { isBad, isNotification, statusOf, type BadCall, type Call } from '../jso
 import type { Outcome } from './call-runner';
 
 /** Texts up to this length are concatenated. */
-const SMALL_BYTES = 65_536;
+const SMALL_BYTES = 64 * 1_024;
 
 /** The texts of each reply, in a batch with a comma before each but the first. */
 export async function repliesTo(

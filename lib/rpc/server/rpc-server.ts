@@ -18,7 +18,7 @@ import type { HttpServing } from '../../server/serving';
 import type { Access, Denial, Rights } from './access';
 
 /** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
-const MOST_BODY_BYTES = 0x0200_0000;
+const MOST_BODY_BYTES = 32 * 1_024 * 1_024;
 
 const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];

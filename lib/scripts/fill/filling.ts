@@ -42,14 +42,14 @@ export interface FillingSizes {
 /** With these, a partition file of the main network has 140 MB. */
 export const FILLING_SIZES: FillingSizes = {
   files: 1_024,
-  checkpointBytes: 256 * 1024 * 1024,
+  checkpointBytes: 256 * 1_024 * 1_024,
   checkpointBlocks: 10_000,
-  sortedBytes: 1024 * 1024 * 1024,
-  sortBytes: 192 * 1024 * 1024
+  sortedBytes: 1_024 * 1_024 * 1_024,
+  sortBytes: 192 * 1_024 * 1_024
 };
 
 /** Size of a batch. */
-const BATCH_BYTES = 1024 * 1024;
+const BATCH_BYTES = 1_024 * 1_024;
 
 export interface FillingOptions {
   /** Must be closed. */

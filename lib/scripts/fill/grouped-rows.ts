@@ -79,8 +79,8 @@ class RowGroup {
       const start = this.#starts[row] as number;
       const position = positionAt(bytes, start);
       if (row > 0) at = writeFurther(target, at, position.height - height, position.index);
-      else if (this.#isFirst) at = writeFirstHead(target, writeFirstKey(target, 0, bytes, start), position, !isContinued);
-      else at = writeRowKey(target, 0, bytes, start, position.height, position.index);
+      else if (this.#isFirst) at = writeFirstHead(target, writeFirstKey(target, bytes, start), position, !isContinued);
+      else at = writeRowKey(target, bytes, start, position.height, position.index);
       at += bytes.copy(target, at, start + ROW_HEAD_LENGTH, this.#ends[row]);
       height = position.height;
     }

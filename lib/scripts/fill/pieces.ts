@@ -10,7 +10,7 @@ import { DamagedIndexError } from '../../follow/errors';
 
 const HEAD_LENGTH = 8;
 /** Length of a piece with its head, unless bytes that must stay together are longer. */
-const USUAL_LENGTH = 64 * 1024;
+const USUAL_LENGTH = 64 * 1_024;
 /** Only the owner may read and write. */
 const MODE = 0o600;
 

@@ -1,7 +1,7 @@
 // The txids of a script's rows. Before BIP30 a coinbase could have the txid of an earlier one, whose coins were then lost: such a txid is
 // shown at its last position.
 
-import { TXID_LENGTH } from '../records/block-txids';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { heightIn, indexIn } from '../records/positions';
 import type { IndexSnapshot } from '../../index/types';
 import type { RowTransactions } from '../types';

@@ -1,11 +1,11 @@
 // Answers by script from one state of the store. A script with one record is read at once, within the allowance of the turn; everything else
 // off the event loop, which must not wait while LevelDB installs large tables.
 
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { decodeTip, TIP_KEY } from '../../index/records/chain';
 import { DamagedIndexError } from '../../follow/errors';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../errors';
 import { ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/block-txids';
 import { packed, unpacked } from '../records/positions';
 import { CoinSearch } from './coin-search';
 import { newestChanges } from './newest-changes';

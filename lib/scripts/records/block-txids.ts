@@ -6,10 +6,10 @@
 //   'M'             number of blocks, from the genesis block up, whose txids are on the disk itself 4
 
 import { crc32 } from 'node:zlib';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from '../../index/records/layout';
 import type { StorePut } from '../../store/store';
 
-export const TXID_LENGTH = 32;
 /** Blocks in a record. */
 export const GROUP_BLOCKS = 256;
 

@@ -65,28 +65,28 @@ export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + MOST_LISTED * (LONGEST_INT
 export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
 
 /** Writes the key of a script's first record and returns where it ends. `hash` has the script's hash at `hashAt`. */
-export function writeFirstKey(bytes: Uint8Array, at: number, hash: Uint8Array, hashAt: number): number {
-  bytes[at] = LETTER;
-  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // a hash has 10 bytes
-  return at + FIRST_KEY_LENGTH;
+export function writeFirstKey(bytes: Uint8Array, hash: Uint8Array, hashAt: number): number {
+  bytes[0] = LETTER;
+  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[1 + i] = hash[hashAt + i] as number; // a hash has 10 bytes
+  return FIRST_KEY_LENGTH;
 }
 
 /** Writes the key of a record of rows and returns where it ends. `hash` has the script's hash at `hashAt`. */
-export function writeRowKey(bytes: Buffer, at: number, hash: Uint8Array, hashAt: number, height: number, index: number): number {
-  return writePosition(bytes, writeFirstKey(bytes, at, hash, hashAt), height, index);
+export function writeRowKey(bytes: Buffer, hash: Uint8Array, hashAt: number, height: number, index: number): number {
+  return writePosition(bytes, writeFirstKey(bytes, hash, hashAt), height, index);
 }
 
 /** The key of a script's first record. */
 export function firstKey(hash: Uint8Array): Buffer {
   const key = Buffer.allocUnsafe(FIRST_KEY_LENGTH);
-  writeFirstKey(key, 0, hash, 0);
+  writeFirstKey(key, hash, 0);
   return key;
 }
 
 /** The key of a record whose first row is of the transaction at a position. */
 export function rowKey(hash: Uint8Array, { height, index }: Position): Buffer {
   const key = Buffer.allocUnsafe(ROW_KEY_LENGTH);
-  writeRowKey(key, 0, hash, 0, height, index);
+  writeRowKey(key, hash, 0, height, index);
   return key;
 }
 

@@ -9,9 +9,9 @@
 // Whole hashes give the keys of the rows. With parts of hashes the rows would have to be searched, perhaps in long histories. The txids are
 // those that the last page has again when the block is undone.
 
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/numbers';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
-import { TXID_LENGTH } from './block-txids';
 import { rowKey } from './row';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
 

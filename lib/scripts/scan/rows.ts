@@ -6,13 +6,12 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
 import { isUnspendable, OP_RETURN } from '../../bitcoin/script';
-import { OUTPOINT_LENGTH, readTransaction, SEQUENCE_LENGTH, type ScannedTransaction } from '../../bitcoin/transaction';
+import { OUTPOINT_LENGTH, readTransaction, SEQUENCE_LENGTH, TXID_LENGTH, type ScannedTransaction } from '../../bitcoin/transaction';
 import { IndexError } from '../../follow/errors';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { Slice } from '../../turns/slices';
 import { HINT_LENGTH, MOST_LISTED, ROW_OVERHEAD, writeRow, type RowContent } from '../records/row';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/block-txids';
 import type { BlockPoint } from '../../node/types/chain';
 
 /** A block on its way into the index. */

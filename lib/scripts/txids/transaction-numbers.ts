@@ -1,7 +1,7 @@
 // How many transactions there are up to each block: together with its index in its block this gives a transaction's number in the chain.
 
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { PAGE_LENGTH } from '../../store/pages';
-import { TXID_LENGTH } from '../records/block-txids';
 
 /** Txids on a page. */
 export const PAGE_TXIDS = PAGE_LENGTH / TXID_LENGTH;

@@ -1,7 +1,8 @@
 // Blocks on their way into a table of txids: `take` each, `write`, put the writes into a batch, and `commit` when the batch is in the store.
 
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { PAGE_LENGTH } from '../../store/pages';
-import { BlockGroup, GROUP_BLOCKS, putGroup, putLastPage, putSynced, TXID_LENGTH } from '../records/block-txids';
+import { BlockGroup, GROUP_BLOCKS, putGroup, putLastPage, putSynced } from '../records/block-txids';
 import { PAGE_TXIDS } from './transaction-numbers';
 import type { Pages } from '../../store/pages';
 import type { StorePut } from '../../store/store';

@@ -6,22 +6,13 @@
 // which block. After a power cut the txids of later blocks are compared with their checksums in the records.
 
 import { setImmediate } from 'node:timers/promises';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { DamagedIndexError, errorOf } from '../../follow/errors';
 import { damaged } from '../../index/records/layout';
 import { StoreError } from '../../store/errors';
 import { DamagedPageError, PAGE_LENGTH } from '../../store/pages';
 import { Slice } from '../../turns/slices';
-import {
-  BlockGroup,
-  GROUP_BLOCKS,
-  groupKey,
-  lastPageIn,
-  putGroup,
-  putLastPage,
-  putSynced,
-  syncedIn,
-  TXID_LENGTH
-} from '../records/block-txids';
+import { BlockGroup, GROUP_BLOCKS, groupKey, lastPageIn, putGroup, putLastPage, putSynced, syncedIn } from '../records/block-txids';
 import { packed } from '../records/positions';
 import { PAGE_TXIDS, TransactionNumbers } from './transaction-numbers';
 import { TxidAddition } from './txid-addition';
@@ -30,10 +21,10 @@ import type { Store, StorePut, StoreWrite } from '../../store/store';
 
 /** The pages are synced after this many blocks or bytes: no more is read again when the store is opened. */
 const SYNC_BLOCKS = 144;
-const SYNC_BYTES = 32 * 1024 * 1024;
+const SYNC_BYTES = 32 * 1_024 * 1_024;
 
 /** Bytes of pages that are written together during a repair. */
-const REPAIRED_TOGETHER = 1024 * 1024;
+const REPAIRED_TOGETHER = 1_024 * 1_024;
 
 /** The removal of a block. To be committed once the batch with its writes is in the store. */
 export interface TxidRemoval {

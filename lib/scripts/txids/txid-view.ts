@@ -1,10 +1,10 @@
 // The txids of all transactions up to one block, by position. All views read the same pages, which have the txids of the latest state. A view
 // that is older than a block that was disconnected gets what was in that block from memory.
 
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { DamagedIndexError } from '../../follow/errors';
 import { nextTurn } from '../../turns/slices';
 import { ScriptsUnavailableError } from '../errors';
-import { TXID_LENGTH } from '../records/block-txids';
 import { heightIn, indexIn, packed } from '../records/positions';
 import { CACHED_PAGES } from '../../store/page-cache';
 import { PAGE_TXIDS } from './transaction-numbers';

@@ -3,8 +3,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/block-txids';
 import type { ScriptRows } from '../scan/rows';
 import type { RowTransaction, ScriptsChange, WatchedScripts } from '../types';
 

@@ -3,6 +3,7 @@
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
+import { TXID_LENGTH } from '../../bitcoin/transaction';
 import { DamagedIndexError, IndexError } from '../../follow/errors';
 import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
 import { dropOldUndo, requireNext, requireUndo, requireUndoable } from '../../index/records/chain-steps';
@@ -16,7 +17,6 @@ import { LastChanges } from '../records/last-changes';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
-import { TXID_LENGTH } from '../records/block-txids';
 import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
 import { lastPageAfter } from '../txids/txid-addition';
@@ -267,7 +267,7 @@ function* rowWrites({ point, count, hashes, indexes, ends, rows }: ScriptRows, b
   for (let row = 0, start = 0; row < count; row++) {
     const end = ends[row] as number; // one for each
     const bytes = buffer.reserve(ROW_KEY_LENGTH + end - start);
-    writeRowKey(bytes, 0, hashes, row * SCRIPT_HASH_LENGTH, point.height, indexes[row] as number); // likewise
+    writeRowKey(bytes, hashes, row * SCRIPT_HASH_LENGTH, point.height, indexes[row] as number); // likewise
     rows.copy(bytes, ROW_KEY_LENGTH, start, end);
     yield buffer.put(ROW_KEY_LENGTH, end - start);
     start = end;

@@ -5,13 +5,13 @@
 import { NO_PROXIES, type Forwarded, type Proxies } from './proxies';
 
 /** Messages up to this size have a reserve of their own. */
-const SMALL_BYTES = 65_536;
+const SMALL_BYTES = 64 * 1_024;
 
 /** Bytes for all large messages together: four of the longest bodies. */
-const LARGE_TOTAL_BYTES = 134_217_728;
+const LARGE_TOTAL_BYTES = 128 * 1_024 * 1_024;
 
 /** As much as a thousand sessions can have. */
-const SMALL_TOTAL_BYTES = 67_108_864;
+const SMALL_TOTAL_BYTES = 64 * 1_024 * 1_024;
 
 /** The share that one client may take: a quarter. */
 const CLIENT_SHARE = 0.25;

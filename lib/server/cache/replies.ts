@@ -15,7 +15,7 @@ interface CachedReply extends Cached {
 }
 
 /** Enough for 2,000 headers in hex, whose digits cost more to make than to send. */
-const LONGEST_BYTES = 524_288;
+const LONGEST_BYTES = 512 * 1_024;
 
 export class ReplyCache {
   readonly #replies: CacheSection<CachedReply>;

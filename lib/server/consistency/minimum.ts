@@ -2,8 +2,8 @@
 // point of the log (`X-Rest-Min-Seq`, with that of the reply to a broadcast).
 
 import { HttpError, type HeaderList } from '../errors';
-import type { ChangePoint, LogPoint } from '../../node/types/fleet';
 import type { IncomingMessage } from 'node:http';
+import type { ChangePoint, LogPoint } from '../../node/types/fleet';
 
 export interface Minimum {
   /** The hash that may follow it decides nothing: another block at this height has as much work, and the reply names it. */

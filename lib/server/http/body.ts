@@ -1,10 +1,10 @@
 // Reads request bodies within limits of size, time and memory.
 // Why this is not raw-body: docs/decisions/bodies.md.
 
-import type { IncomingMessage } from 'node:http';
 import { ClientGoneError } from '../../turns/client';
 import { Collected } from '../bounds/collected';
 import { bodyTooLarge, encodedBody } from '../errors';
+import type { IncomingMessage } from 'node:http';
 import type { Unfinished } from '../bounds/unfinished';
 import type { Limits } from '../limits';
 

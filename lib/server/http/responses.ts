@@ -7,13 +7,13 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Bodies up to this length are sent in one piece: cutting them up costs more than the delay that they cause for others. */
-export const AT_ONCE_BYTES = 4 * 1024 * 1024;
+export const AT_ONCE_BYTES = 4 * 1_024 * 1_024;
 
 /** The operating system copies this much within half a millisecond. */
-export const PIECE_BYTES = 512 * 1024;
+export const PIECE_BYTES = 512 * 1_024;
 
 /** Replies up to this size are never refused: connections are so few that small replies cannot add up. */
-const SMALL_BYTES = 65_536;
+const SMALL_BYTES = 64 * 1_024;
 
 export interface ResponseLimits {
   /** Bytes of memory behind all replies that wait to be read; replies from the same memory count once. */

@@ -11,8 +11,8 @@ import { messageOf } from '../../system/error-text';
 import { connectionEvent, type Connections } from './connections';
 import { isUnder } from './mount';
 import type { Server } from 'node:http';
-import type { Subscription } from 'rxjs';
 import type { Duplex } from 'node:stream';
+import type { Subscription } from 'rxjs';
 
 /** The socket cannot be bound, and why. */
 export class UnixSocketError extends Error {

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** The bytes that may wait on a connection to which a request is put back: with each one Node reads a further piece of what the client sends. */
-const MOST_WAITING_BYTES = 65_536;
+const MOST_WAITING_BYTES = 64 * 1_024;
 
 /** Decides whether a request that asks for another protocol is handed over with its connection. */
 type Decision = (request: IncomingMessage) => boolean;

@@ -11,7 +11,7 @@ const LINE_END_CODE = 10;
 const LONG_BYTES = 16_384;
 
 /** The memory into which parts are copied. */
-const JOINED_BYTES = 524_288;
+const JOINED_BYTES = 512 * 1_024;
 
 /** Of a character of a string. */
 const MOST_BYTES = 3;

@@ -6,16 +6,16 @@ import type { Socket } from 'node:net';
 import type { ReadSocket, SlowReaders } from '../bounds/slow-readers';
 
 /** Bytes that are handed over before the operating system has taken them. */
-const AHEAD_BYTES = 262_144;
+const AHEAD_BYTES = 256 * 1_024;
 
 /** A client with more unread bytes than this is cut off when it is notified. */
 export const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
 
 /** While a client has more than this to read, no further replies are made for it. */
-export const MOST_UNREAD_BYTES = 262_144;
+export const MOST_UNREAD_BYTES = 256 * 1_024;
 
 /** This limit while all clients together have too much to read. */
-export const FEW_UNREAD_BYTES = 65_536;
+export const FEW_UNREAD_BYTES = 64 * 1_024;
 
 /** Counts what waits to be read, by the clients of every protocol. */
 export interface Outflow {

@@ -5,8 +5,8 @@ import { groupOf } from '../bounds/address-group';
 import { Accounts, type Account } from '../bounds/cost';
 import { Idlest } from '../bounds/idlest';
 import { CLOSING_MS } from '../limits';
-import type { Socket } from 'node:net';
 import { CUT_OFF_REASONS, type ClientSession, type CutOffReason } from './client-session';
+import type { Socket } from 'node:net';
 
 /** Connections of one address. Addresses of the node's machine have no such limit. */
 const MOST_OF_ADDRESS = 100;

@@ -14,7 +14,7 @@ const TRAILER_LENGTH = 5;
 /** The type of blocks that are not compressed; the store has no others (disk-store.ts). */
 const PLAIN = 0;
 /** Bytes that are checked between two turns of the event loop: half a millisecond of work. */
-const SLICE_BYTES = 1 << 20;
+const SLICE_BYTES = 1_024 * 1_024;
 
 /** Where a block is, without its trailer. */
 interface BlockHandle {

@@ -2,9 +2,9 @@
 
 import { STATUS, writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, OBJECT_START, type JsonWriter } from '../json-writer';
-import type { ScriptTotals } from '../../scripts/types';
 import { anyOf, described, named, object, type PlainSchema, type Schema } from '../../describe/schema';
 import { COUNT, SATOSHIS, TEXT, TXID } from '../../describe/values';
+import type { ScriptTotals } from '../../scripts/types';
 
 export interface EsploraCoin {
   /** 32 bytes in wire order. */

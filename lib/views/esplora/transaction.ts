@@ -7,10 +7,10 @@ import { scriptTypeOf } from '../../bitcoin/script-type';
 import { ESPLORA_OUTPUT, writeEsploraOutput } from './output';
 import { STATUS, writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, QUOTE, type JsonWriter } from '../json-writer';
-import type { AddressPrefixes } from '../../bitcoin/address';
-import type { ScannedInput, ScannedOutput, ScannedTransaction, SpentOutput } from '../../bitcoin/transaction';
 import { anyOf, described, listOf, named, object, type Schema } from '../../describe/schema';
 import { BYTES, COUNT, HEX, SATOSHIS, TEXT, TXID, WEIGHT } from '../../describe/values';
+import type { AddressPrefixes } from '../../bitcoin/address';
+import type { ScannedInput, ScannedOutput, ScannedTransaction, SpentOutput } from '../../bitcoin/transaction';
 
 export interface EsploraTransactionForm {
   /** The outputs that it spends, in the order of its inputs. Ignored for a coinbase. */

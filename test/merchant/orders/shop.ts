@@ -5,15 +5,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PaymentError } from '../../../lib/payments/error';
-import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from '../../../lib/merchant/orders/chain';
 import { Merchant, type MerchantOptions } from '../../../lib/merchant/orders/merchant';
-import type { Order } from '../../../lib/merchant/orders/order';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
 import { PaymentStore } from '../../../lib/merchant/orders/store';
 import { encodePayment, type Output } from '../../../lib/payments/messages';
-import type { PayingOutput } from '../../../lib/payments/rules/payment';
 import { parseTransaction } from '../../../lib/payments/rules/transaction';
 import { outpoint, serialize } from '../../payments/transactions';
+import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from '../../../lib/merchant/orders/chain';
+import type { Order } from '../../../lib/merchant/orders/order';
+import type { PayingOutput } from '../../../lib/payments/rules/payment';
 
 export const START = new Date('2027-01-01T00:00:00Z');
 export const START_SECONDS = 1_798_761_600n;

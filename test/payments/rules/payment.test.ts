@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import type { Payment } from '../../../lib/payments/messages';
 import { checkPayment } from '../../../lib/payments/rules/payment';
 import { payableOutputs } from '../../../lib/payments/rules/request';
 import { outpoint, serialize } from '../transactions';
 import { codeOf, errorOf } from '../vectors';
+import type { Payment } from '../../../lib/payments/messages';
 
 const [shop, donation, other] = ['00', '01', '02'].map((fill) => Buffer.from(`0014${fill.repeat(20)}`, 'hex')) as [Buffer, Buffer, Buffer];
 const merchantData = Buffer.from('a1b2', 'hex');

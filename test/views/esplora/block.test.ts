@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { writeEsploraBlock } from '../../../lib/views/esplora/block';

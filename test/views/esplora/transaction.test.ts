@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { scanWholeTransaction, type ScannedTransaction, type SpentOutput } from '../../../lib/bitcoin/transaction';
 import { esploraCapacity, writeEsploraTransaction } from '../../../lib/views/esplora/transaction';

@@ -8,13 +8,13 @@
 import { randomInt } from 'node:crypto';
 import { toDisplayHex } from '../../../../lib/bitcoin/hash';
 import { previousHashOf } from '../../../../lib/bitcoin/header';
+import { TXID_LENGTH } from '../../../../lib/bitcoin/transaction';
 import { DamagedIndexError } from '../../../../lib/follow/errors';
 import { putRecord } from '../../../../lib/index/records/layout';
 import { describeScriptRecord, kindOfRecord } from '../../../../lib/scripts/records/describe-record';
 import { FIRST_KEY_LENGTH, firstKey, hasFurther, RowCursor, rowKey } from '../../../../lib/scripts/records/row';
 import { LooseScripts } from '../../../../lib/scripts/records/loose-scripts';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../../lib/scripts/records/script-hasher';
-import { TXID_LENGTH } from '../../../../lib/scripts/records/block-txids';
 import { encodeUndo, undoKey } from '../../../../lib/scripts/records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../../lib/scripts/scan/rows';
 import { TxidTable } from '../../../../lib/scripts/txids/txid-table';

@@ -3,9 +3,9 @@
 import { satsOf } from '../../parts/amounts';
 import { bandsOf } from '../pool/bands';
 import { pooledTransactions } from './pooled';
+import { vsizeOf } from './types';
 import type { Client } from './client';
 import type { ScriptSource, Source } from './source';
-import { vsizeOf } from './types';
 import type {
   Block,
   BlockFees,
