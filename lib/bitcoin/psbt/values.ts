@@ -20,7 +20,7 @@ const MOST_DEPTH = 128;
 const LEAF_VERSION = 0xfe;
 
 /** A transaction with more does not fit into a block. */
-export const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
+const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
 /** Leaves of a tree, and hashes of leaves on the way to a key. */
 const MOST_LEAVES = 10_000;
 /** Keys of an aggregate one: checking one takes some microseconds. */
