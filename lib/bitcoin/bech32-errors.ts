@@ -11,10 +11,15 @@ export interface LocatedErrors {
 
 const SYMBOLS = 32;
 
+/** Characters behind the longest text that are named: the text may have millions. */
+const MOST_PLACES = 1_000;
+
 /** Where a text that is no valid bech32 or bech32m has its errors. */
 export function locateErrors(text: string): LocatedErrors {
-  if (text.length > MAX_LENGTH)
-    return { message: 'Bech32 string too long', places: Array.from({ length: text.length - MAX_LENGTH }, (_, i) => MAX_LENGTH + i) };
+  if (text.length > MAX_LENGTH) {
+    const count = Math.min(text.length - MAX_LENGTH, MOST_PLACES);
+    return { message: 'Bech32 string too long', places: Array.from({ length: count }, (_, i) => MAX_LENGTH + i) };
+  }
   const misplaced = wrongCharacters(text);
   if (misplaced.length > 0) return { message: 'Invalid character or mixed case', places: misplaced };
   const separator = text.lastIndexOf('1');

@@ -74,6 +74,9 @@ export function parseCalls(body: Buffer): Parsed {
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
 
+/** Whether it is no call at all. A name that comes twice is an error of the call, as with Bitcoin Core. */
+export const isMalformed = (call: Call | BadCall): boolean => isBad(call) && call.error !== FAULTS.twice;
+
 /**
  * The method of an item of a batch, as Bitcoin Core reads it for a user with a whitelist, before it makes any call; a bad call: the whole batch
  * gets its error.

@@ -110,6 +110,18 @@ describe('a PSBT', () => {
     expect(() => read(bytes.toString('base64'))).to.throw(PsbtError, 'SpanReader::read(): end of data: iostream error');
   });
 
+  it('is refused for the first fault in a tree', () => {
+    const withTree = (tree: string): string =>
+      Buffer.from(`70736274ff01020402000000010401000105010101fb0402000000000106${tree}00`, 'hex').toString('base64');
+    for (const [tree, words] of [
+      ['07' + '01c10151' + '01c005', 'Output Taproot tree has a leaf with an invalid leaf version: iostream error'],
+      ['07' + '01c00151' + '01c105', 'SpanReader::read(): end of data: iostream error'],
+      ['04' + '01c00151', 'Output Taproot tree is malformed: iostream error'],
+      ['00', 'Output Taproot tree must not be empty: iostream error']
+    ] as const)
+      expect(() => read(withTree(tree)), tree).to.throw(PsbtError, words);
+  });
+
   it('is refused if there is more in it, or in all of a call, than is read', () => {
     const text = (...parts: readonly (string | Buffer)[]): string =>
       Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part))).toString('base64');

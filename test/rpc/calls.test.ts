@@ -271,9 +271,12 @@ describe('calls', () => {
       ['scantxoutset', ['start', [`raw(${'51'.repeat(100_005)})`]]],
       ['decodescript', ['51'.repeat(100_001)]],
       ['decoderawtransaction', ['00'.repeat(4_000_001)]],
+      ['decoderawtransaction', [transactionOf(1_000_001)]],
+      ['converttopsbt', [transactionOf(1_000_001)]],
       ['gettxoutproof', [Array.from({ length: 16_667 }, (_, i) => i.toString(16).padStart(64, '0'))]]
     ] as const)
       expect((await caller.failure(method, params)).code, method).to.be.oneOf([-5, -8, -22]);
+    expect(await caller.call('decoderawtransaction', transactionOf(1_000_000))).to.include({ weight: 4_000_000 });
     const large = await spend(served.node, pooled, Math.floor(pooled.outputs[0]?.value ?? 0), 40);
     const spent = { txid: displayed(pooled), vout: 0 };
     const spender = { ...spent, spendingtxid: displayed(large), spendingtx: large.toRaw().toString('hex') };
@@ -384,6 +387,14 @@ describe('calls', () => {
     served = await openRestNode();
   });
 });
+
+/** In hex: a transaction of so many bytes, most of which are the script of its output. */
+function transactionOf(bytes: number): string {
+  const script = Buffer.alloc(bytes - 64, 0x51);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(script.length);
+  return `0200000001${'00'.repeat(41)}01${'00'.repeat(8)}fe${length.toString('hex')}${script.toString('hex')}${'00'.repeat(4)}`;
+}
 
 function asBuffer(hash: string | Buffer | undefined): Buffer {
   if (hash === undefined) throw new Error('expected a hash');

@@ -60,6 +60,11 @@ describe('calls over HTTP', () => {
         '200 {"jsonrpc":"2.0","error":{"code":-8,"message":"Block height out of range"},"id":1}\n'
       ],
       ['{"jsonrpc":"2.0","method":"getblockhash","params":[5]}', '204 '],
+      [
+        '{"jsonrpc":"2.0","method":"createrawtransaction","params":[[],{"a":1,"a":2}],"id":1}',
+        '200 {"jsonrpc":"2.0","error":{"code":-8,"message":"Invalid parameter, a name comes twice in an object"},"id":1}\n'
+      ],
+      ['{"jsonrpc":"2.0","method":"createrawtransaction","params":[[],{"a":1,"a":2}]}', '204 '],
       ['', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
       ['[', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
       [

@@ -32,6 +32,12 @@ describe('an address that is validated', () => {
     expect(validate(`bcrt1p${'\u00e9'.repeat(43)}`)).to.deep.equal(fault('Bech32 string too long', [90, 91]));
   });
 
+  it('has a thousand errors at most, however long it is', () => {
+    const places = Array.from({ length: 1_000 }, (_, i) => 90 + i);
+    for (const length of [1_090, 1_091, 1_000_000])
+      expect(validate('bcrt1'.padEnd(length, 'q')), `${length}`).to.deep.equal(fault('Bech32 string too long', places));
+  });
+
   it('is looked at up to a hundred bytes', () => {
     expect(validate(base58Check(Buffer.alloc(96, 0xff)))).to.deep.equal(fault(WRONG_SUM));
     expect(validate(base58Check(Buffer.alloc(97, 0xff)))).to.deep.equal(fault(UNREADABLE));

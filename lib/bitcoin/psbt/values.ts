@@ -20,7 +20,7 @@ const MOST_DEPTH = 128;
 const LEAF_VERSION = 0xfe;
 
 /** A transaction with more does not fit into a block. */
-export const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
+const MOST_STRIPPED_BYTES = MAX_BLOCK_WEIGHT / WEIGHT_PER_VBYTE;
 /** Leaves of a tree, and hashes of leaves on the way to a key. */
 const MOST_LEAVES = 10_000;
 /** Keys of an aggregate one: checking one takes some microseconds. */
@@ -211,18 +211,15 @@ export interface TapLeaf {
 }
 
 /** The leaves of a tree, from the left. @throws MalformedBytesError */
-export function leavesIn(reader: ByteReader): TapLeaf[] {
-  const leaves: TapLeaf[] = [];
-  while (reader.remaining > 0) {
-    leaves.push({ depth: reader.u8(), version: reader.u8(), script: readBytes(reader) });
-    requireNoMore(leaves.length, MOST_LEAVES, 'leaves in a tree');
+export function* leavesIn(reader: ByteReader): Generator<TapLeaf, void> {
+  for (let count = 1; reader.remaining > 0; count++) {
+    requireNoMore(count, MOST_LEAVES, 'leaves in a tree');
+    yield { depth: reader.u8(), version: reader.u8(), script: readBytes(reader) };
   }
-  return leaves;
 }
 
-/** @throws PsbtError unless the leaves make up one tree */
-export function requireTree(leaves: readonly TapLeaf[]): void {
-  if (leaves.length === 0) throw broken('Output Taproot tree must not be empty');
+/** Looks at each leaf before the next one is read. @throws PsbtError unless the leaves make up one tree */
+export function requireTree(leaves: Iterable<TapLeaf>): void {
   /** Whether there is a left half at each depth that waits for its right one. */
   const open: boolean[] = [];
   let isWrong = false;
@@ -239,5 +236,6 @@ export function requireTree(leaves: readonly TapLeaf[]): void {
     while (!isWrong && open.length <= at) open.push(false);
     if (!isWrong) open[at] = true;
   }
+  if (!isWrong && open.length === 0) throw broken('Output Taproot tree must not be empty');
   if (isWrong || open.length !== 1) throw broken('Output Taproot tree is malformed');
 }

@@ -4,7 +4,6 @@ import { CallError, CODES, invalidParameter, typeError } from '../../answers/err
 import { amountOf } from '../../answers/transactions/amounts';
 import { networkPrefixes, scriptOfDestination } from '../../bitcoin/address';
 import { psbtOf } from '../../bitcoin/psbt/psbt';
-import { MOST_STRIPPED_BYTES } from '../../bitcoin/psbt/values';
 import { serializedPsbt } from '../../bitcoin/psbt/write';
 import { OP_PUSHDATA1, OP_PUSHDATA2, OP_PUSHDATA4, OP_RETURN } from '../../bitcoin/script';
 import { FINAL_SEQUENCE, LAST_REPLACEABLE_SEQUENCE } from '../../bitcoin/transaction';
@@ -106,8 +105,7 @@ export const creatingCalls = {
     answer: async (parameters, _, client) => {
       const isWitness = parameters.has(2) ? parameters.flag(2, true) : undefined;
       const transaction = await runInSlices(decodedTransaction(parameters.text(0), isWitness), client);
-      if (transaction === undefined || transaction.strippedLength > MOST_STRIPPED_BYTES)
-        throw new CallError(CODES.deserialization, 'TX decode failed');
+      if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
       const { inputs, hasWitness, outputs, version, locktime } = transaction;
       if (!parameters.flag(1, false) && (hasWitness || inputs.some(({ scriptLength }) => scriptLength > 0)))
         throw new CallError(CODES.deserialization, 'Inputs must not have scriptSigs and scriptWitnesses');

@@ -9,6 +9,7 @@ import {
 } from '../../answers/transactions/raw-transaction';
 import { styleOf } from '../../answers/answers';
 import { CallError, CODES } from '../../answers/errors';
+import { MAX_BLOCK_WEIGHT } from '../../bitcoin/consensus';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { hasValidOpcodes, MAX_SCRIPT_LENGTH } from '../../bitcoin/script';
 import { scanStrippedTransaction, scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
@@ -71,7 +72,7 @@ export const transactionCalls = {
 } satisfies Readonly<Record<string, CallDefinition>>;
 
 /** A transaction with more does not fit into a block. */
-const MOST_DIGITS = 8_000_000;
+const MOST_DIGITS = 2 * MAX_BLOCK_WEIGHT;
 
 /** Transactions with more digits take the heavy lane. */
 const LONG_HEX = 100_000;
@@ -94,9 +95,11 @@ export function* decodedTransaction(hex: string, isWitness: boolean | undefined)
   return first;
 }
 
+/** Undefined also for one that does not fit into a block: each of its scripts is written in one go. */
 function scanned(raw: Buffer, scan: (raw: Buffer) => ScannedTransaction): ScannedTransaction | undefined {
   try {
-    return scan(raw);
+    const transaction = scan(raw);
+    return transaction.weight > MAX_BLOCK_WEIGHT ? undefined : transaction;
   } catch (error) {
     if (!(error instanceof MalformedBytesError)) throw error;
     return undefined;

@@ -2,7 +2,7 @@
 
 import { errorReply, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { nextTurn, type Slice } from '../../turns/slices';
-import { isBad, isNotification, statusOf, type BadCall, type Call } from '../json-rpc';
+import { isMalformed, isNotification, statusOf, type BadCall, type Call } from '../json-rpc';
 import type { Outcome } from './call-runner';
 
 /** Texts up to this length are concatenated. */
@@ -20,7 +20,7 @@ export async function repliesTo(
     if (i > 0 && slice.isOver()) await nextTurn();
     const call = calls[i] as Call | BadCall; // an outcome for each
     // In a batch a malformed notification gets no reply either.
-    if (isNotification(call.form) && (isBatch || !isBad(call))) continue;
+    if (isNotification(call.form) && (isBatch || !isMalformed(call))) continue;
     const texts = replyTo(call.form, outcome);
     replies.push(isBatch ? joined([replies.length > 0 ? ',' : '', ...texts]) : texts);
   }
@@ -35,7 +35,7 @@ function replyTo(form: Call['form'], outcome: Outcome): (string | Buffer)[] {
 
 /** Errors of well-formed calls of version 2.0 have status 200. */
 export function statusFor(call: Call | BadCall, outcome: Outcome): number {
-  return 'error' in outcome && (isBad(call) || !call.form.isVersion2) ? statusOf(outcome.error) : 200;
+  return 'error' in outcome && (isMalformed(call) || !call.form.isVersion2) ? statusOf(outcome.error) : 200;
 }
 
 /** Concatenates runs of short texts; long texts are not copied. */
