@@ -13,6 +13,7 @@ import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { DamagedPageError, PAGE_LENGTH } from '../../lib/store/pages';
 import { caught } from '../support/caught';
+import { expectSame, expectSameBytes } from '../support/expect-same';
 import { FaultyStore } from '../support/faulty-store';
 import { flipBit } from '../support/flipped-bit';
 import { newFolder } from '../support/folders';
@@ -80,11 +81,11 @@ class Tested {
   expectRight(view: TxidView = this.table.view, chain: readonly (readonly Buffer[])[] = this.chain): void {
     expect(view.blocks).to.equal(chain.length);
     for (const [height, txids] of chain.entries()) {
-      expect(view.transactions(height)).to.equal(txids.length);
-      expect(view.ofBlock(height).equals(Buffer.concat(txids)), `block ${height}`).to.equal(true);
       const index = txids.length - 1;
-      expect(view.at({ height, index })).to.deep.equal(txids[index]);
-      expect(view.at({ height, index: index + 1 })).to.equal(undefined);
+      expectSame(view.transactions(height), txids.length);
+      expectSameBytes(view.ofBlock(height), Buffer.concat(txids), `block ${height}`);
+      expectSameBytes(view.at({ height, index }), txids[index]);
+      expectSame(view.at({ height, index: index + 1 }), undefined);
     }
     expect(view.at({ height: chain.length, index: 0 })).to.equal(undefined);
   }
