@@ -77,26 +77,22 @@ describe('npm start', function () {
       );
     });
 
-    it('finishes an interrupted chain', async () => {
-      const killed = await start();
+    it('finishes a chain when it was killed, goes on with what its user makes of it, and makes it anew with --reset', async () => {
+      const killed = await start(WITHOUT_WALLET);
       await killed.printed(/Mining a demonstration chain/);
       const ofKilled = new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest')));
       while ((await ofKilled.call<number>('getblockcount')) < 20) await setTimeout(20);
       await killed.kill();
 
-      const finished = await start();
-      const [, from] = await finished.printed(/Mining a demonstration chain, from block (\d+) to 434/);
+      const first = await start();
+      const [, from] = await first.printed(/Mining a demonstration chain, from block (\d+) to 434/);
       expect(Number(from)).to.be.greaterThan(1);
-      await finished.printed(/REST answers at height 434\. Try:/);
-      const urls = finished.output.match(/http:\S+\/(rest|api)\/\S+/g) ?? [];
+      await first.printed(/REST answers at height 434\. Try:/);
+      const urls = first.output.match(/http:\S+\/(rest|api)\/\S+/g) ?? [];
       expect(urls.filter((url) => url.includes('/rest/'))).to.have.length.greaterThan(4);
       expect(urls.filter((url) => url.includes('/api/address/'))).to.have.length(2);
       for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
-      await end(finished);
-    });
 
-    it('goes on with what its user has made of it, has a faucet, and is made anew with --reset', async () => {
-      const first = await start();
       await first.printed(/Ctrl-C stops/);
       expect(first.output).to.match(/A coin for a wallet, in a block of its own:\n {2}curl -u .*"faucet".*ADDRESS/);
       const key = await keyIn(join(copy, '.demo/regtest'));
@@ -117,18 +113,18 @@ describe('npm start', function () {
         expect(await api.call('faucet', wrong).catch((error: unknown) => String(error))).to.include('an address of regtest is needed');
       for (const address of addresses) await api.call('generatetoaddress', 1, address);
 
-      const meanwhile = await start('--reset');
+      const meanwhile = await start('--reset', WITHOUT_WALLET);
       expect(await meanwhile.ended()).to.equal(1);
       expect(lastLine(meanwhile)).to.match(/^another process uses \S+\.demo: stop that node first$/);
       await end(first);
 
-      const second = await start('--api-key=sesame');
+      const second = await start('--api-key=sesame', WITHOUT_WALLET);
       await second.printed(new RegExp(`REST answers at height ${434 + 2 * addresses.length}\\. Try:`));
       await second.printed(/Ctrl-C stops/);
       expect(second.output).to.match(/curl -u x:KEY http\S+ -d '\{"method": "faucet"/);
       await end(second);
 
-      const anew = await start('--reset');
+      const anew = await start('--reset', WITHOUT_WALLET);
       await anew.printed(/Mining a demonstration chain, from block 1 to 434/);
       await end(anew);
     });
@@ -236,9 +232,9 @@ describe('npm start', function () {
       const port = `${(server.address() as { readonly port: number }).port}`;
       try {
         const wanted = [
-          ['--http-port', port],
+          ['--http-port', port, WITHOUT_WALLET],
           ['--wallet-http-port', port],
-          ['--port', port, '--listen', 'true', '--host', '127.0.0.1']
+          ['--port', port, '--listen', 'true', '--host', '127.0.0.1', WITHOUT_WALLET]
         ] as const;
         for (const [option, ...more] of wanted)
           await expectEnd(
@@ -273,7 +269,7 @@ describe('npm start', function () {
       const file = join(folder, 'file');
       await writeFile(file, '');
       await expectEnd(
-        await onRegtest('--rest-payments', file, '--api-key', 'sesame'),
+        await onRegtest('--rest-payments', file, '--api-key', 'sesame', WITHOUT_WALLET),
         /^--rest-payments must be a folder that can be read and written: .*file/
       );
     });
