@@ -137,18 +137,20 @@ describe('hostile values in every message are answered, and harm nothing', funct
   it('over REST, in paths, queries and bodies', async () => {
     const { facts } = trial;
     const prefixes = restRoutes(plain.answers).map(({ prefix }) => prefix);
-    const kinds = prefixes.map((prefix) => ({
+    const inPaths = prefixes.map((prefix) => ({
       name: prefix,
-      requests: [
-        ...Object.values(HOSTILE_PATHS).flatMap((hostile) =>
-          [`${prefix}${hostile}.json`, `${prefix}${facts.blockHash}.bin?count=${hostile}`, `${prefix}${hostile}/${facts.txid}`].map(
-            (path) => requestBytes({ path }, true)
-          )
-        ),
-        ...HOSTILE_JSON.map((hostile) => requestBytes({ method: 'POST', path: `${prefix}.bin`, body: Buffer.from(hostile) }, true))
-      ]
+      requests: Object.values(HOSTILE_PATHS).flatMap((hostile) =>
+        [`${prefix}${hostile}.json`, `${prefix}${facts.blockHash}.bin?count=${hostile}`, `${prefix}${hostile}/${facts.txid}`].map((path) =>
+          requestBytes({ path }, false)
+        )
+      )
     }));
-    await judge(kinds, (requests) => overHttp(facts, requests));
+    await judge(inPaths, (requests) => overHttpTogether(facts, requests));
+    const inBodies = prefixes.map((prefix) => ({
+      name: prefix,
+      requests: HOSTILE_JSON.map((hostile) => requestBytes({ method: 'POST', path: `${prefix}.bin`, body: Buffer.from(hostile) }, true))
+    }));
+    await judge(inBodies, (requests) => overHttp(facts, requests));
   });
 
   it('over JSON-RPC, in parameters by position and by name, and batches', async () => {
@@ -182,29 +184,27 @@ describe('hostile values in every message are answered, and harm nothing', funct
   it('over Esplora’s API, in paths, queries and bodies', async () => {
     const { facts } = trial;
     const routes = esploraRoutes({ ...plain.answers, broadcast: true, mining: false, list: undefined, maxUnspent: 500, version: '1.0.0' });
-    const kinds = routes.map(({ method, path }) => {
-      const target = (value: string): string => `/api${path.replaceAll(/:\w+/g, value)}`;
-      const known = `/api${path.replaceAll(/:\w+/g, (name) => legitimateSegment(name, facts))}`;
-      return {
+    const known = (path: string): string => `/api${path.replaceAll(/:\w+/g, (name) => legitimateSegment(name, facts))}`;
+    const inPaths = routes
+      .filter(({ method }) => method === 'GET')
+      .map(({ path }) => {
+        const paths = Object.values(HOSTILE_PATHS).flatMap((hostile) => [
+          `/api${path.replaceAll(/:\w+/g, hostile)}`,
+          `${known(path)}?txids=${hostile}&tx=${hostile}`,
+          `${known(path)}/${hostile}`
+        ]);
+        // A path without parameters is the same with all of them.
+        return { name: path, requests: [...new Set(paths)].map((one) => requestBytes({ path: one }, false)) };
+      });
+    await judge(inPaths, (requests) => overHttpTogether(facts, requests));
+    const bodies = [...HOSTILE_JSON, facts.raw, `["${facts.raw}"${`,"${facts.raw}"`.repeat(10)}]`];
+    const inBodies = routes
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path }) => ({
         name: `${method} ${path}`,
-        requests:
-          method === 'GET'
-            ? [
-                // A path without parameters is the same with all of them.
-                ...new Set(
-                  Object.values(HOSTILE_PATHS).flatMap((hostile) => [
-                    target(hostile),
-                    `${known}?txids=${hostile}&tx=${hostile}`,
-                    `${known}/${hostile}`
-                  ])
-                )
-              ].map((one) => requestBytes({ path: one }, true))
-            : [...HOSTILE_JSON, facts.raw, `["${facts.raw}"${`,"${facts.raw}"`.repeat(10)}]`].map((hostile) =>
-                requestBytes({ method, path: known, body: Buffer.from(hostile) }, true)
-              )
-      };
-    });
-    await judge(kinds, (requests) => overHttp(facts, requests));
+        requests: bodies.map((hostile) => requestBytes({ method, path: known(path), body: Buffer.from(hostile) }, true))
+      }));
+    await judge(inBodies, (requests) => overHttp(facts, requests));
   });
 
   it('over the Electrum protocol, in parameters by position and by name, and batches', async () => {
