@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -258,6 +258,15 @@ describe('npm start', function () {
         /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/
       );
       await end(first);
+    });
+
+    it('when the folder cannot be written, which nobody need use', async () => {
+      await mkdir(join(folder, 'regtest/chain/LOCK'), { recursive: true });
+      await expectEnd(await onRegtest(WITHOUT_WALLET), /^IO error: \S+\/LOCK: Is a directory$/);
+      if (process.getuid?.() === 0) return; // may write everywhere
+      await rm(join(folder, 'regtest/chain/LOCK'), { recursive: true });
+      await chmod(join(folder, 'regtest/chain'), 0o500);
+      await expectEnd(await onRegtest(WITHOUT_WALLET), /^the user that runs the node may not write in \S+\/regtest: let it, or /);
     });
 
     // start-settings.test.ts has all such sentences.
