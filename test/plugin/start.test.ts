@@ -223,6 +223,18 @@ describe('npm start', function () {
     await end(process);
   });
 
+  it('ends in order when it takes a moment to close before it was in sync', async () => {
+    const slow = join(folder, 'slow.js');
+    await writeFile(
+      slow,
+      "module.exports = { id: 'slow', init: () => ({ open() {}, close: () => new Promise((end) => setTimeout(end, 1500)) }) };"
+    );
+    const options = ['--listen', 'false', '--only', '127.0.0.1:1', '--plugins', slow];
+    const process = await start('--network', 'main', '--prefix', folder, WITHOUT_WALLET, ...options);
+    await process.printed(/Node is loaded/);
+    await end(process);
+  });
+
   describe('says in a sentence what to do', () => {
     async function expectEnd(process: BcoinProcess, sentence: RegExp): Promise<void> {
       expect(await process.ended()).to.equal(1);
