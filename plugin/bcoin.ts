@@ -95,7 +95,7 @@ export interface Bcoin {
 }
 
 /** In the message of bcoin's error when another process has the node's data open. */
-export const IN_USE = /\bLOCK\b|\block\b/;
+export const IN_USE = /IO error: lock .*(temporarily unavailable|already held)/;
 
 /** The bcoin that is installed here, or the checkout that BCOIN_PATH names. */
 export function loadBcoin(): Bcoin {

@@ -94,6 +94,7 @@ export class RestPlugin {
   readonly #parts: Assembly;
   #bar: Subscription | undefined;
   #leaveSignals: readonly (() => void)[] = [];
+  #isClosed = false;
 
   /** `node`: what is served; it is closed with the service. */
   constructor(host: ServiceHost, node: NodeSource) {
@@ -124,9 +125,10 @@ export class RestPlugin {
   /**
    * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
    * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments, or a
-   * port or certificate of the Electrum protocol, cannot be used.
+   * port or certificate of the Electrum protocol, cannot be used; Error once it was closed, since indexes are followed only once.
    */
   async open(): Promise<void> {
+    if (this.#isClosed) throw new Error('bcoin-rest cannot be opened again once it is closed: make another node in its place');
     this.#leaveSignals = [
       closeOnSignals(() => this.#host.close()),
       readAgainOnHangUp(() => {
@@ -151,6 +153,7 @@ export class RestPlugin {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const leave of this.#leaveSignals) leave();
     this.#bar?.unsubscribe();
     await this.#parts.close();

@@ -5,7 +5,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { PaymentError, messageOf } from './error';
 import { keyWeakness } from './x509/algorithms';
 import { readCertificate } from './x509/certificate';
-import { checkSentChain } from './x509/path';
+import { checkCount, checkSentChain } from './x509/path';
 import { certificatesOfPem } from './x509/trust';
 import { UntrustedError, type UntrustedReason } from './x509/untrusted';
 
@@ -53,6 +53,10 @@ export function readPrivateKey(pem: string): KeyObject {
 export function readCertificates(pem: string, time: Date): Buffer[] {
   const texts = certificatesOfPem(pem);
   if (texts.length === 0) throw new PaymentError('cannot-sign', `A certificate in PEM expected, none came. ${ORDER}`);
+  // Before they are read, which takes seconds for a bundle of all authorities.
+  forSigner(() => {
+    checkCount(texts.length);
+  });
   const certificates = texts.map((text, index) => {
     try {
       return new X509Certificate(text).raw;
@@ -70,8 +74,15 @@ export function readCertificates(pem: string, time: Date): Buffer[] {
  * @throws PaymentError `cannot-sign`: expired, not valid yet, not in order, or for another purpose.
  */
 export function checkCertificates(certificates: readonly Buffer[], time: Date): void {
-  try {
+  forSigner(() => {
     checkSentChain(certificates.map(readCertificate), time);
+  });
+}
+
+/** Says what a customer would refuse in words for the merchant. @throws PaymentError `cannot-sign` */
+function forSigner(check: () => void): void {
+  try {
+    check();
   } catch (error) {
     if (!(error instanceof UntrustedError)) throw error;
     const advice = ADVICE[error.reason];

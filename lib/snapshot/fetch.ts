@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissingFile } from '../system/system-errors';
+import { writePrivate } from '../system/private-file';
+import { isMissingFile, namingFile } from '../system/system-errors';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
 import { syncToDisk } from '../system/sync-to-disk';
@@ -57,7 +58,7 @@ export async function fetchSnapshot(options: FetchOptions): Promise<SnapshotMani
       await rm(join(incoming, COMPLETE_NAME), { force: true });
       await syncToDisk(incoming);
       await fetchFiles(incoming, manifest.files, options);
-      await writeFile(join(incoming, COMPLETE_NAME), bytes, { mode: 0o600, flush: true });
+      await writePrivate(join(incoming, COMPLETE_NAME), bytes);
       await syncToDisk(incoming);
     }
     await moveIn(incoming, places);
@@ -188,7 +189,8 @@ interface Transfer {
 async function fetchFile(incoming: string, { name, size, sha256 }: SnapshotFile, { source, signal, onBytes }: Transfer): Promise<boolean> {
   const path = join(incoming, name);
   const hash = createHash('sha256');
-  const part = await open(`${path}${PART}`, 'a+', 0o600);
+  const partPath = `${path}${PART}`;
+  const part = await open(partPath, 'a+', 0o600);
   let wasBegun: boolean;
   try {
     let at = await hashPart(part, (chunk) => {
@@ -201,21 +203,21 @@ async function fetchFile(incoming: string, { name, size, sha256 }: SnapshotFile,
         // What comes after the end is of no use.
         const own = chunk.subarray(0, size - at);
         hash.update(own);
-        await writeAll(part, own);
+        await namingFile(partPath, () => writeAll(part, own));
         onBytes(own.length);
         at += own.length;
         if (at === size) break;
       }
     if (at < size) throw new SnapshotError(`${name} is shorter than the manifest says`);
-    await part.sync();
+    await namingFile(partPath, () => part.sync());
   } finally {
     await part.close();
   }
   if (hash.digest('hex') === sha256) {
-    await rename(`${path}${PART}`, path);
+    await rename(partPath, path);
     return true;
   }
-  await rm(`${path}${PART}`);
+  await rm(partPath);
   if (wasBegun) return false;
   throw new SnapshotError(`${name} is not the file that the manifest names`);
 }

@@ -10,6 +10,7 @@ import { TxidTable } from '../scripts/txids/txid-table';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
 import { syncToDisk } from '../system/sync-to-disk';
+import { namingFile } from '../system/system-errors';
 import { fileHash } from './file-hash';
 import { LOCK_NAME, withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
@@ -76,8 +77,8 @@ async function makeIn(
   const files = [...(await filesOf(unfinished, 'index', work)), ...(scripts ? await filesOf(unfinished, 'scripts', work) : [])];
   const manifest: SnapshotManifest = { network, genesisHash, index, scripts, files };
   const text = manifestText(manifest);
-  await writeFile(join(unfinished, MANIFEST_NAME), text, { mode: 0o600 });
-  await writeFile(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)), { mode: 0o600 });
+  await writeNew(join(unfinished, MANIFEST_NAME), text);
+  await writeNew(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)));
   await rm(join(unfinished, LOCK_NAME), { recursive: true });
   await syncAll(unfinished, files);
   await rm(to, { recursive: true, force: true });
@@ -85,6 +86,8 @@ async function makeIn(
   await syncToDisk(dirname(to));
   return { manifest, signer: key.trusted };
 }
+
+const writeNew = (path: string, text: string): Promise<void> => namingFile(path, () => writeFile(path, text, { mode: 0o600 }));
 
 /** After a crash a folder with the final name has all of the snapshot. */
 async function syncAll(folder: string, files: readonly SnapshotFile[]): Promise<void> {

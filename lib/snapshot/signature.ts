@@ -30,7 +30,7 @@ export class SigningKey {
     });
     if (pem !== undefined) return new SigningKey(keyIn(pem, path));
     const { privateKey } = generateKeyPairSync(KIND);
-    await writePrivate(path, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string); // a PEM is text
+    await writePrivate(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
     return new SigningKey(privateKey);
   }
 

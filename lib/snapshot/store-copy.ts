@@ -3,9 +3,10 @@
 // copy: the check of all files before a store is opened finds that, and then the copy is made again. Tables that the copied manifest does
 // not know are taken out before: their numbers are free for the copy's LevelDB, which would write into the original's file.
 
-import { constants, copyFile as copyBytes, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, copyFile as copyBytes, link, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { writePrivate } from '../system/private-file';
 import { isMissingFile } from '../system/system-errors';
 import { isDamage } from '../follow/errors';
 import { DiskStore } from '../store/disk-store';
@@ -64,7 +65,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   const manifest = current.toString('latin1').trim();
   if (!/^MANIFEST-\d+$/.test(manifest)) return; // the check of the copy says so
   await copyFile(join(from, manifest), join(to, manifest));
-  await writeFile(join(to, 'CURRENT'), current, { mode: 0o600 });
+  await writePrivate(join(to, 'CURRENT'), current);
   const names = await readdir(from);
   // Writes go to the last log.
   for (const name of names.filter((each) => each.endsWith('.log')).sort(byNumber)) await copyFile(join(from, name), join(to, name));

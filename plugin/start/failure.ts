@@ -4,9 +4,23 @@ import { messageOf } from '../../lib/system/error-text';
 import { IN_USE, type HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
-/** Words in bcoin's errors, and what helps. `DIR` stands for the node's folder. */
-const REMEDIES: readonly { readonly words: RegExp; readonly remedy: string }[] = [
+interface Remedy {
+  /** In the error. */
+  readonly words: RegExp;
+  /** What helps. `DIR` stands for the node's folder. */
+  readonly remedy: string;
+}
+
+const REMEDIES: readonly Remedy[] = [
   { words: IN_USE, remedy: 'another process uses DIR: stop that node first, or name another folder with --prefix' },
+  {
+    words: /^(IO error: .*(permission denied|read-only)|(EACCES|EROFS|EPERM)\b)/i,
+    remedy: 'the user that runs the node may not write in DIR: let it, or name another folder with --prefix'
+  }
+];
+
+/** Of chains that do not fit. */
+const CHAIN_REMEDIES: readonly Remedy[] = [
   {
     words: /version mismatch/i,
     remedy: 'the data in DIR were made by another version of bcoin: name that one with BCOIN_PATH, or another folder with --prefix'
@@ -23,11 +37,13 @@ export function failureText(error: unknown, node: HostFullNode, { folder, isDemo
   const message = messageOf(error);
   const port = busyPort(error);
   if (port !== undefined) return `port ${port} is in use: stop what listens there, or name another one with ${portOption(port, node)}`;
-  const found = REMEDIES.find(({ words }) => words.test(message));
-  if (found === undefined) return message;
-  const remedy = isDemonstration && found !== REMEDIES[0] ? DEMONSTRATION_REMEDY : found.remedy;
-  return `${remedy.replace('DIR', folder)} (${message})`;
+  const ofChain = remedyIn(CHAIN_REMEDIES, message);
+  const remedy = remedyIn(REMEDIES, message) ?? (isDemonstration && ofChain !== undefined ? DEMONSTRATION_REMEDY : ofChain);
+  return remedy === undefined ? message : `${remedy.replace('DIR', () => folder)} (${message})`;
 }
+
+const remedyIn = (remedies: readonly Remedy[], message: string): string | undefined =>
+  remedies.find(({ words }) => words.test(message))?.remedy;
 
 function busyPort(error: unknown): number | undefined {
   const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };

@@ -58,12 +58,14 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
   });
   await node.ensure();
   await node.open();
+  const rest = node.get(plugin.id) as plugin.RestPlugin;
+  // Once the node closes, which may be at any time, its server has no address.
+  const url = serverUrl(rest.http);
   try {
     await node.connect();
     if (settings.isDemonstration) await demonstrate(node, bcoin, signal);
     else node.startSync();
-    const rest = node.get(plugin.id) as plugin.RestPlugin;
-    const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
+    const answers = await Promise.race([untilReady(rest, url), aborted.then(() => false)]);
     if (answers && !signal.aborted) {
       const options = readOptions(node.config);
       if (options.modernPool) console.log(`${plugin.MODERN_POOL} Without: --rest-pool=bcoin.`);
@@ -76,7 +78,7 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
 }
 
 /** Prints what the node waits for until requests are answered. False if the node was closed before that. */
-async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
+async function untilReady(rest: plugin.RestPlugin, url: string): Promise<boolean> {
   // Prints nothing if the node is in sync within a moment.
   const said = timer(SOON_MS, STATUS_MS)
     .pipe(
@@ -85,7 +87,7 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
       distinctUntilChanged()
     )
     .subscribe((status) => {
-      console.log(`Not in sync yet, ${serverUrl(rest.http)}/rest answers 503: ${status}`);
+      console.log(`Not in sync yet, ${url}/rest answers 503: ${status}`);
     });
   const ready = await firstValueFrom(rest.ready$.pipe(filter((isReady) => isReady)), { defaultValue: false });
   said.unsubscribe();

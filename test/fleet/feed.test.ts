@@ -10,6 +10,7 @@ import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
 import { makeStream } from '../../lib/fleet/log/stream';
 import { subjectsOf } from '../../lib/fleet/log/subjects';
 import { decodeReply, encodeQuestion } from '../../lib/fleet/messages/questions';
+import { clockSet } from '../support/clock';
 import { Faucet } from '../support/faucet';
 import { FeedingNode, type FeedingNodeOptions } from '../support/feeding-node';
 import { Nats, needsNats } from '../support/nats';
@@ -122,6 +123,21 @@ describe('a feeding node', function () {
     expect(beat).to.have.nested.property('tip.height', 102);
     expect(beat).to.deep.include({ warnings: ['a warning'], release: '1.2.3', network: node.source.networkStatus() });
     await expectLogOf(node);
+  });
+
+  it('goes on with its beats when the clock of its machine is set back', async () => {
+    const node = await leading();
+    const last = await node.feed.settled();
+    const log = await FleetLog.open(bus, SUBJECTS, node.source.network.genesisHash);
+    const restore = clockSet(-3_600_000);
+    try {
+      for await (const { record } of log.read(last + 1, { silenceMs: 5_000, signal: NEVER })) {
+        expect(record.body.type).to.equal('beat');
+        break;
+      }
+    } finally {
+      restore();
+    }
   });
 
   it('writes each block before its connect, and transactions so that they are in the pool or a block at any moment', async () => {

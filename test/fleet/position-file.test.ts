@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
@@ -25,6 +25,13 @@ describe('the file that says how far a reader has read the log', () => {
     expect(await file.read()).to.deep.equal({ incarnation: 'b', sequence: 3 });
     expect(await readdir(folder)).to.deep.equal(['position']);
     expect(failures).to.deep.equal([]);
+  });
+
+  it('is named when the disk is full', async () => {
+    await symlink('/dev/full', join(folder, 'position.tmp'));
+    file.write({ incarnation: 'a', sequence: 1 });
+    await file.close();
+    expect(failures.map(String)).to.deep.equal([`Error: ENOSPC: no space left on device, write '${join(folder, 'position.tmp')}'`]);
   });
 
   it('says nothing where it is missing, or something else is in its place', async () => {

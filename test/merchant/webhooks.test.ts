@@ -9,6 +9,7 @@ import { FolderStorage } from '../../lib/merchant/orders/storage';
 import { OutboxStore } from '../../lib/merchant/webhooks/outbox';
 import { Webhooks } from '../../lib/merchant/webhooks/webhooks';
 import { PaymentError } from '../../lib/payments/error';
+import { clockSet, ShiftedClock } from '../support/clock';
 import { Faucet } from '../support/faucet';
 import { newFolder } from '../support/folders';
 import { freePort, mine, mineOnly } from '../support/regtest-node';
@@ -155,6 +156,24 @@ describe('webhooks', function () {
       `warning payments: ${receiver.origin} did not take a webhook: the answer was 302. It is sent again.`
     ]);
     await until(() => shop.log.lines.includes(`info payments: ${receiver.origin} takes webhooks again.`));
+  });
+
+  it('are sent again in time when the clock is set back', async () => {
+    receiver.answer = (response) => {
+      response.statusCode = 503;
+      response.end();
+    };
+    const { id } = await created();
+    // The pauses get longer: the clock is set within one of them.
+    await until(() => receiver.messages.length === 7);
+    await setTimeout(20);
+    const restore = clockSet(-3_600_000);
+    try {
+      receiver.answer = taken;
+      await until(async () => (await outboxOf(id)).waiting.length === 0);
+    } finally {
+      restore();
+    }
   });
 
   it('survive a restart: what was not taken is sent, and what has changed meanwhile is told', async () => {
@@ -344,7 +363,7 @@ describe('webhooks', function () {
   });
 
   it('do not hold the event loop while what could not be known is due and the index is not in sync', async () => {
-    const { now } = Date;
+    const clock = new ShiftedClock();
     let isReady = true;
     let [asked, looks] = [0, 0];
     const webhooks = new Webhooks({
@@ -367,7 +386,7 @@ describe('webhooks', function () {
       webhooks.followed({ id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] });
       await until(() => asked === 1);
       isReady = false;
-      Date.now = () => now() + 60_000;
+      clock.passes(60_000);
       const before = looks;
       webhooks.settled();
       await until(() => looks > before);
@@ -379,13 +398,14 @@ describe('webhooks', function () {
       webhooks.settled();
       await until(() => asked === 2);
     } finally {
-      Date.now = now;
+      clock.restore();
       await webhooks.close();
     }
   });
 
   it('look for what cannot be known after pauses that double, and whenever the chain moves on', async () => {
-    const { now } = Date;
+    const clock = new ShiftedClock();
+    let passed = 0;
     const asked: string[] = [];
     const webhooks = new Webhooks({
       merchant: () => ({
@@ -403,7 +423,8 @@ describe('webhooks', function () {
     let others = 0;
     /** Has everything looked at that is due: what comes with a new order is done when the next one is looked at. */
     const looksAt = async (seconds: number): Promise<number> => {
-      Date.now = () => now() + seconds * 1_000;
+      clock.passes((seconds - passed) * 1_000);
+      passed = seconds;
       for (let i = 0; i < 2; i++) {
         const id = (++others).toString(16).padStart(32, '0');
         webhooks.followed({ ...stored, id });
@@ -422,7 +443,7 @@ describe('webhooks', function () {
       webhooks.settled();
       expect(await looksAt(74)).to.equal(5);
     } finally {
-      Date.now = now;
+      clock.restore();
       await webhooks.close();
     }
   });

@@ -98,5 +98,7 @@ describe('identityOfPem', () => {
     expect(refusalOf({}, shop)).to.equal('"CN=shop.example" is not a certificate authority.');
     expect(identityOfPem(keyText, chain + pem('root').repeat(6), VALID_TIME).certificates).to.have.length(8);
     expect(refusal(keyText, chain + pem('root').repeat(7))).to.equal('At most 8 certificates expected, 9 came.');
+    const unreadable = '-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n';
+    expect(refusal(keyText, chain + unreadable.repeat(7)), 'counted first').to.equal('At most 8 certificates expected, 9 came.');
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -219,6 +219,18 @@ describe('npm start', function () {
     await end(process);
   });
 
+  it('ends in order when it takes a moment to close before it was in sync', async () => {
+    const slow = join(folder, 'slow.js');
+    await writeFile(
+      slow,
+      "module.exports = { id: 'slow', init: () => ({ open() {}, close: () => new Promise((end) => setTimeout(end, 1500)) }) };"
+    );
+    const options = ['--listen', 'false', '--only', '127.0.0.1:1', '--plugins', slow];
+    const process = await start('--network', 'main', '--prefix', folder, WITHOUT_WALLET, ...options);
+    await process.printed(/Node is loaded/);
+    await end(process);
+  });
+
   describe('says in a sentence what to do', () => {
     async function expectEnd(process: BcoinProcess, sentence: RegExp): Promise<void> {
       expect(await process.ended()).to.equal(1);
@@ -254,6 +266,15 @@ describe('npm start', function () {
         /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/
       );
       await end(first);
+    });
+
+    it('when the folder cannot be written, which nobody need use', async () => {
+      await mkdir(join(folder, 'regtest/chain/LOCK'), { recursive: true });
+      await expectEnd(await onRegtest(WITHOUT_WALLET), /^IO error: \S+\/LOCK: Is a directory$/);
+      if (process.getuid?.() === 0) return; // may write everywhere
+      await rm(join(folder, 'regtest/chain/LOCK'), { recursive: true });
+      await chmod(join(folder, 'regtest/chain'), 0o500);
+      await expectEnd(await onRegtest(WITHOUT_WALLET), /^the user that runs the node may not write in \S+\/regtest: let it, or /);
     });
 
     // start-settings.test.ts has all such sentences.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { caught } from '../support/caught';
 import { freePort } from '../support/regtest-node';
 import { openSocket, untilClosed } from '../support/http';
 import { openRestNode, untilReady } from '../support/rest-node';
@@ -48,6 +49,12 @@ describe('a node that stops', () => {
     await served.node.close();
     await Promise.all(gone);
     expect(order.slice(0, 3)).to.have.members(['nothing', 'half a header', 'an Electrum client']);
+  });
+
+  it('is not opened again, and says so: its index would never follow the chain', async () => {
+    const { node, rest } = await openRestNode({ isFleet: false });
+    await node.close();
+    expect(String(await caught(rest.open()))).to.match(/^Error: bcoin-rest cannot be opened again once it is closed: /);
   });
 });
 

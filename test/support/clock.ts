@@ -19,6 +19,15 @@ export class ShiftedClock {
   }
 }
 
+/** Sets the system's clock by so many milliseconds, as `Date.now` shows it. @returns a function that sets it right */
+export function clockSet(byMs: number): () => void {
+  const { now } = Date;
+  Date.now = () => now() + byMs;
+  return () => {
+    Date.now = now;
+  };
+}
+
 /** Lets no timer of more than so many milliseconds fire. @returns a function that ends this for later timers */
 export function withoutLongTimers(mostMs: number): () => void {
   const { setTimeout: timeout } = globalThis;

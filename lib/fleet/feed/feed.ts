@@ -213,8 +213,9 @@ export class Feed extends Loop {
 
   /** @throws FleetReplyError */
   async #leadsAgain(): Promise<void> {
-    for (const until = Date.now() + this.#leaseMs + REWIND_MS; this.#term === undefined;) {
-      if (Date.now() > until) throw new FleetReplyError('failed', 'another node leads the fleet: stop it, or bring it to that block first');
+    for (const until = performance.now() + this.#leaseMs + REWIND_MS; this.#term === undefined;) {
+      if (performance.now() > until)
+        throw new FleetReplyError('failed', 'another node leads the fleet: stop it, or bring it to that block first');
       await setTimeout(IDLE_MS / 10);
     }
   }

@@ -48,7 +48,7 @@ export class Term {
   #isOver = false;
   #endWait: () => void = () => undefined;
   #isAligned = false;
-  #beatAt = 0;
+  #beatAt = -Infinity;
 
   private constructor(parts: TermParts, log: FleetLog, tip: ConstructorParameters<typeof ChainFeed>[2], term: number, signal: AbortSignal) {
     const { bus, subjects, node, name, beat, logger } = parts;
@@ -106,7 +106,7 @@ export class Term {
    */
   async run(signal: AbortSignal, leads: () => void): Promise<void> {
     const synced = this.#parts.node.synced$.subscribe(() => {
-      this.#beatAt = 0;
+      this.#beatAt = -Infinity;
       this.#endWait();
     });
     try {
@@ -143,7 +143,7 @@ export class Term {
       await this.#pool.removeOthers(txids);
       await this.#writer.flush();
       this.#isAligned = true;
-      this.#beatAt = 0;
+      this.#beatAt = -Infinity;
     } catch (error) {
       if (!(error instanceof ChainMovedError)) throw error;
       this.#isAligned = false;
@@ -162,7 +162,7 @@ export class Term {
       for (const mark of marks) this.#queue.mark(mark);
       return;
     }
-    if (Date.now() >= this.#beatAt + BEAT_MS || marks.some(({ hasBeat }) => hasBeat)) await this.#beat();
+    if (performance.now() >= this.#beatAt + BEAT_MS || marks.some(({ hasBeat }) => hasBeat)) await this.#beat();
     await this.#writer.flush();
     for (const { reached } of marks) reached(this.#writer.written);
     if (this.#queue.isEmpty) await this.#wait();
@@ -173,7 +173,7 @@ export class Term {
     try {
       switch (event.type) {
         case 'connect':
-          this.#beatAt = 0;
+          this.#beatAt = -Infinity;
           return await this.#chain.connected(event.block, event.raw, await event.undo);
         case 'disconnect':
           return await this.#chain.disconnected(event.block);
@@ -196,13 +196,13 @@ export class Term {
   }
 
   async #beat(): Promise<void> {
-    this.#beatAt = Date.now();
+    this.#beatAt = performance.now();
     await this.#pool.compareIfChanged();
     await this.#writer.add(beatOf(this.#parts, this.#chain.tip));
   }
 
   async #wait(): Promise<void> {
-    const ms = Math.max(0, this.#beatAt + BEAT_MS - Date.now());
+    const ms = Math.max(0, this.#beatAt + BEAT_MS - performance.now());
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#endWait = resolve;

@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { OpenFiles } from '../../node/open-files';
+import { namingFile } from '../../system/system-errors';
 import type { StoredBlock } from './stored-block';
 
 /** Length of the block, length of the undo record, checksum. */
@@ -88,7 +89,7 @@ export class BlockFiles {
     const unfinished = `${path}.${++this.#writes}${UNFINISHED}`;
     try {
       await this.#makeFolder(join(path, '..'));
-      await writeAll(unfinished, [raw, undo ?? Buffer.alloc(0), footer]);
+      await namingFile(unfinished, () => writeAll(unfinished, [raw, undo ?? Buffer.alloc(0), footer]));
       await rename(unfinished, path);
       this.#sound.add(name);
       this.#sizes.set(name, raw.length + (undo?.length ?? 0) + FOOTER_LENGTH);

@@ -1,6 +1,7 @@
 // How far a reader has read which log, in a file beside its index. The file may be missing or old: it only saves questions to nodes.
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { namingFile } from '../../system/system-errors';
 import type { LogPosition } from '../messages/records';
 
 export class PositionFile {
@@ -42,7 +43,7 @@ export class PositionFile {
     const text = JSON.stringify(this.#next);
     this.#next = undefined;
     const unfinished = `${this.#path}.tmp`;
-    await writeFile(unfinished, text, { mode: 0o600 });
+    await namingFile(unfinished, () => writeFile(unfinished, text, { mode: 0o600 }));
     await rename(unfinished, this.#path);
   }
 }

@@ -1,10 +1,12 @@
 // The storage of a merchant's records: named files, each written whole or not at all. The only implementation is a folder.
 
-import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { writePrivate } from '../../system/private-file';
+import { syncToDisk } from '../../system/sync-to-disk';
 
 /** Of records, certificates, and the secret of webhooks. */
-const ENDINGS: readonly string[] = ['.json', '.watched', '.new', '.pem', '-secret'];
+const ENDINGS: readonly string[] = ['.json', '.watched', '.tmp', '.pem', '-secret'];
 
 /** The folder has other files as well, and others may enter it: it was named by mistake. */
 export class SharedFolderError extends Error {
@@ -50,11 +52,9 @@ export class FolderStorage implements PaymentStorage {
   }
 
   async write(name: string, bytes: Buffer): Promise<void> {
-    const target = join(this.#folder, name);
-    const unfinished = `${target}.new`;
-    await writeThrough(unfinished, bytes);
-    await rename(unfinished, target);
-    await this.#syncFolder();
+    await writePrivate(join(this.#folder, name), bytes);
+    // The rename itself has to reach the disk.
+    await syncToDisk(this.#folder);
   }
 
   async remove(name: string): Promise<void> {
@@ -63,16 +63,6 @@ export class FolderStorage implements PaymentStorage {
 
   async names(): Promise<string[]> {
     return readdir(this.#folder);
-  }
-
-  /** The rename itself has to reach the disk. */
-  async #syncFolder(): Promise<void> {
-    const folder = await open(this.#folder, 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
   }
 }
 
@@ -103,14 +93,4 @@ async function takeFromOthers(folder: string): Promise<void> {
   if (foreign !== undefined) throw new SharedFolderError(`others may enter ${folder}, and it has what is not the merchant's: ${foreign}`);
   for (const name of names) await chmod(join(folder, name), 0o600);
   await chmod(folder, mode & 0o700);
-}
-
-async function writeThrough(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

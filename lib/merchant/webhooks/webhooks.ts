@@ -26,6 +26,9 @@ const LEAST_ATTEMPTS = 10;
 /** After an error of the disk; while a status cannot be known, the first pause, and each further one is twice as long, up to an hour. */
 const UNREADABLE_PAUSE_MS = 10_000;
 
+/** The longest wait for an order to expire: the system's clock may be set forward meanwhile. */
+const MOST_WAIT_MS = 60_000;
+
 export interface WebhookPatience {
   /** By default five seconds. */
   readonly firstPauseMs?: number;
@@ -53,7 +56,7 @@ interface NotifiedOrder {
   outbox: Outbox;
   /** Attempts to deliver the first message since the start. */
   attempts: number;
-  /** Unix milliseconds of the next one. */
+  /** When the next one is due, in the time of `performance.now()`: the system's clock may be set back. */
   dueAt: number;
   isUnderWay: boolean;
 }
@@ -62,7 +65,7 @@ interface NotifiedOrder {
 interface UnknownOrder {
   /** Before the next look. */
   readonly pauseMs: number;
-  /** Unix milliseconds of it. */
+  /** When it is due, in the time of `performance.now()`. */
   readonly dueAt: number;
 }
 
@@ -159,17 +162,16 @@ export class Webhooks extends Loop implements OrderObserver {
   }
 
   protected dueIn(): number {
-    const now = Date.now();
+    const now = performance.now();
     if (this.#pausedUntil > now) return this.#pausedUntil - now;
     if (this.isWoken) return 0;
-    let next = this.#nextDelivery();
+    let ms = this.#nextDelivery() - now;
     // A step looks at nothing until then, so what is due would be due again at once.
     if (this.#parts.isReady()) {
-      for (const at of this.#expiring.values()) next = Math.min(next, at);
-      for (const { dueAt } of this.#unknown.values()) next = Math.min(next, dueAt);
+      for (const at of this.#expiring.values()) ms = Math.min(ms, MOST_WAIT_MS, at - Date.now());
+      for (const { dueAt } of this.#unknown.values()) ms = Math.min(ms, dueAt - now);
     }
-    // Timers cannot be set for longer than 24 days.
-    return Math.min(HOUR_MS, next - now);
+    return ms;
   }
 
   protected async step(): Promise<void> {
@@ -181,7 +183,7 @@ export class Webhooks extends Loop implements OrderObserver {
   }
 
   protected failed(error: unknown): void {
-    this.#pausedUntil = Date.now() + UNREADABLE_PAUSE_MS;
+    this.#pausedUntil = performance.now() + UNREADABLE_PAUSE_MS;
     // What is left to do is found without being woken again.
     this.wake();
     this.#parts.logger.error(`payments: webhooks: ${detailsOf(error)}`);
@@ -190,8 +192,8 @@ export class Webhooks extends Loop implements OrderObserver {
   // What has changed
 
   async #lookAtChanged(): Promise<void> {
-    const now = Date.now();
-    for (const [id, expiresAt] of this.#expiring) if (expiresAt <= now) this.#changed.add(id);
+    const [time, now] = [Date.now(), performance.now()];
+    for (const [id, expiresAt] of this.#expiring) if (expiresAt <= time) this.#changed.add(id);
     for (const [id, { dueAt }] of this.#unknown) if (dueAt <= now) this.#changed.add(id);
     for (const id of [...this.#changed]) {
       if (this.signal.aborted) return;
@@ -211,7 +213,7 @@ export class Webhooks extends Loop implements OrderObserver {
         if (error instanceof PaymentError && error.code === 'unknown-request') this.left(id);
         else if (isPassing(error)) {
           const pauseMs = before === undefined ? UNREADABLE_PAUSE_MS : Math.min(HOUR_MS, 2 * before.pauseMs);
-          this.#unknown.set(id, { pauseMs, dueAt: Date.now() + pauseMs });
+          this.#unknown.set(id, { pauseMs, dueAt: performance.now() + pauseMs });
         } else {
           this.#changed.add(id);
           throw error;
@@ -263,7 +265,7 @@ export class Webhooks extends Loop implements OrderObserver {
 
   #startDeliveries(): void {
     if (this.signal.aborted) return;
-    const now = Date.now();
+    const now = performance.now();
     for (const id of this.#waiting) {
       const order = this.#orders.get(id);
       const [message] = order?.outbox.waiting ?? [];
@@ -289,7 +291,7 @@ export class Webhooks extends Loop implements OrderObserver {
     const pauseMs = Math.min(HOUR_MS, firstPauseMs * 2 ** order.attempts);
     order.attempts++;
     const isTooOld = order.attempts >= LEAST_ATTEMPTS && Date.now() - message.createdAt.getTime() >= giveUpMs;
-    if (failure !== undefined && !isTooOld) order.dueAt = Date.now() + pauseMs;
+    if (failure !== undefined && !isTooOld) order.dueAt = performance.now() + pauseMs;
     else {
       const next = withoutFirst(order.outbox);
       await outboxes.save(id, next);

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
 import { newFolder } from '../../support/folders';
+import { projectFolder } from '../../support/project-folder';
 
 describe('FolderStorage', () => {
   let parent: string;
@@ -88,10 +90,27 @@ describe('FolderStorage', () => {
 
   it('is not disturbed by a file that a crash left unfinished', async () => {
     const storage = await FolderStorage.open(folder);
-    await writeFile(join(folder, 'one.new'), 'half of a lon');
+    await writeFile(join(folder, 'one.tmp'), 'half of a lon');
     expect(await storage.read('one')).to.equal(undefined);
     await storage.write('one', Buffer.from('1'));
     expect((await storage.read('one'))?.toString()).to.equal('1');
+  });
+
+  it('names the file that a full disk did not take, in one line, and keeps what was in it', async () => {
+    const storage = await FolderStorage.open(folder);
+    await storage.write('one', Buffer.from('first'));
+    const written = (module: string): string => JSON.stringify(join(projectFolder, 'dist/lib', module));
+    const program = `
+      const { FolderStorage } = require(${written('merchant/orders/storage')});
+      const { detailsOf } = require(${written('system/error-text')});
+      FolderStorage.open(process.argv[1])
+        .then((storage) => storage.write('one', Buffer.from('second')))
+        .catch((error) => console.log(detailsOf(error)));
+    `;
+    const { stdout } = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, '-e', program, folder]);
+    expect(stdout.toString()).to.equal(`EFBIG: file too large, write '${join(folder, 'one.tmp')}'\n`);
+    expect((await storage.read('one'))?.toString()).to.equal('first');
+    expect(await readdir(folder)).to.deep.equal(['one']);
   });
 
   it('does not mistake other errors for absence', async () => {
