@@ -10,6 +10,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
+import { madeTransaction } from '../support/made-blocks';
 import { openModernNode, type ModernNode } from '../support/modern-node';
 import { freePort, mine, mineOnly, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
@@ -228,6 +229,43 @@ describe('the modern pool', function () {
     expect(idsOf(node)).to.have.members(namesOf(...chain.slice(0, 64)));
   });
 
+  it('trims a cluster that blocks leave heavier than 404,000 weight units when they come back', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const anybody = Buffer.of(0x51);
+    /** An output with so many bytes of data. */
+    const dataOf = (length: number): Buffer => {
+      const script = Buffer.alloc(6 + length);
+      script.writeUInt32LE(length, script.write('6a4e', 'hex'));
+      return script;
+    };
+    const value = COINBASE_SATS - 100 * FEE;
+    const parent = signed(ring, coins, [
+      [anybody, value],
+      [dataOf(60_000), 0]
+    ]);
+    /** Spends the first output, pays `paid` to anybody, and has that many virtual bytes. */
+    const spending = (from: HostTransaction, size: number, paid: number): HostTransaction => {
+      const [input, output] = [
+        { txid: from.hash(), index: 0 },
+        { value: paid, script: anybody }
+      ];
+      const least = madeTransaction([input], [output, { value: 0, script: dataOf(1_000) }], 0).length;
+      return bcoin.TX.fromRaw(madeTransaction([input], [output, { value: 0, script: dataOf(1_000 + size - least) }], 0));
+    };
+    const left = 404_000 / 4 - parent.getWeight() / 4;
+    const poolWith = async (...transactions: readonly HostTransaction[]): Promise<string[]> => {
+      const fork = host.chain.tip;
+      await mineOnly(host, [parent]);
+      for (const transaction of transactions) await node.broadcast(transaction.toRaw());
+      await mineOnly(host, [], await mineOnly(host, [], fork));
+      return idsOf(node);
+    };
+    const fits = spending(parent, left, value - 100 * FEE);
+    expect(fits.getWeight() + parent.getWeight()).to.equal(404_000);
+    expect(await poolWith(fits, spending(fits, 2_000, value - 200 * FEE))).to.have.members(namesOf(parent, fits));
+    expect(await poolWith(spending(parent, left + 1, value - 300 * FEE))).to.deep.equal(namesOf(parent));
+  });
+
   it('takes no more of a chain back from blocks than a cluster holds', async () => {
     const { host, node, coins } = await withCoins(1);
     const chain: HostTransaction[] = [];
@@ -265,6 +303,10 @@ describe('the modern pool', function () {
     for (const transaction of [cheap, middling] as HostTransaction[]) await node.broadcast(transaction.toRaw());
     const { size } = node.pool.entries()[0] ?? expect.fail('an entry');
     (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    host.mempool.evictEntry([...host.mempool.map.values()][1] ?? expect.fail('an entry'));
+    await node.broadcast((middling as HostTransaction).toRaw());
+    // Nothing has to leave a pool that is as large as it may be.
+    expect(node.pool.info().size).to.equal(2);
     await node.broadcast((dear as HostTransaction).toRaw());
     expect(idsOf(node)).to.deep.equal(namesOf(middling as HostTransaction, dear as HostTransaction));
     const { minFeeRate, minRelayFeeRate } = node.pool.info();
@@ -273,6 +315,26 @@ describe('the modern pool', function () {
     expect(minRelayFeeRate).to.equal(100);
     const error = await caught(node.broadcast((cheap as HostTransaction).toRaw()));
     expect((error as TransactionRefusedError).words?.message).to.match(/^mempool min fee not met, 500 < \d+$/);
+  });
+
+  it('drops a sixty-fourth of itself when it is full, so that the next ones find room', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const [anybody, count, each] = [Buffer.of(0x51), 3 * 64 + 1, 10_000_000];
+    const fan = signed(
+      ring,
+      coins,
+      Array.from({ length: count }, () => [anybody, each] as const)
+    );
+    await mineOnly(host, [fan]);
+    const spends = Array.from({ length: count }, (_, index) =>
+      madeTransaction([{ txid: fan.hash(), index }], [{ value: each - FEE - index, script: Buffer.alloc(24, 0x51) }], 0)
+    );
+    const last = spends.pop() ?? expect.fail('a transaction');
+    for (const spend of spends) await node.broadcast(spend);
+    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    await node.broadcast(last);
+    // Not only the one in whose place the last one is.
+    expect(node.pool.txids()).to.deep.equal([...spends.slice(3), last].map((raw) => bcoin.TX.fromRaw(raw).hash()));
   });
 
   it('drops what pays the least when blocks come back to a full pool', async () => {
