@@ -59,7 +59,7 @@ describe('the modern pool', function () {
   const hostHash = ({ host }: ModernNode, transaction: HostTransaction): HostHash => toHostLike(host.chain.tip.hash)(transaction.hash());
 
   it('replaces a transaction with all that spend from it, children first, and then lets the new one in', async () => {
-    const { node, coins } = await withCoins(1);
+    const { host, node, coins } = await withCoins(1);
     const parent = paying(coins, FEE);
     const child = paying([parent], FEE, COINBASE_SATS - FEE);
     const replacement = paying(coins, 10 * FEE);
@@ -67,15 +67,17 @@ describe('the modern pool', function () {
     const told: PoolEvent[] = [];
     const subscription = node.pool.events$.subscribe((event) => told.push(event));
     await node.broadcast(replacement.toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
+    expect(node.pool.info()).to.include({ size: 1, totalFee: 10 * FEE, replaces: true, minRelayFeeRate: 100 });
+    await mineOnly(host, [replacement]);
     subscription.unsubscribe();
+    expect(told.pop()).to.deep.equal({ type: 'remove', txid: replacement.hash(), isConfirmed: true });
     expect(told.map((event) => ('txid' in event ? [event.type, toDisplayHex(event.txid)] : event.type))).to.deep.equal([
       ['remove', ...namesOf(child)],
       ['remove', ...namesOf(parent)],
       ['add', ...namesOf(replacement)]
     ]);
     for (const event of told.slice(0, 2)) expect(event).to.deep.include({ replacement: replacement.hash() });
-    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
-    expect(node.pool.info()).to.include({ size: 1, totalFee: 10 * FEE, replaces: true, minRelayFeeRate: 100 });
   });
 
   it('refuses in the words of Bitcoin Core', async () => {
@@ -106,11 +108,14 @@ describe('the modern pool', function () {
     expect(host.mempool.hasOrphan(hostHash(opened, child))).to.equal(false);
   });
 
-  it('takes a child that waits for its parent when both come as a package', async () => {
+  it('takes a child that waits for its parent when both come as a package, and nothing else that waits for it', async () => {
     const { host, node, coins } = await withCoins(1);
     const parent = paying(coins, 0);
     const child = paying([parent], FEE, COINBASE_SATS);
-    await host.mempool.addTX(child);
+    const rival = paying([parent], FEE - 100, COINBASE_SATS);
+    for (const orphan of [rival, child]) await host.mempool.addTX(orphan);
+    const refused: HostHash[] = [];
+    host.mempool.on('bad orphan', ({ hash }: { readonly hash: HostHash }) => refused.push(hash));
     const submitted = await node.submitPackage(
       [parent, child].map((one) => one.toRaw()),
       0
@@ -118,6 +123,8 @@ describe('the modern pool', function () {
     expect(submitted?.message).to.equal('success');
     expect(submitted?.members.map(({ type }) => type)).to.deep.equal(['entered', 'entered']);
     expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
+    // Peers are blamed for these.
+    expect(refused).to.deep.equal([toHostLike(host.chain.tip.hash)(rival.hash())]);
   });
 
   it('takes no package that pays more than its sender wants', async () => {
@@ -136,6 +143,18 @@ describe('the modern pool', function () {
     ]);
     expect(idsOf(node)).to.deep.equal([]);
     expect((await submit(0))?.message).to.equal('success');
+  });
+
+  it('takes a transaction that pays exactly as much as its sender wants to pay at most', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const value = COINBASE_SATS - FEE;
+    const coin = signed(ring, coins, [[Buffer.of(0x51), value]]);
+    await mineOnly(host, [coin]);
+    // 84 bytes, each for five satoshis.
+    const raw = madeTransaction([{ txid: coin.hash(), index: 0 }], [{ value: value - 420, script: Buffer.alloc(24, 0x51) }], 0);
+    expect(((await caught(node.broadcast(raw, 4_999))) as TransactionRefusedError).words?.reason).to.equal('max feerate exceeded');
+    await node.broadcast(raw, 5_000);
+    expect(node.pool.info()).to.include({ size: 1, bytes: 84, totalFee: 420 });
   });
 
   it('takes transactions of a disconnected block back: into an empty pool, and spends of mature coinbases', async () => {
@@ -195,6 +214,44 @@ describe('the modern pool', function () {
     await mineOnly(host, []);
     await node.broadcast(locked.toRaw());
     expect(idsOf(node)).to.deep.equal(namesOf(locked));
+  });
+
+  it('leaves what is too early for the next block of a shorter chain that has more work', async () => {
+    const { host, node } = await openNode();
+    const blocks = await mine(host, 108, undefined, ring.getAddress());
+    const coinbaseAt = (height: number): HostTransaction => blocks[height - 1]?.txs[0] as HostTransaction;
+    const lockedUntil = (height: number, coin: HostTransaction): HostTransaction => {
+      const made = new bcoin.MTX();
+      made.addTX(coin, 0);
+      for (const input of made.inputs) input.sequence = 0xffff_fffe;
+      made.locktime = height;
+      made.addOutput(ring.getAddress(), COINBASE_SATS - FEE);
+      made.sign(ring);
+      return made.toTX();
+    };
+    const { pow, time } = bcoin.Network.get('regtest');
+    const before = { ...pow };
+    // The difficulty of block 110 depends on how long it took to mine blocks 100 to 109.
+    Object.assign(pow, { noRetargeting: false, targetReset: false, retargetInterval: 10, targetTimespan: 2_000 });
+    try {
+      const fork = host.chain.tip;
+      time.offset = 3_600;
+      await mineOnly(host, []);
+      time.offset = 0;
+      for (let height = 110; height <= 112; height++) await mineOnly(host, []);
+      const [old, ...young] = [11, 12, 13].map((height) => paying([coinbaseAt(height)], FEE)) as [HostTransaction, ...HostTransaction[]];
+      const [open, locked] = [110, 111].map((height) => lockedUntil(height, coinbaseAt(height - 109))) as [
+        HostTransaction,
+        HostTransaction
+      ];
+      for (const transaction of [old, ...young, open, locked]) await node.broadcast(transaction.toRaw());
+      const short = await mineOnly(host, [], await mineOnly(host, [], fork));
+      expect([short.height, host.chain.tip.height]).to.deep.equal([110, 110]);
+      expect(idsOf(node)).to.deep.equal(namesOf(old, open));
+    } finally {
+      time.offset = 0;
+      Object.assign(pow, before);
+    }
   });
 
   it('drops what nobody has mined for two weeks, with what spends from it', async () => {
@@ -273,6 +330,8 @@ describe('the modern pool', function () {
       chain.push(paying([last], FEE, COINBASE_SATS - i * FEE));
     const fork = host.chain.tip;
     await mineOnly(host, chain);
+    // It cannot stay without what it spends from.
+    await node.broadcast(paying(chain.slice(-1), FEE, COINBASE_SATS - 70 * FEE).toRaw());
     let entered = 0;
     const subscription = node.pool.events$.subscribe(({ type }) => (entered += type === 'add' ? 1 : 0));
     await mineOnly(host, [], await mineOnly(host, [], fork));
@@ -315,6 +374,17 @@ describe('the modern pool', function () {
     expect(minRelayFeeRate).to.equal(100);
     const error = await caught(node.broadcast((cheap as HostTransaction).toRaw()));
     expect((error as TransactionRefusedError).words?.message).to.match(/^mempool min fee not met, 500 < \d+$/);
+    const { now } = Date;
+    const rateInTwelveHours = (): number => {
+      Date.now = () => now() + 12 * 3_600_000;
+      const { minFeeRate: later } = node.pool.info();
+      Date.now = now;
+      return later;
+    };
+    // It falls only after a block.
+    expect(rateInTwelveHours()).to.equal(minFeeRate);
+    await mineOnly(host, []);
+    expect(rateInTwelveHours()).to.be.closeTo(minFeeRate / 2, 2);
   });
 
   it('drops a sixty-fourth of itself when it is full, so that the next ones find room', async () => {
