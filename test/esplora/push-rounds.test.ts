@@ -128,13 +128,15 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
     const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
     await mine(served.node, 1);
-    const count = 30;
-    const fan = signed(ring, [from], Array<PaidOutput>(count).fill([ANYBODY, 10_000]));
+    // One more than is tracked.
+    const count = 51;
+    const fan = signed(ring, [from], Array<PaidOutput>(count).fill([ANYBODY, 5_000]));
     const spends = Array.from({ length: count }, (_, index) =>
-      bcoin.TX.fromRaw(madeTransaction([{ txid: fan.hash(), index }], [{ value: 9_000, script: scriptAt(address) }], 0))
+      bcoin.TX.fromRaw(madeTransaction([{ txid: fan.hash(), index }], [{ value: 4_000, script: scriptAt(address) }], 0))
     );
     await one.ask({ 'track-address': address });
     await many.ask({ 'track-addresses': [address] });
+    const last = spends.pop() ?? expect.fail('a transaction');
     await mineOnly(served.node, [fan, ...spends]);
     await until(() => [one, many].every(({ told }) => told.length === 2));
     const txids = spends.map((spend) => toDisplayHex(spend.hash()));
@@ -142,5 +144,12 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     expect(one.told.map((told) => txidsOf(told['block-transactions']))).to.deep.equal(pages);
     const lists = many.told.map((told) => (told['multi-address-transactions'] as Record<string, Told>)[address]?.['confirmed']);
     expect(lists.map(txidsOf)).to.deep.equal(pages);
+    // A script that nobody tracks is tracked with fifty transactions, and not with more.
+    const untrack = { 'track-address': 'stop', 'track-addresses': [] };
+    for (const client of [one, many]) await client.ask(untrack);
+    expect(await one.ask({ 'track-address': address })).to.deep.equal([]);
+    await mineOnly(served.node, [last]);
+    expect(txidsOf(await one.next('block-transactions'))).to.deep.equal([toDisplayHex(last.hash())]);
+    expect(await one.ask(untrack, { 'track-address': address })).to.deep.equal([{ 'track-address-error': 'history too large' }]);
   });
 });
