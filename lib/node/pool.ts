@@ -70,7 +70,6 @@ export class BcoinPool implements PoolSource {
       if (isLast) this.#settle(height);
       isLast = false;
     });
-    mempool.on('remove entry', (entry: HostPoolEntry) => this.#putBack.delete(entry));
   }
 
   get revision(): number {

@@ -1,12 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { needsNode } from '../support/fleet';
 import { KeyWallet } from '../support/key-wallet';
-import { type PushingNode, withPushingNode } from '../support/pushing-node';
-import { entryOf, mine } from '../support/regtest-node';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
+import { blockWith, entryOf, mine } from '../support/regtest-node';
 import { until } from '../support/until';
-import type { HostFullBlock } from '../support/bcoin';
+import type { HostTransaction } from '../../lib/node/host';
 import type { Faucet } from '../support/faucet';
 import type { PushClient } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
@@ -149,6 +151,20 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(second?.['block']).to.include({ height: node.chain.height });
   });
 
+  it('tells a client the last blocks that could not be read for the one before', async () => {
+    const { node, source } = served;
+    // As above.
+    await mine(node, 8);
+    const read = source.rawBlock.bind(source);
+    source.rawBlock = () => Promise.reject(new Error('the disk is gone'));
+    const [unlucky, own] = [await client(), await client()];
+    unlucky.send({ action: 'want', data: ['blocks'] });
+    await unlucky.closed();
+    source.rawBlock = read;
+    const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks'] });
+    expect(heightsOf(blocks).at(-1)).to.equal(node.chain.height);
+  });
+
   it('does not tell a client the block with which it began, even if others are still to be told', async function () {
     needsNode(this, "a reader's lock cannot be held from outside");
     const { node } = served;
@@ -174,5 +190,24 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     const { size } = stats?.['mempoolInfo'] as { size: number };
     await faucet.pays(new KeyWallet().address, PAID);
     expect(await own.next('mempoolInfo')).to.have.property('size', size + 1);
+    await own.ask({ action: 'want', data: ['blocks', 'stats'] });
+    await mine(served.node, 1);
+    await until(() => own.told.some((told) => 'block' in told));
+    // What the block changes in the pool is told with it.
+    expect(own.told.find((told) => 'block' in told)).to.include.keys('mempoolInfo', 'fees', 'da');
+  });
+
+  it('tells the last blocks and what an address gets after a reset by more blocks than are remembered', async () => {
+    const { node } = served;
+    const ring = bcoin.KeyRing.generate();
+    const own = await client();
+    await own.ask({ action: 'want', data: ['blocks'], 'track-address': new KeyWallet(ring).address });
+    await node.chain.reset(1);
+    expect(heightsOf(await own.next('blocks'))).to.deep.equal([0]);
+    expect(await own.next('block')).to.include({ height: 1 });
+    const block = await blockWith(node, [], undefined, ring.getAddress());
+    await node.chain.add(block);
+    expect(await own.next('block')).to.include({ height: 2 });
+    expect(txidsOf(await own.next('block-transactions'))).to.deep.equal([toDisplayHex((block.txs[0] as HostTransaction).hash())]);
   });
 });

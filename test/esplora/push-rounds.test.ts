@@ -4,14 +4,18 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { scriptAt } from '../support/faucet';
 import { KeyWallet } from '../support/key-wallet';
+import { madeTransaction } from '../support/made-blocks';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { mine, mineOnly } from '../support/regtest-node';
-import { signed } from '../support/signed';
+import { signed, type PaidOutput } from '../support/signed';
 import { until } from '../support/until';
 import type { PushClient, Told } from '../support/push-client';
 import type { ServedNode } from '../support/served-node';
 
 const PAID = 50_000;
+
+/** OP_1 */
+const ANYBODY = Buffer.of(0x51);
 
 /** More than one pass compares. */
 const MANY = 70;
@@ -97,12 +101,55 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     await mine(served.node, 1);
     const scripts = ['5101', '5102', '5103'];
     const long = Buffer.concat([Buffer.from('4ec0d40100', 'hex'), Buffer.alloc(120_000)]);
-    const outputs = [...scripts.map((script) => [Buffer.from(script, 'hex'), PAID] as const), [long, PAID] as const];
+    const outputs = [
+      ...scripts.map((script) => [Buffer.from(script, 'hex'), PAID] as const),
+      [long, PAID] as const,
+      [ANYBODY, PAID] as const
+    ];
     await own.ask({ 'track-scriptpubkeys': scripts });
-    await mineOnly(served.node, [signed(ring, [from], outputs)]);
+    const wide = signed(ring, [from], outputs);
+    const namesIn = (told: Told): string[] => Object.keys(told['multi-scriptpubkey-transactions'] as object);
+    await mineOnly(served.node, [wide]);
     await until(() => own.told.length === 2);
-    const keys = own.told.map((told) => Object.keys(told['multi-scriptpubkey-transactions'] as object));
-    expect(keys.map(({ length }) => length)).to.deep.equal([2, 1]);
-    expect(keys.flat()).to.have.members(scripts);
+    const names = own.told.splice(0).map(namesIn);
+    expect(names.map(({ length }) => length)).to.deep.equal([2, 1]);
+    expect(names.flat()).to.have.members(scripts);
+    // What is short comes in one message again.
+    const shares = scripts.map((script) => ({ value: PAID / 4, script: Buffer.from(script, 'hex') }));
+    await mineOnly(served.node, [bcoin.TX.fromRaw(madeTransaction([{ txid: wide.hash(), index: 4 }], shares, 0))]);
+    await until(() => own.told.length > 0);
+    expect(own.told.map(namesIn)).to.deep.equal([scripts]);
+  });
+
+  it('comes in further messages where a script has more than 25 transactions', async () => {
+    const ring = bcoin.KeyRing.generate();
+    const { address } = new KeyWallet();
+    const [one, many] = [await pushing.client(), await pushing.client()];
+    const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
+    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    await mine(served.node, 1);
+    // One more than is tracked.
+    const count = 51;
+    const fan = signed(ring, [from], Array<PaidOutput>(count).fill([ANYBODY, 5_000]));
+    const spends = Array.from({ length: count }, (_, index) =>
+      bcoin.TX.fromRaw(madeTransaction([{ txid: fan.hash(), index }], [{ value: 4_000, script: scriptAt(address) }], 0))
+    );
+    await one.ask({ 'track-address': address });
+    await many.ask({ 'track-addresses': [address] });
+    const last = spends.pop() ?? expect.fail('a transaction');
+    await mineOnly(served.node, [fan, ...spends]);
+    await until(() => [one, many].every(({ told }) => told.length === 2));
+    const txids = spends.map((spend) => toDisplayHex(spend.hash()));
+    const pages = [txids.slice(0, 25), txids.slice(25)];
+    expect(one.told.map((told) => txidsOf(told['block-transactions']))).to.deep.equal(pages);
+    const lists = many.told.map((told) => (told['multi-address-transactions'] as Record<string, Told>)[address]?.['confirmed']);
+    expect(lists.map(txidsOf)).to.deep.equal(pages);
+    // A script that nobody tracks is tracked with fifty transactions, and not with more.
+    const untrack = { 'track-address': 'stop', 'track-addresses': [] };
+    for (const client of [one, many]) await client.ask(untrack);
+    expect(await one.ask({ 'track-address': address })).to.deep.equal([]);
+    await mineOnly(served.node, [last]);
+    expect(txidsOf(await one.next('block-transactions'))).to.deep.equal([toDisplayHex(last.hash())]);
+    expect(await one.ask(untrack, { 'track-address': address })).to.deep.equal([{ 'track-address-error': 'history too large' }]);
   });
 });

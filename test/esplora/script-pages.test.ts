@@ -10,7 +10,7 @@ import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin } from '../support/bcoin';
 import { holdReads } from '../support/held-reads';
-import { countConnections, openSocket, requestBytes } from '../support/http';
+import { countConnections, openSocket, requestBytes, type RawRequest } from '../support/http';
 import { ServedNode } from '../support/served-node';
 import { signed } from '../support/signed';
 import { PayingWallet } from '../support/paying-wallet';
@@ -59,13 +59,20 @@ describe('a script over Esplora’s interface', () => {
   });
   after(() => served.node.close());
 
-  const text = async (path: string): Promise<string> => {
-    const { status, body } = await served.get(path);
+  const text = async (path: string, request?: Partial<RawRequest>): Promise<string> => {
+    const { status, body } = await served.get(path, request);
     return `${status} ${body.toString()}`;
   };
   const ofScript = (path = ''): Promise<string> => text(`${script}${path}`);
   const shown = async (path: string): Promise<ShownTransaction[]> => JSON.parse((await ofScript(path)).slice(4)) as ShownTransaction[];
   const txids = async (path: string): Promise<string[]> => (await shown(path)).map(({ txid }) => txid);
+  const ofScripts = (hashes: readonly string[], query = ''): Promise<string> =>
+    text(`/scripthashes/txs${query}`, { method: 'POST', body: Buffer.from(JSON.stringify(hashes)) });
+  /** The transactions of the script and another one. */
+  const txidsWith = async (hash: string, query = ''): Promise<string[]> =>
+    (JSON.parse((await ofScripts([script.slice('/scripthash/'.length), hash], query)).slice(4)) as ShownTransaction[]).map(
+      ({ txid }) => txid
+    );
   const coins = async (): Promise<number> => (await shown('/utxo')).length;
   it('can be named by its address as well, with the prefixes of the node or of Bitcoin Core', async () => {
     const keyHash = wallet.ring.getKeyHash();
@@ -147,6 +154,30 @@ describe('a script over Esplora’s interface', () => {
     expect((await shown('/txs')).map(({ status }) => status.confirmed)).to.deep.equal([false, false, ...Array<boolean>(PAGE).fill(true)]);
   });
 
+  it('is shown with others in one list, of fifty transactions or as many as are asked for, at most a hundred', async () => {
+    const coinbaseAt = async (height: number): Promise<string> => {
+      const block = (await text(`/block-height/${height}`)).slice(4);
+      return (await text(`/block/${block}/txid/0`)).slice(4);
+    };
+    const [before, last] = [await coinbaseAt(102), await coinbaseAt(103)];
+    const [, scriptPubKey = ''] = /"scriptpubkey":"(\w+)"/.exec(await text(`/tx/${last}`)) ?? [];
+    const other = sha256(Buffer.from(scriptPubKey, 'hex'));
+    const list = (query: string): Promise<string[]> => txidsWith(other, query);
+    const [newest = '', ...older] = history;
+    const all = [...(await txids('/txs/mempool')), last, newest, before, ...older];
+    expect(await list('')).to.deep.equal(all.slice(0, 50));
+    expect(await list('?max_txs=x')).to.deep.equal(all.slice(0, 50));
+    for (const most of [0, 1, 3, 4, 100]) expect(await list(`?max_txs=${most}`)).to.deep.equal(all.slice(0, most));
+    expect(await list('?max_txs=1000')).to.deep.equal(all.slice(0, 100));
+    for (let at = 1; at < 6; at++) expect(await list(`?max_txs=2&after_txid=${all[at - 1] ?? ''}`)).to.deep.equal(all.slice(at, at + 2));
+    // The transaction of the pool has to do with the other script alone.
+    expect(await ofScripts([other], `?after_txid=${all[0] ?? ''}`)).to.equal('200 []');
+    const hashes = Array.from({ length: 101 }, (_, i) => sha256(Buffer.of(i)));
+    expect(await ofScripts([other], `?after_txid=${'ff'.repeat(32)}`)).to.equal('422 after_txid not found');
+    expect(await ofScripts(hashes.slice(1))).to.equal('200 []');
+    expect(await ofScripts(hashes)).to.equal('400 Exceeded maximum of 100 addresses or script hashes');
+  });
+
   it('refuses to show more than the allowed number of coins of chain and pool together', async () => {
     expect(await coins()).to.equal(MAX_UNSPENT);
     await mine(served.node, 1, undefined, wallet.ring.getAddress());
@@ -190,8 +221,13 @@ describe('a script over Esplora’s interface', () => {
     const other = signed(wallet.ring, [bcoin.TX.fromRaw(coinbase.body)], [[wallet.tillScript, 4_999_980_000]]);
     await served.settle();
     await mempool.addTX(other);
+    // Once, although both scripts have it.
+    const shownTogether = async (): Promise<number> =>
+      (await txidsWith(sha256(wallet.tillScript))).filter((txid) => txid === idOf(other)).length;
+    expect(await shownTogether()).to.equal(1);
     await mine(served.node, 1, side && (await entryOf(served.node, side)));
     await served.settle();
+    expect(await shownTogether()).to.equal(1);
     expect(seen).to.deep.equal([
       { isPooled: true, confirmed: [true], ofPool: [], poolCount: '0', coins: MAX_UNSPENT },
       { isPooled: true, confirmed: [true], ofPool: [idOf(other)], poolCount: '1', coins: MAX_UNSPENT - 1 },

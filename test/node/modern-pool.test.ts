@@ -10,6 +10,7 @@ import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { COINBASE_SATS } from '../support/coinbases';
 import { newFolder } from '../support/folders';
+import { madeTransaction } from '../support/made-blocks';
 import { openModernNode, type ModernNode } from '../support/modern-node';
 import { freePort, mine, mineOnly, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import { RpcCaller } from '../support/rpc';
@@ -58,7 +59,7 @@ describe('the modern pool', function () {
   const hostHash = ({ host }: ModernNode, transaction: HostTransaction): HostHash => toHostLike(host.chain.tip.hash)(transaction.hash());
 
   it('replaces a transaction with all that spend from it, children first, and then lets the new one in', async () => {
-    const { node, coins } = await withCoins(1);
+    const { host, node, coins } = await withCoins(1);
     const parent = paying(coins, FEE);
     const child = paying([parent], FEE, COINBASE_SATS - FEE);
     const replacement = paying(coins, 10 * FEE);
@@ -66,15 +67,17 @@ describe('the modern pool', function () {
     const told: PoolEvent[] = [];
     const subscription = node.pool.events$.subscribe((event) => told.push(event));
     await node.broadcast(replacement.toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
+    expect(node.pool.info()).to.include({ size: 1, totalFee: 10 * FEE, replaces: true, minRelayFeeRate: 100 });
+    await mineOnly(host, [replacement]);
     subscription.unsubscribe();
+    expect(told.pop()).to.deep.equal({ type: 'remove', txid: replacement.hash(), isConfirmed: true });
     expect(told.map((event) => ('txid' in event ? [event.type, toDisplayHex(event.txid)] : event.type))).to.deep.equal([
       ['remove', ...namesOf(child)],
       ['remove', ...namesOf(parent)],
       ['add', ...namesOf(replacement)]
     ]);
     for (const event of told.slice(0, 2)) expect(event).to.deep.include({ replacement: replacement.hash() });
-    expect(idsOf(node)).to.deep.equal(namesOf(replacement));
-    expect(node.pool.info()).to.include({ size: 1, totalFee: 10 * FEE, replaces: true, minRelayFeeRate: 100 });
   });
 
   it('refuses in the words of Bitcoin Core', async () => {
@@ -105,11 +108,14 @@ describe('the modern pool', function () {
     expect(host.mempool.hasOrphan(hostHash(opened, child))).to.equal(false);
   });
 
-  it('takes a child that waits for its parent when both come as a package', async () => {
+  it('takes a child that waits for its parent when both come as a package, and nothing else that waits for it', async () => {
     const { host, node, coins } = await withCoins(1);
     const parent = paying(coins, 0);
     const child = paying([parent], FEE, COINBASE_SATS);
-    await host.mempool.addTX(child);
+    const rival = paying([parent], FEE - 100, COINBASE_SATS);
+    for (const orphan of [rival, child]) await host.mempool.addTX(orphan);
+    const refused: HostHash[] = [];
+    host.mempool.on('bad orphan', ({ hash }: { readonly hash: HostHash }) => refused.push(hash));
     const submitted = await node.submitPackage(
       [parent, child].map((one) => one.toRaw()),
       0
@@ -117,6 +123,8 @@ describe('the modern pool', function () {
     expect(submitted?.message).to.equal('success');
     expect(submitted?.members.map(({ type }) => type)).to.deep.equal(['entered', 'entered']);
     expect(idsOf(node)).to.deep.equal(namesOf(parent, child));
+    // Peers are blamed for these.
+    expect(refused).to.deep.equal([toHostLike(host.chain.tip.hash)(rival.hash())]);
   });
 
   it('takes no package that pays more than its sender wants', async () => {
@@ -135,6 +143,18 @@ describe('the modern pool', function () {
     ]);
     expect(idsOf(node)).to.deep.equal([]);
     expect((await submit(0))?.message).to.equal('success');
+  });
+
+  it('takes a transaction that pays exactly as much as its sender wants to pay at most', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const value = COINBASE_SATS - FEE;
+    const coin = signed(ring, coins, [[Buffer.of(0x51), value]]);
+    await mineOnly(host, [coin]);
+    // 84 bytes, each for five satoshis.
+    const raw = madeTransaction([{ txid: coin.hash(), index: 0 }], [{ value: value - 420, script: Buffer.alloc(24, 0x51) }], 0);
+    expect(((await caught(node.broadcast(raw, 4_999))) as TransactionRefusedError).words?.reason).to.equal('max feerate exceeded');
+    await node.broadcast(raw, 5_000);
+    expect(node.pool.info()).to.include({ size: 1, bytes: 84, totalFee: 420 });
   });
 
   it('takes transactions of a disconnected block back: into an empty pool, and spends of mature coinbases', async () => {
@@ -196,6 +216,44 @@ describe('the modern pool', function () {
     expect(idsOf(node)).to.deep.equal(namesOf(locked));
   });
 
+  it('leaves what is too early for the next block of a shorter chain that has more work', async () => {
+    const { host, node } = await openNode();
+    const blocks = await mine(host, 108, undefined, ring.getAddress());
+    const coinbaseAt = (height: number): HostTransaction => blocks[height - 1]?.txs[0] as HostTransaction;
+    const lockedUntil = (height: number, coin: HostTransaction): HostTransaction => {
+      const made = new bcoin.MTX();
+      made.addTX(coin, 0);
+      for (const input of made.inputs) input.sequence = 0xffff_fffe;
+      made.locktime = height;
+      made.addOutput(ring.getAddress(), COINBASE_SATS - FEE);
+      made.sign(ring);
+      return made.toTX();
+    };
+    const { pow, time } = bcoin.Network.get('regtest');
+    const before = { ...pow };
+    // The difficulty of block 110 depends on how long it took to mine blocks 100 to 109.
+    Object.assign(pow, { noRetargeting: false, targetReset: false, retargetInterval: 10, targetTimespan: 2_000 });
+    try {
+      const fork = host.chain.tip;
+      time.offset = 3_600;
+      await mineOnly(host, []);
+      time.offset = 0;
+      for (let height = 110; height <= 112; height++) await mineOnly(host, []);
+      const [old, ...young] = [11, 12, 13].map((height) => paying([coinbaseAt(height)], FEE)) as [HostTransaction, ...HostTransaction[]];
+      const [open, locked] = [110, 111].map((height) => lockedUntil(height, coinbaseAt(height - 109))) as [
+        HostTransaction,
+        HostTransaction
+      ];
+      for (const transaction of [old, ...young, open, locked]) await node.broadcast(transaction.toRaw());
+      const short = await mineOnly(host, [], await mineOnly(host, [], fork));
+      expect([short.height, host.chain.tip.height]).to.deep.equal([110, 110]);
+      expect(idsOf(node)).to.deep.equal(namesOf(old, open));
+    } finally {
+      time.offset = 0;
+      Object.assign(pow, before);
+    }
+  });
+
   it('drops what nobody has mined for two weeks, with what spends from it', async () => {
     const opened = await withCoins(2);
     const { host, node, coins } = opened;
@@ -228,6 +286,43 @@ describe('the modern pool', function () {
     expect(idsOf(node)).to.have.members(namesOf(...chain.slice(0, 64)));
   });
 
+  it('trims a cluster that blocks leave heavier than 404,000 weight units when they come back', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const anybody = Buffer.of(0x51);
+    /** An output with so many bytes of data. */
+    const dataOf = (length: number): Buffer => {
+      const script = Buffer.alloc(6 + length);
+      script.writeUInt32LE(length, script.write('6a4e', 'hex'));
+      return script;
+    };
+    const value = COINBASE_SATS - 100 * FEE;
+    const parent = signed(ring, coins, [
+      [anybody, value],
+      [dataOf(60_000), 0]
+    ]);
+    /** Spends the first output, pays `paid` to anybody, and has that many virtual bytes. */
+    const spending = (from: HostTransaction, size: number, paid: number): HostTransaction => {
+      const [input, output] = [
+        { txid: from.hash(), index: 0 },
+        { value: paid, script: anybody }
+      ];
+      const least = madeTransaction([input], [output, { value: 0, script: dataOf(1_000) }], 0).length;
+      return bcoin.TX.fromRaw(madeTransaction([input], [output, { value: 0, script: dataOf(1_000 + size - least) }], 0));
+    };
+    const left = 404_000 / 4 - parent.getWeight() / 4;
+    const poolWith = async (...transactions: readonly HostTransaction[]): Promise<string[]> => {
+      const fork = host.chain.tip;
+      await mineOnly(host, [parent]);
+      for (const transaction of transactions) await node.broadcast(transaction.toRaw());
+      await mineOnly(host, [], await mineOnly(host, [], fork));
+      return idsOf(node);
+    };
+    const fits = spending(parent, left, value - 100 * FEE);
+    expect(fits.getWeight() + parent.getWeight()).to.equal(404_000);
+    expect(await poolWith(fits, spending(fits, 2_000, value - 200 * FEE))).to.have.members(namesOf(parent, fits));
+    expect(await poolWith(spending(parent, left + 1, value - 300 * FEE))).to.deep.equal(namesOf(parent));
+  });
+
   it('takes no more of a chain back from blocks than a cluster holds', async () => {
     const { host, node, coins } = await withCoins(1);
     const chain: HostTransaction[] = [];
@@ -235,6 +330,8 @@ describe('the modern pool', function () {
       chain.push(paying([last], FEE, COINBASE_SATS - i * FEE));
     const fork = host.chain.tip;
     await mineOnly(host, chain);
+    // It cannot stay without what it spends from.
+    await node.broadcast(paying(chain.slice(-1), FEE, COINBASE_SATS - 70 * FEE).toRaw());
     let entered = 0;
     const subscription = node.pool.events$.subscribe(({ type }) => (entered += type === 'add' ? 1 : 0));
     await mineOnly(host, [], await mineOnly(host, [], fork));
@@ -265,6 +362,10 @@ describe('the modern pool', function () {
     for (const transaction of [cheap, middling] as HostTransaction[]) await node.broadcast(transaction.toRaw());
     const { size } = node.pool.entries()[0] ?? expect.fail('an entry');
     (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    host.mempool.evictEntry([...host.mempool.map.values()][1] ?? expect.fail('an entry'));
+    await node.broadcast((middling as HostTransaction).toRaw());
+    // Nothing has to leave a pool that is as large as it may be.
+    expect(node.pool.info().size).to.equal(2);
     await node.broadcast((dear as HostTransaction).toRaw());
     expect(idsOf(node)).to.deep.equal(namesOf(middling as HostTransaction, dear as HostTransaction));
     const { minFeeRate, minRelayFeeRate } = node.pool.info();
@@ -273,6 +374,37 @@ describe('the modern pool', function () {
     expect(minRelayFeeRate).to.equal(100);
     const error = await caught(node.broadcast((cheap as HostTransaction).toRaw()));
     expect((error as TransactionRefusedError).words?.message).to.match(/^mempool min fee not met, 500 < \d+$/);
+    const { now } = Date;
+    const rateInTwelveHours = (): number => {
+      Date.now = () => now() + 12 * 3_600_000;
+      const { minFeeRate: later } = node.pool.info();
+      Date.now = now;
+      return later;
+    };
+    // It falls only after a block.
+    expect(rateInTwelveHours()).to.equal(minFeeRate);
+    await mineOnly(host, []);
+    expect(rateInTwelveHours()).to.be.closeTo(minFeeRate / 2, 2);
+  });
+
+  it('drops a sixty-fourth of itself when it is full, so that the next ones find room', async () => {
+    const { host, node, coins } = await withCoins(1);
+    const [anybody, count, each] = [Buffer.of(0x51), 3 * 64 + 1, 10_000_000];
+    const fan = signed(
+      ring,
+      coins,
+      Array.from({ length: count }, () => [anybody, each] as const)
+    );
+    await mineOnly(host, [fan]);
+    const spends = Array.from({ length: count }, (_, index) =>
+      madeTransaction([{ txid: fan.hash(), index }], [{ value: each - FEE - index, script: Buffer.alloc(24, 0x51) }], 0)
+    );
+    const last = spends.pop() ?? expect.fail('a transaction');
+    for (const spend of spends) await node.broadcast(spend);
+    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    await node.broadcast(last);
+    // Not only the one in whose place the last one is.
+    expect(node.pool.txids()).to.deep.equal([...spends.slice(3), last].map((raw) => bcoin.TX.fromRaw(raw).hash()));
   });
 
   it('drops what pays the least when blocks come back to a full pool', async () => {

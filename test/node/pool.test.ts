@@ -9,7 +9,7 @@ import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '
 import { caught } from '../support/caught';
 import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { madeTransaction } from '../support/made-blocks';
-import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import { entryOf, mine, mineOnly, openRegtestNode } from '../support/regtest-node';
 import { signed, type PaidOutput } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
@@ -94,6 +94,18 @@ describe("the node's pool", () => {
     const [entry] = node.pool.entries();
     expect(node.pool.entries()[0]).to.equal(entry);
     expect(entry?.isUnbroadcast).to.equal(false);
+    const again = host.chain.tip;
+    const third = paying(other, COINBASE_SATS - 2 * FEE_SATS);
+    await mineOnly(host, [third]);
+    let toldAt = 0;
+    node.pool.events$.subscribe(() => (toldAt = node.pool.revision));
+    await mineOnly(host, [], await mineOnly(host, [], again));
+    // What the reorganization before has put back stays as it is.
+    expect(node.pool.entries().map(({ txid, height }) => [txid, height])).to.deep.equal([
+      [putBack.hash(), 104],
+      [third.hash(), 106]
+    ]);
+    expect(node.pool.revision).to.be.greaterThan(toldAt);
     const [{ value, script }] = scanTransaction(spend.toRaw()).outputs as [ScannedOutput];
     expect(
       told.flatMap((event) => (event.type === 'add' && event.txid.equals(putBack.hash()) ? [[event.raw, event.coins]] : []))
@@ -124,9 +136,15 @@ describe("the node's pool", () => {
     expect(node.pool.spender(spend.hash(), 0)).to.deep.equal({ txid: child.hash(), input: 0 });
     expect(node.pool.spender((coinbases[0] as HostTransaction).hash(), 0)).to.deep.equal({ txid: spend.hash(), input: 0 });
     expect(node.pool.spender(child.hash(), 0)).to.equal(undefined);
+    const half = (COINBASE_SATS - 4 * FEE_SATS) / 2;
+    const split = signed(ring, [child], Array<PaidOutput>(2).fill([ring.getAddress(), half]));
+    const joined = signed(ring, [[split, 0] as const, [split, 1] as const], [[ring.getAddress(), 2 * half - FEE_SATS]]);
+    for (const transaction of [split, joined]) await node.broadcast(transaction.toRaw());
+    for (const input of joined.inputs.keys()) expect(node.pool.spender(split.hash(), input)).to.deep.equal({ txid: joined.hash(), input });
 
-    await mine(host, 1);
-    expect(await node.pool.withCoins(child.hash())).to.equal(undefined);
+    const asked = node.pool.withCoins(spend.hash());
+    host.mempool.evictEntry([...host.mempool.map.values()][0] ?? expect.fail('an entry'));
+    for (const answer of [asked, node.pool.withCoins(child.hash())]) expect(await answer).to.equal(undefined);
   });
 
   it('knows which transactions signal that they may be replaced: by a sequence number up to 0xfffffffd (BIP125)', async () => {

@@ -115,6 +115,8 @@ describe('what a transaction for the pool spends', () => {
       });
     expect(fee(21, 0)).to.equal(undefined);
     expect(fee(20, 0)).to.equal('min relay fee not met, 20 < 21');
+    expect(fee(31, 150)).to.equal(undefined);
+    expect(fee(30, 150)).to.equal('mempool min fee not met, 30 < 31');
     expect(fee(20, 150)).to.equal('mempool min fee not met, 20 < 31');
     expect(fee(0, 1)).to.equal('mempool min fee not met, 0 < 1');
   });

@@ -193,6 +193,10 @@ describe('the order of the pool', () => {
     expect(Object.keys(JSON.parse(written(new PoolContents(fields), entries)) as WrittenPool)).to.deep.equal(
       [3, 9, 6].map((n) => toDisplayHex(numbered(n)))
     );
+    const better = [entry(3, [], 4_000), ...entries.slice(1)];
+    expect(Object.keys(JSON.parse(written(new PoolContents(fields), better)) as WrittenPool)).to.deep.equal(
+      [3, 6, 9].map((n) => toDisplayHex(numbered(n)))
+    );
   });
 });
 

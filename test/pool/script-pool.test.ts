@@ -116,15 +116,25 @@ describe('the pool by script', () => {
 
   it('loses transactions that conflict with a block, and their descendants', async () => {
     await send([1], await send([1]));
+    const replaced: boolean[] = [];
+    const watching = walk.pool.changes$.subscribe((change) => {
+      if (change.type === 'leave') replaced.push(walk.pool.replacementOf(change.transaction.txid) !== undefined);
+    });
     await walk.mineConflict(0);
+    watching.unsubscribe();
+    // Whoever hears that one leaves gets to know why.
+    expect(replaced).to.deep.equal([true, true]);
     expect(walk.pool.size).to.equal(0);
     walk.expectRight();
   });
 
   it('is empty after a reset', async () => {
     await send([1]);
+    const { revision } = walk.pool;
+    const isSame = (): boolean => walk.pool.isSamePart(OTHER.toString('latin1'), revision);
+    expect(isSame()).to.equal(true);
     await walk.host.chain.reset(walk.host.chain.height - 1);
-    expect([walk.pool.size, historyOf(OTHER)]).to.deep.equal([0, []]);
+    expect([walk.pool.size, historyOf(OTHER), isSame()]).to.deep.equal([0, [], false]);
   });
 
   it('has the last ten transactions that entered, the newest first, also those that left', async () => {

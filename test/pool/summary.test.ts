@@ -40,6 +40,18 @@ describe('the summary of the pool', () => {
     ]);
   });
 
+  it('rounds the virtual bytes of each transaction up, and its fee rate is that of what they were before', () => {
+    const raw = madeTransaction(
+      [{ txid: Buffer.alloc(32, 7), index: 0, witness: [Buffer.of(1)] }],
+      [{ value: 1_000, script: Buffer.of(0x51) }],
+      0
+    );
+    // 61 bytes and 5 of witness.
+    const one = new PooledTransaction({ txid: hash256(raw), raw, coins: [{ value: 1_249, script: Buffer.alloc(0) }] });
+    expect(one.weight).to.equal(61 * 4 + 5);
+    expect(finish(summaryOf([one, one]))).to.deep.equal({ count: 2, vsize: 126, totalFee: 498, histogram: [{ rate: 4, vsize: 126 }] });
+  });
+
   it('has each transaction in one bin, for any pool', () => {
     fc.assert(
       fc.property(

@@ -36,6 +36,7 @@ interface HostExtendedKey {
 
 interface HostMutableTransaction {
   version: number;
+  locktime: number;
   readonly inputs: readonly { sequence: number }[];
   addOutput(target: unknown, value: number): unknown;
   addInput(input: unknown): unknown;
@@ -115,6 +116,9 @@ export interface Bcoin {
       addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
       readonly block: { maxTipAge: number };
       readonly deployments: Readonly<Record<'csv' | 'segwit', { threshold: number; window: number }>>;
+      readonly pow: { noRetargeting: boolean; targetReset: boolean; retargetInterval: number; targetTimespan: number };
+      /** `offset`: seconds that are added to the system's clock. */
+      readonly time: { offset: number };
     };
   };
   readonly pkg: { readonly version: string };

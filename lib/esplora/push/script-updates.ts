@@ -111,9 +111,6 @@ export class ScriptUpdates implements Notifier, GradualNotifier {
     try {
       await (tracked.beginning ??= this.#begin(tracked));
       tracked.listeners.add(listener);
-    } catch (error) {
-      tracked.beginning = undefined;
-      throw error;
     } finally {
       tracked.pending--;
       this.#leave(tracked);

@@ -39,7 +39,6 @@ const STEPS = 512;
 /** `transactions`: in the order of the block, without a coinbase. Yields often. */
 export function* feeStatistics(transactions: readonly RatedTransaction[]): Generator<void, FeeStatistics> {
   const count = transactions.length;
-  if (count === 0) return NO_FEES;
   const byRate = yield* sorted(transactions, (a, b) => a.rate - b.rate);
   const rateAt = (percent: number): number => byRate[Math.floor((count - 1) * (percent / 100))]?.rate ?? 0;
   const last = transactions.slice(Math.ceil((count * (ENDS - 1)) / ENDS));
