@@ -141,6 +141,12 @@ describe('the files of LevelDB', () => {
       await expectDamage(left, `${name}: expected at most ${most} bytes, got ${3 * 2 ** 30}`);
     });
 
+  it('are damaged if CURRENT names a manifest that is not there', async () => {
+    const left = await leftAfter([put('a', 1)]);
+    await writeFile(join(left, 'CURRENT'), 'MANIFEST-999999\n');
+    await expectDamage(left, 'MANIFEST-999999 is missing, and CURRENT names it');
+  });
+
   it('are damaged if a table has the name of another one, even if it is as long', async () => {
     for (const key of ['a', 'b']) await leftAfter([put(key, 10)]);
     const [one = '', other = ''] = (await readdir(folder)).filter((file) => file.endsWith('.ldb'));

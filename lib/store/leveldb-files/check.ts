@@ -61,6 +61,8 @@ export async function currentManifest(folder: string): Promise<NamedManifest | s
     name = named;
     return { name, ...readManifest(await readWhole(join(folder, name), MOST_LOG_BYTES)) };
   } catch (error) {
+    // Either of the two may be damaged: CURRENT with another digit names a manifest that never was.
+    if (name !== 'CURRENT' && isMissingFile(error)) return `${name} is missing, and CURRENT names it`;
     return damageOf(name, error);
   }
 }
