@@ -110,7 +110,7 @@ export const folders = {
   'lib/server/figures': [],
   'lib/server/work': ['errors', 'figures'],
   'lib/server/cache': ['http/reply'],
-  'lib/server/consistency': ['errors', 'limits'],
+  'lib/server/consistency': ['errors', 'limits', 'bounds'],
   'lib/server/json-rpc': [],
   'lib/server/ports': [],
   'lib/server/http': ['errors', 'limits', 'bounds'],

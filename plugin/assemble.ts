@@ -102,7 +102,7 @@ export class Assembly {
 
   constructor(parts: AssemblyParts) {
     const { host, node, options, store, scriptStore, places, version, logger, replaced = {} } = parts;
-    const { payments, addresses, profile, rpcUser: user, rpcWhitelists: whitelists, undoDepth, scrubMs, notifiers } = options;
+    const { payments, addresses, profile, undoDepth, scrubMs, notifiers } = options;
     const failurePauseMs = replaced.failurePauseMs ?? (options.reader && READER_FAILURE_PAUSE_MS);
     const common = { ...(failurePauseMs !== undefined && { failurePauseMs }), logger };
     this.node = node;
@@ -120,33 +120,11 @@ export class Assembly {
     const times = options.metrics && new RequestTimes();
     const app = (this.#app = new HttpApp(logger, times));
     app.add(restInterface(serving, restRoutes(answers), profile, version));
-    if (profile.rpc) {
-      this.rpc = new RpcService({
-        ...{ serving, answers, index, notifiers, user, whitelists, version },
-        scripts: () => this.wallets?.answers,
-        cookiePath: places?.cookie,
-        times: times?.of('rpc')
-      });
-      app.add(this.rpc.http);
-    }
+    this.rpc = profile.rpc ? this.#rpcService(parts, times) : undefined;
+    if (this.rpc !== undefined) app.add(this.rpc.http);
     if (addresses !== undefined && scripts !== undefined) {
-      const pool = new ScriptPool(node.pool, (error) => {
-        logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
-      });
-      const list = addresses.search ? new AddressList({ ...common, store: listStore(places), index, node, scrubMs }) : undefined;
-      this.addresses = list;
-      this.wallets = new WalletServices({
-        serving,
-        list,
-        answers: scriptAnswersOf(answers, serving.gate, scripts, pool),
-        scripts,
-        options: addresses,
-        folder: places?.folder,
-        version,
-        logger,
-        replaced,
-        times
-      });
+      this.addresses = addresses.search ? new AddressList({ ...common, store: listStore(places), index, node, scrubMs }) : undefined;
+      this.wallets = this.#walletServices(parts, addresses, scripts, times);
       // The paths of WebSockets may lie under that of Esplora's API.
       app.add(this.wallets.webSockets);
       app.add(this.wallets.esplora);
@@ -157,22 +135,53 @@ export class Assembly {
     this.merchant = payments && new MerchantService({ ...payments, ...merchantParts(parts, index, serving) });
     this.feed = options.feed && new Feed({ ...options.feed, node, logger, warnings: () => answers.warnings(), release: version });
     this.#notifications = notifiers.length > 0 ? new Notifications({ node, index, notifiers, logger }) : undefined;
-    this.metrics =
-      options.metrics &&
-      times &&
-      new Metrics({
-        endpoint: options.metrics,
-        observed: {
-          ...{ version, serving, answers, index, times, wallets: this.wallets, addresses: this.addresses, feed: this.feed },
-          folders: foldersOf(places, addresses)
-        },
-        logger
-      });
+    this.metrics = times && this.#metricsPort(parts, times);
     const { server } = host;
     const { connections } = serving;
     this.#unixSocket = addresses?.socket && new UnixSocket({ ...addresses.socket, prefix: addresses.path, server, connections });
     this.#mount = this.#mountOn(parts);
     this.#rehearsal = this.#rehearse(parts);
+  }
+
+  #rpcService({ options, places, version }: AssemblyParts, times: RequestTimes | undefined): RpcService {
+    const { serving, answers, index } = this;
+    const { notifiers, rpcUser: user, rpcWhitelists: whitelists } = options;
+    return new RpcService({
+      ...{ serving, answers, index, notifiers, user, whitelists, version },
+      scripts: () => this.wallets?.answers,
+      cookiePath: places?.cookie,
+      times: times?.of('rpc')
+    });
+  }
+
+  #walletServices(
+    { node, places, version, logger, replaced = {} }: AssemblyParts,
+    options: AddressOptions,
+    scripts: ScriptIndexer,
+    times: RequestTimes | undefined
+  ): WalletServices {
+    const { serving, addresses: list } = this;
+    const pool = new ScriptPool(node.pool, (error) => {
+      logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
+    });
+    return new WalletServices({
+      ...{ serving, list, scripts, options, version, logger, replaced, times },
+      answers: scriptAnswersOf(this.answers, serving.gate, scripts, pool),
+      folder: places?.folder
+    });
+  }
+
+  #metricsPort({ options, places, version, logger }: AssemblyParts, times: RequestTimes): Metrics | undefined {
+    const { serving, answers, index, wallets, addresses, feed } = this;
+    const folders = foldersOf(places, options.addresses);
+    return (
+      options.metrics &&
+      new Metrics({
+        endpoint: options.metrics,
+        observed: { version, serving, answers, index, times, wallets, addresses, feed, folders },
+        logger
+      })
+    );
   }
 
   #explorer({ node, options, version }: AssemblyParts, scripts: ScriptIndexer | undefined): HttpInterface {

@@ -23,6 +23,7 @@ import type { AddressList } from '../lib/addresses/address-list';
 import type { ScriptAnswers } from '../lib/answers/answers';
 import type { ScriptsGate } from '../lib/answers/scripts/gate';
 import type { MethodContext, MethodTable } from '../lib/electrum/method';
+import type { EsploraContext } from '../lib/esplora/endpoint';
 import type { IndexLogger } from '../lib/follow/logger';
 import type { ScriptIndexer } from '../lib/scripts/script-indexer';
 import type { NetworkInfo } from '../lib/node/types/chain';
@@ -90,73 +91,73 @@ export class WalletServices {
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
 
-  constructor({ serving, answers, scripts, list, options, folder, version, logger, replaced, times }: WalletServicesParts) {
-    const {
-      node,
-      connections,
-      responses,
-      gate,
-      proxies,
-      options: { limits }
-    } = serving;
-    const { pool, histories, scriptsGate } = answers;
-    const { path, cors, broadcast, mining, maxUnspent, maxHistory, electrum } = options;
-    const { maxSessions, maxCost, maxSubscriptions, about } = electrum;
+  constructor(parts: WalletServicesParts) {
+    const { serving, answers, scripts, list, options, version, logger, replaced } = parts;
+    const { node, connections, gate, proxies } = serving;
+    const { pool, histories } = answers;
+    const { broadcast, mining, maxUnspent } = options;
+    const { maxSessions, maxCost, about } = options.electrum;
     requireAddress(about.donationAddress, node.network);
-    const {
-      subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE, proxies.isOwn),
-      clientGate = scriptsGate,
-      ready$ = combineLatest([gate.ready$, scripts.state$]).pipe(
-        map(([isReady, { phase }]) => isReady && phase === 'live'),
-        distinctUntilChanged()
-      ),
-      methods = methodTable,
-      subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
-        new ClientSubscriptions({ tips, statuses, outpoints }, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
-      isOwn = proxies.isOwn
-    } = replaced;
     this.scripts = scripts;
-    this.ready$ = ready$;
-    this.subscriptions = subscriptions;
     this.answers = answers;
     this.#logger = logger;
     this.#closing$ = connections.closing$;
+    this.ready$ =
+      replaced.ready$ ??
+      combineLatest([gate.ready$, scripts.state$]).pipe(
+        map(([isReady, { phase }]) => isReady && phase === 'live'),
+        distinctUntilChanged()
+      );
+    const memory = getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE;
+    this.subscriptions = replaced.subscriptions ?? new SubscriptionMemory(memory, proxies.isOwn);
     const passes = (this.passes = new SettledPasses({ node, scripts, pool, logger }));
     // In each pass clients are notified in this order.
-    const tips = (this.tips = new TipNotifier(passes));
+    this.tips = new TipNotifier(passes);
     const statuses = (this.statuses = new StatusNotifier({ passes, reader: scripts.reader, pool, histories }));
-    const outpoints = (this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints }));
+    this.outpoints = new OutpointNotifier({ passes, reader: scripts.reader, statuses: answers.outpoints });
     this.access = new ScriptAccess({ scripts, answers, statuses });
-    const esplora = { ...answers, list, broadcast, mining, maxUnspent, version };
-    this.esplora = esploraInterface(serving, esplora, { ...options, version });
-    const sessions = (this.sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs }));
-    this.push = new PushService({
-      context: esplora,
-      scripts,
-      passes,
-      sessions,
-      outflow: responses,
-      subscriptions,
+    const { timeoutMs } = serving.options.limits;
+    this.sessions = new Sessions({ maxSessions, maxCost, isOwn: replaced.isOwn ?? proxies.isOwn, timeoutMs });
+    const context = { ...answers, list, broadcast, mining, maxUnspent, version };
+    this.esplora = esploraInterface(serving, context, { ...options, version });
+    this.push = this.#pushService(parts, context);
+    this.electrum = this.#electrumService(parts);
+    this.webSockets = this.#webSocketsFor(parts);
+  }
+
+  #pushService({ serving, options, logger, times }: WalletServicesParts, context: EsploraContext): PushService {
+    const { scripts, passes, sessions, subscriptions } = this;
+    const { maxHistory } = options;
+    const { maxSubscriptions } = options.electrum;
+    return new PushService({
+      ...{ context, scripts, passes, sessions, subscriptions, logger },
+      outflow: serving.responses,
       options: { maxSubscriptions, maxHistory },
-      logger,
       times: times?.of('push')
     });
+  }
+
+  #electrumService({ serving, answers, options, folder, version, logger, replaced, times }: WalletServicesParts): ElectrumService {
+    const { tips, statuses, outpoints, subscriptions, sessions, ready$ } = this;
+    const { broadcast, maxHistory, electrum } = options;
+    const { maxSubscriptions, about } = electrum;
+    const { methods = methodTable, clientGate: gate = answers.scriptsGate } = replaced;
     const table = methods({ ...answers, version, maxHistory, broadcast, about });
-    this.electrum = new ElectrumService({
-      serving,
-      sessions,
+    const subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
+      new ClientSubscriptions({ tips, statuses, outpoints }, client, subscriptions.open(address), { maxSubscriptions, maxHistory });
+    return new ElectrumService({
+      ...{ serving, sessions, gate, ready$, version, folder, logger },
       methods: times === undefined ? table : timedMethods(table, times.of('electrum')),
-      subscriptionsOf,
-      gate: clientGate,
-      ready$,
-      options: electrum,
-      version,
-      folder,
-      logger
+      subscriptionsOf: replaced.subscriptionsOf ?? subscriptionsOf,
+      options: electrum
     });
-    this.webSockets = new WebSockets({
+  }
+
+  #webSocketsFor({ serving, answers, options: { path, cors }, replaced }: WalletServicesParts): WebSockets {
+    const { clientGate = answers.scriptsGate } = replaced;
+    return new WebSockets({
       serving,
-      sessions,
+      sessions: this.sessions,
       paths: {
         '/electrum': (connection, address) => {
           this.electrum.begin(connection, address);

@@ -27,8 +27,15 @@ const POWERS = Float64Array.from(Array.from({ length: LIMBS }, (_, limb) => grou
 const sums = new Float64Array(GROUPS);
 const digits = new Uint8Array(GROUPS * GROUP_DIGITS);
 
-function groupsOf(value: bigint): number[] {
-  return Array.from({ length: GROUPS }, (_, i) => Number((value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i)) % BigInt(GROUP)));
+/** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
+export function writeBase58Check(writer: TextWriter, version: number, source: Buffer, start = 0): void {
+  bytes[0] = version;
+  for (let i = 0; i < HASH160_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
+  bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH160_LENGTH);
+  // Each leading zero byte is written as a separate digit, since it does not change the number.
+  for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
+  const first = fillDigits();
+  writer.digits(digits, first, digits.length, ALPHABET);
 }
 
 /** Writes the bytes into `digits` as a number and returns the index of its first digit that is not zero. */
@@ -50,15 +57,8 @@ function fillDigits(): number {
   return first;
 }
 
-/** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
-export function writeBase58Check(writer: TextWriter, version: number, source: Buffer, start = 0): void {
-  bytes[0] = version;
-  for (let i = 0; i < HASH160_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
-  bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH160_LENGTH);
-  // Each leading zero byte is written as a separate digit, since it does not change the number.
-  for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
-  const first = fillDigits();
-  writer.digits(digits, first, digits.length, ALPHABET);
+function groupsOf(value: bigint): number[] {
+  return Array.from({ length: GROUPS }, (_, i) => Number((value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i)) % BigInt(GROUP)));
 }
 
 /** White space as C has it; nothing in it matches in two ways. */
@@ -92,20 +92,6 @@ export function readAnyBase58(text: string, most: number): { readonly bytes: Buf
   };
 }
 
-/** A text in base58 as a number, and how many zero bytes it begins with. */
-function numberOf(text: string): { readonly value: bigint; readonly zeros: number } | undefined {
-  let value = 0n;
-  let zeros = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    const digit = code < 0x80 ? ALPHABET.indexOf(code) : -1;
-    if (digit < 0) return undefined;
-    if (digit === 0 && value === 0n) zeros++;
-    value = value * 58n + BigInt(digit);
-  }
-  return { value, zeros };
-}
-
 /** Reads 20 bytes and their version from base58check. Undefined: the text is something else, or its checksum is wrong. */
 export function readBase58Check(text: string): { readonly version: number; readonly hash: Buffer } | undefined {
   if (text.length > MAX_DIGITS) return undefined;
@@ -119,6 +105,20 @@ export function readBase58Check(text: string): { readonly version: number; reado
   const checked = read.subarray(0, 1 + HASH160_LENGTH);
   if (read.readUInt32BE(checked.length) !== shortChecksum(checked)) return undefined;
   return { version: read[0] as number, hash: checked.subarray(1) }; // 25 bytes
+}
+
+/** A text in base58 as a number, and how many zero bytes it begins with. */
+function numberOf(text: string): { readonly value: bigint; readonly zeros: number } | undefined {
+  let value = 0n;
+  let zeros = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const digit = code < 0x80 ? ALPHABET.indexOf(code) : -1;
+    if (digit < 0) return undefined;
+    if (digit === 0 && value === 0n) zeros++;
+    value = value * 58n + BigInt(digit);
+  }
+  return { value, zeros };
 }
 
 /** Base58check of any bytes. */

@@ -11,16 +11,18 @@ export function isXOnlyKey(bytes: Buffer, start = 0): boolean {
   return x < P && isSquare((x * x * x + 7n) % P);
 }
 
-const COMPRESSED_LENGTH = 33;
-const LONG_LENGTH = 65;
+/** A compressed public key. */
+export const KEY_LENGTH = 33;
+/** An uncompressed or hybrid one. */
+export const LONG_KEY_LENGTH = 65;
 
 /** True for a public key in any of the forms of SEC 1: compressed, uncompressed, or hybrid. */
 export function isPublicKey(key: Buffer): boolean {
   const [form = 0] = key;
-  if (key.length === COMPRESSED_LENGTH) return (form === 2 || form === 3) && isXOnlyKey(key, 1);
-  if (key.length !== LONG_LENGTH || (form !== 4 && form !== 6 && form !== 7)) return false;
-  const x = BigInt(`0x${key.toString('hex', 1, COMPRESSED_LENGTH)}`);
-  const y = BigInt(`0x${key.toString('hex', COMPRESSED_LENGTH)}`);
+  if (key.length === KEY_LENGTH) return (form === 2 || form === 3) && isXOnlyKey(key, 1);
+  if (key.length !== LONG_KEY_LENGTH || (form !== 4 && form !== 6 && form !== 7)) return false;
+  const x = BigInt(`0x${key.toString('hex', 1, KEY_LENGTH)}`);
+  const y = BigInt(`0x${key.toString('hex', KEY_LENGTH)}`);
   const isOdd = (y & 1n) === 1n;
   return x < P && y < P && (y * y - x * x * x - 7n) % P === 0n && (form === 4 || isOdd === (form === 7));
 }

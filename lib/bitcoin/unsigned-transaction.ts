@@ -1,6 +1,7 @@
 // A transaction without signatures, as bytes.
 
 import { compactSizeOf, LONGEST_COMPACT_SIZE, writeCompactSize } from './reader';
+import { VALUE_LENGTH } from './transaction';
 
 export interface UnsignedInput {
   /** 32 bytes in wire order. */
@@ -32,7 +33,7 @@ export function u32Of(value: number): Buffer {
 
 /** Satoshis as in an output: 64 bits, little endian. */
 export function amountBytes(satoshis: number): Buffer {
-  const bytes = Buffer.alloc(8);
+  const bytes = Buffer.alloc(VALUE_LENGTH);
   bytes.writeBigInt64LE(BigInt(satoshis));
   return bytes;
 }
@@ -41,7 +42,6 @@ export function amountBytes(satoshis: number): Buffer {
 export const withLength = (bytes: Buffer): Buffer => Buffer.concat([compactSizeOf(bytes.length), bytes]);
 
 const INPUT_LENGTH = 41;
-const VALUE_LENGTH = 8;
 
 /** The serialization without witness. In one buffer: there may be a hundred thousand outputs. */
 export function unsignedBytes({ version, inputs, outputs, locktime }: UnsignedTransaction): Buffer {

@@ -35,6 +35,7 @@ export function partsOf(fields: readonly Field[]): Buffer[] {
   return [...parts, joined(short)];
 }
 
+/** An array as JSON text. */
 export function arrayOf(values: Pieces): Buffer {
   return joined(['[', ...values.flatMap((value, i) => (i === 0 ? [value] : [',', value])), ']']);
 }

@@ -6,6 +6,7 @@ import { DOCUMENT_PATH, type DocumentRoute } from '../server/document';
 import { routing, type HttpRouter } from '../server/routing';
 import { EsploraRequest, type EsploraContext, type Route } from './endpoint';
 import { blockRoutes } from './endpoints/block';
+import { blockTransactionRoutes } from './endpoints/block-transactions';
 import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
 import { feeRoutes } from './endpoints/fees';
@@ -26,6 +27,7 @@ export function esploraRoutes(context: EsploraContext): Route[] {
   return [
     ...chainRoutes(context),
     ...blockRoutes(context),
+    ...blockTransactionRoutes(context),
     ...transactionRoutes(context),
     ...proofRoutes(context),
     ...outspendRoutes(context),

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { filter, take, type Subscription } from 'rxjs';
-import { cutOff, isReplyDue, replyUnderWay } from '../server/http/connections';
+import { cutOff, isReplyDue, replyUnderWay } from '../server/http/under-way';
 import { faultOf, handOverAll, refuse } from '../server/http/refused';
 import { textOf, type SocketAddress } from '../server/ports/listener';
 import { detailsOf, messageOf } from '../system/error-text';

@@ -166,6 +166,9 @@ export interface HostOutput {
   readonly script: { toRaw(): Buffer };
 }
 
+/** bcoin's height of coins that are not in a block. */
+export const UNCONFIRMED = -1;
+
 /** Coins that a transaction spends. */
 export interface HostCoinView {
   hasEntry(outpoint: HostOutpoint): boolean;

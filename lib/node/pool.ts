@@ -1,26 +1,23 @@
 // The node's mempool behind PoolSource.
 
-import { map, merge, share, type Observable } from 'rxjs';
-import { LAST_REPLACEABLE_SEQUENCE } from '../bitcoin/transaction';
-import { adjustedWeight } from '../policy/sigops';
-import { occurrences } from './events';
+import { share, type Observable } from 'rxjs';
+import { FeeFingerprint } from './fee-fingerprint';
 import { FollowedBlock } from './followed-block';
 import {
-  fromHost,
+  sameHostHash,
   type HostChain,
-  type HostCoinView,
   type HostEmitter,
   type HostEntry,
   type HostMempool,
   type HostPoolEntry,
   type HostTransaction,
-  sameHostHash,
   type ToHostHash
 } from './host';
+import { BcoinPoolEntry, BcoinPoolTransaction } from './pool-entry';
+import { poolEvents } from './pool-events';
 import { Unbroadcast } from './unbroadcast';
-import { FeeFingerprint } from './fee-fingerprint';
 import type { ModernPool } from './modern-pool/modern-pool';
-import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
+import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
 
 /** Longest script that carries data, in a pool that accepts only standard transactions (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;
@@ -176,118 +173,5 @@ export class BcoinPool implements PoolSource {
       this.#summed = { revision: this.#revision, bytes, fees };
     }
     return this.#summed;
-  }
-}
-
-/** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
-function poolEvents(mempool: HostMempool, chain: HostChain, followed: FollowedBlock, modern?: ModernPool): Observable<PoolEvent> {
-  let leaving: readonly Buffer[] = [];
-  /** The transaction of a block that displaces what leaves. */
-  let displacing: HostTransaction | undefined;
-  const removeDoubleSpends = mempool.removeDoubleSpends.bind(mempool);
-  mempool.removeDoubleSpends = (transaction) => {
-    displacing = transaction;
-    try {
-      removeDoubleSpends(transaction);
-    } finally {
-      displacing = undefined;
-    }
-  };
-  // A reset empties the pool without an event for each entry. What it has is asked for before the pool hears of the reset.
-  chain.prependListener('reset', () => {
-    leaving = Array.from(mempool.map.values(), ({ tx }) => tx.hash());
-  });
-  return merge(
-    // Emitted for each entry, including those that a reorganization puts back, and with the coins, unlike 'add entry'.
-    occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
-    occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(
-      map(({ tx }): PoolEvent => {
-        const replacement = (displacing ?? modern?.entries.replacement)?.hash();
-        return { type: 'remove', txid: tx.hash(), isConfirmed: followed.confirms(tx), ...(replacement && { replacement }) };
-      })
-    ),
-    occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear', txids: leaving })))
-  );
-}
-
-class BcoinPoolTransaction implements PoolTransaction {
-  readonly txid: Buffer;
-  readonly #transaction: HostTransaction;
-  readonly #view: HostCoinView;
-
-  constructor(transaction: HostTransaction, view: HostCoinView) {
-    this.txid = transaction.hash();
-    this.#transaction = transaction;
-    this.#view = view;
-  }
-
-  get raw(): Buffer {
-    return this.#transaction.toRaw();
-  }
-
-  /** @throws RangeError for a transaction that was forced into the pool without its coins */
-  get coins(): readonly PoolCoin[] {
-    return this.#transaction.inputs.map(({ prevout }) => {
-      const output = this.#view.getOutput(prevout);
-      if (output === null) throw new RangeError('expected the coins of a transaction in the pool');
-      return { value: output.value, script: output.script.toRaw() };
-    });
-  }
-}
-
-class BcoinPoolAddition extends BcoinPoolTransaction implements PoolAddition {
-  readonly type = 'add';
-}
-
-/** Reads fields of the node's entry only when asked: hashing all of a large pool at once would take a second. */
-class BcoinPoolEntry implements PoolEntry {
-  readonly height: number;
-  readonly isUnbroadcast: boolean;
-  readonly #entry: HostPoolEntry;
-
-  constructor(entry: HostPoolEntry, unbroadcast: Unbroadcast, height = entry.height) {
-    this.#entry = entry;
-    this.height = height;
-    this.isUnbroadcast = unbroadcast.has(entry);
-  }
-
-  get txid(): Buffer {
-    return this.#entry.tx.hash();
-  }
-
-  get wtxid(): Buffer {
-    return this.#entry.tx.witnessHash();
-  }
-
-  get size(): number {
-    return this.#entry.size;
-  }
-
-  get weight(): number {
-    return this.#entry.tx.getWeight();
-  }
-
-  get adjustedWeight(): number {
-    return adjustedWeight(this.weight, this.#entry.sigops);
-  }
-
-  get fee(): number {
-    return this.#entry.fee;
-  }
-
-  get modifiedFee(): number {
-    return this.#entry.deltaFee;
-  }
-
-  get time(): number {
-    return this.#entry.time;
-  }
-
-  get spends(): readonly Buffer[] {
-    return this.#entry.tx.inputs.map(({ prevout }) => fromHost(prevout.hash));
-  }
-
-  get signalsReplacement(): boolean {
-    return this.#entry.tx.inputs.some(({ sequence }) => sequence <= LAST_REPLACEABLE_SEQUENCE);
   }
 }

@@ -2,12 +2,9 @@
 // pool, but keeps nothing.
 
 import { PolicyRefusal } from '../policy/refusal';
+import { UNCONFIRMED, type HostCoinView, type HostMempool, type HostPoolEntry, type HostTransaction } from './host';
 import type { OfferedMember } from './broadcaster';
-import type { HostCoinView, HostMempool, HostPoolEntry, HostTransaction } from './host';
 import type { TrialResult } from './types/pool';
-
-/** bcoin's height of coins that are not in a block. */
-const UNCONFIRMED = -1;
 
 /**
  * Tries the transactions one after another, each as if the accepted ones before it had entered the pool. Ignores whether a full pool

@@ -3,14 +3,14 @@
 
 import { isUnspendable } from '../bitcoin/script';
 import { witnessProgramOf } from '../bitcoin/script-type';
+import { VALUE_LENGTH } from '../bitcoin/transaction';
 import { feeAt, LIMITS } from './limits';
 import { PolicyRefusal } from './refusal';
 import { namesOf } from './names';
 import type { ScannedOutput } from '../bitcoin/transaction';
 import type { Candidate, Offered } from './transaction';
 
-/** Bytes of an output beside its script, whose length takes one byte up to 252. */
-const VALUE_BYTES = 8;
+/** The length of a script takes one byte up to this. */
 const LONGEST_SHORT_SCRIPT = 0xfc;
 /** Virtual bytes of an input that spends a witness program, and of any other. */
 const WITNESS_INPUT = 32 + 4 + 1 + 26 + 4;
@@ -19,7 +19,7 @@ const OTHER_INPUT = 32 + 4 + 1 + 107 + 4;
 /** Below this value an output with the script is dust. */
 export function dustLimit(script: Buffer): number {
   if (isUnspendable(script)) return 0;
-  const output = VALUE_BYTES + (script.length > LONGEST_SHORT_SCRIPT ? 3 : 1) + script.length;
+  const output = VALUE_LENGTH + (script.length > LONGEST_SHORT_SCRIPT ? 3 : 1) + script.length;
   return feeAt(LIMITS.dustRate, output + (witnessProgramOf(script) === undefined ? OTHER_INPUT : WITNESS_INPUT));
 }
 

@@ -10,30 +10,6 @@ const CLIENTS = 8;
 /** Makes a function for one client that says of each piece that is read how many replies end in it. */
 export type RepliesOf = () => (piece: Buffer) => number;
 
-const LINE_END = 0x0a;
-
-export const LINES: RepliesOf = () => (piece) => {
-  let count = 0;
-  for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
-  return count;
-};
-
-/** Over HTTP: replies that have a length. */
-export const BODIES: RepliesOf = () => {
-  let left = 0;
-  return (piece) => {
-    if (left === 0) left = lengthOf(piece);
-    left -= piece.length;
-    return left === 0 ? 1 : 0;
-  };
-};
-
-/** Of a reply, with its headers, of which the first piece has all. */
-function lengthOf(first: Buffer): number {
-  const headers = first.toString('latin1', 0, first.indexOf('\r\n\r\n') + 4);
-  return headers.length + Number(/^content-length: (\d+)/im.exec(headers)?.[1]);
-}
-
 /** Who is asked, by whom, and how replies are told apart. */
 export interface Asked {
   readonly connections: OwnConnections;
@@ -88,4 +64,28 @@ export async function askAll(
   };
   const clients = Array.from({ length: CLIENTS }, (_, i) => kinds[i % kinds.length]).filter((kind) => kind !== undefined);
   await Promise.all(clients.map(runClient));
+}
+
+const LINE_END = 0x0a;
+
+export const LINES: RepliesOf = () => (piece) => {
+  let count = 0;
+  for (let at = piece.indexOf(LINE_END); at >= 0; at = piece.indexOf(LINE_END, at + 1)) count++;
+  return count;
+};
+
+/** Over HTTP: replies that have a length. */
+export const BODIES: RepliesOf = () => {
+  let left = 0;
+  return (piece) => {
+    if (left === 0) left = lengthOf(piece);
+    left -= piece.length;
+    return left === 0 ? 1 : 0;
+  };
+};
+
+/** Of a reply, with its headers, of which the first piece has all. */
+function lengthOf(first: Buffer): number {
+  const headers = first.toString('latin1', 0, first.indexOf('\r\n\r\n') + 4);
+  return headers.length + Number(/^content-length: (\d+)/im.exec(headers)?.[1]);
 }

@@ -15,15 +15,6 @@ import type { Profile } from '../views/profile';
 const IMMUTABLE = 'public, immutable, max-age=86400';
 const NOT_STORED = 'no-store';
 
-/** The date of a second, for the Date header: Node would write it itself, but after the other headers. */
-let shownDate = { second: 0, text: '' };
-
-function dateText(): string {
-  const second = Math.floor(Date.now() / 1_000);
-  if (second !== shownDate.second) shownDate = { second, text: new Date(second * 1_000).toUTCString() };
-  return shownDate.text;
-}
-
 /** `version`: of this package. */
 export function restInterface(serving: HttpServing, routes: readonly Route[], profile: Profile, version: string): HttpInterface {
   const { auth } = serving.options;
@@ -52,6 +43,15 @@ function wordsOf({ replies: { cacheControl, queueFullStatus } }: Profile): Words
     lineEnd: '\r\n',
     hasTags: cacheControl
   };
+}
+
+/** The date of a second, for the Date header: Node would write it itself, but after the other headers. */
+let shownDate = { second: 0, text: '' };
+
+function dateText(): string {
+  const second = Math.floor(Date.now() / 1_000);
+  if (second !== shownDate.second) shownDate = { second, text: new Date(second * 1_000).toUTCString() };
+  return shownDate.text;
 }
 
 /** GET, POST and PUT are answered alike; Node leaves the body out for HEAD. @throws HttpError 405, 501 */

@@ -1,3 +1,5 @@
+// Comparing secrets.
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Whether a text is the secret. How long this takes says nothing of the secret. */

@@ -1,7 +1,7 @@
 // What the transactions of a block add up to (getblockstats of Bitcoin Core). Amounts are satoshis, fee rates satoshis for each virtual byte,
 // rounded down.
 
-import { WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
+import { VALUE_LENGTH, WEIGHT_PER_VBYTE } from '../bitcoin/transaction';
 import { isUnspendable } from '../bitcoin/script';
 import { described, listOf, named, object, type Schema } from '../describe/schema';
 import { BLOCK_HASH, BYTES, COUNT, HEIGHT, INTEGER, SATOSHIS, TIME, WEIGHT } from '../describe/values';
@@ -53,7 +53,6 @@ export interface BlockSums {
 
 /** What a coin takes in the set of coins beside the output: outpoint and height with the coinbase flag. */
 const BYTES_BESIDE_OUTPUT = 40;
-const VALUE_BYTES = 8;
 
 /** Where in the weight of all transactions that pay a fee the percentiles are, in the steps of Bitcoin Core. */
 const percentileWeights = (total: number): readonly number[] => [total / 10, total / 4, total / 2, (total * 3) / 4, (total * 9) / 10];
@@ -114,7 +113,7 @@ export function* blockSums({ transactions }: ScannedBlock, { spent, coinbaseMake
 
 function sizeInSet(scriptLength: number): number {
   const lengthBytes = scriptLength < 0xfd ? 1 : scriptLength < 0x1_0000 ? 3 : 5;
-  return VALUE_BYTES + lengthBytes + scriptLength + BYTES_BESIDE_OUTPUT;
+  return VALUE_LENGTH + lengthBytes + scriptLength + BYTES_BESIDE_OUTPUT;
 }
 
 function payerOf({ weight, length, hasWitness }: ScannedTransaction, fee: number): Payer {

@@ -5,6 +5,7 @@ import { writeDescriptorChecksum } from '../bitcoin/descriptor-checksum';
 import { hash160, scriptHashOf } from '../bitcoin/hash';
 import { hasValidOpcodes, isSuccess, isUnspendable, OP_0, OP_EQUAL, OP_HASH160, ScriptWalker } from '../bitcoin/script';
 import { multisigOf, scriptTypeOf, type ScriptType } from '../bitcoin/script-type';
+import { KEY_LENGTH } from '../bitcoin/secp256k1';
 import { TextWriter } from '../bitcoin/text-writer';
 import { described, named, object, type Schema } from '../describe/schema';
 import { HEX, TEXT } from '../describe/values';
@@ -17,8 +18,6 @@ const WRAPPED: readonly ScriptType[] = [
   ...(['multisig', 'nonstandard', 'pubkey', 'pubkeyhash'] as const),
   ...(['witness_v0_keyhash', 'witness_v0_scripthash'] as const)
 ];
-
-const COMPRESSED_LENGTH = 33;
 
 /** `{asm, desc, address?, type, p2sh?, segwit?}` */
 export function decodedScript(script: Buffer, style: JsonStyle): Buffer {
@@ -55,9 +54,9 @@ function witnessScriptOf(script: Buffer, type: ScriptType): Buffer | undefined {
   if (type === 'pubkeyhash') return Buffer.concat([Buffer.of(OP_0, 20), script.subarray(3, 23)]);
   if (type === 'pubkey') {
     const key = script.subarray(1, -1);
-    return key.length === COMPRESSED_LENGTH ? Buffer.concat([Buffer.of(OP_0, 20), hash160(key)]) : undefined;
+    return key.length === KEY_LENGTH ? Buffer.concat([Buffer.of(OP_0, 20), hash160(key)]) : undefined;
   }
-  if (type === 'multisig' && multisigOf(script)?.keys.every(({ length }) => length === COMPRESSED_LENGTH) !== true) return undefined;
+  if (type === 'multisig' && multisigOf(script)?.keys.every(({ length }) => length === KEY_LENGTH) !== true) return undefined;
   return Buffer.concat([Buffer.of(OP_0, 32), scriptHashOf(script)]);
 }
 

@@ -1,7 +1,8 @@
 // Fields of a PSBT as values of JSON (decodepsbt of Bitcoin Core 31).
 
 import { PROPRIETARY, type PsbtField, type PsbtMap } from '../bitcoin/psbt/psbt';
-import { KEY_LENGTH, readBytes } from '../bitcoin/psbt/values';
+import { readBytes } from '../bitcoin/psbt/values';
+import { KEY_LENGTH } from '../bitcoin/secp256k1';
 import { sortedFields, unknownFields } from '../bitcoin/psbt/write';
 import { ByteReader } from '../bitcoin/reader';
 import { described, listOf, mapOf, object } from '../describe/schema';

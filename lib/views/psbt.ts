@@ -95,6 +95,35 @@ export function* psbtText(psbt: Psbt, style: JsonStyle): Generator<void, Buffer>
   return writer.toBuffer();
 }
 
+/** What `psbtText` writes. */
+export function psbtSchema(fields: ProfileFields): Schema {
+  const transaction = transactionSchema('DecodedTransaction', fields, false, {}, true);
+  return named(
+    'DecodedPsbt',
+    object(
+      {
+        global_xpubs: described('Extended keys, with the way to them.', listOf(object({ xpub: TEXT, ...PATH }))),
+        psbt_version: { enum: [0, 2], description: 'Of the PSBT.' },
+        proprietary: PROPRIETARIES,
+        unknown: described('What is not known, by key.', UNKNOWN),
+        inputs: listOf(inputSchema(fields, transaction)),
+        outputs: listOf(outputSchema(fields))
+      },
+      {
+        tx: described('Only in version 0.', transaction),
+        tx_version: described('This, and what follows, only in version 2.', COUNT),
+        fallback_locktime: COUNT,
+        input_count: COUNT,
+        output_count: COUNT,
+        inputs_modifiable: FLAG,
+        outputs_modifiable: FLAG,
+        has_sighash_single: FLAG,
+        fee: described('If all outputs that are spent are known.', { ...NUMBER, description: 'BTC.' })
+      }
+    )
+  );
+}
+
 const itself = <T>(item: T): T => item;
 
 const isMoney = (value: bigint): boolean => value >= 0n && value <= MAX_MONEY;
@@ -204,6 +233,48 @@ function* writeInput(writer: JsonWriter, input: PsbtInput, version: 0 | 2, style
   return value;
 }
 
+const PREIMAGES = mapOf(HEX, HEX);
+const SCRIPT = object({ asm: TEXT, hex: HEX, type: TEXT });
+
+/** What `writeInput` writes. */
+function inputSchema(fields: ProfileFields, transaction: Schema): Schema {
+  const input = object(
+    {},
+    {
+      witness_utxo: described('The output that is spent.', object({ amount: COINS, scriptPubKey: scriptPubKeySchema(fields) })),
+      non_witness_utxo: described('The transaction that has it.', transaction),
+      partial_signatures: described('Signatures by their keys.', PREIMAGES),
+      sighash: TEXT,
+      redeem_script: SCRIPT,
+      witness_script: SCRIPT,
+      bip32_derivs: DERIVATIONS,
+      final_scriptSig: object({ asm: TEXT, hex: HEX }),
+      final_scriptwitness: listOf(HEX),
+      ripemd160_preimages: PREIMAGES,
+      sha256_preimages: PREIMAGES,
+      hash160_preimages: PREIMAGES,
+      hash256_preimages: PREIMAGES,
+      previous_txid: TXID,
+      previous_vout: COUNT,
+      sequence: COUNT,
+      time_locktime: COUNT,
+      height_locktime: COUNT,
+      taproot_key_path_sig: HEX,
+      taproot_script_path_sigs: listOf(object({ pubkey: HEX, leaf_hash: HEX, sig: HEX })),
+      taproot_scripts: LEAF_SCRIPTS,
+      taproot_bip32_derivs: TAP_DERIVATIONS,
+      taproot_internal_key: HEX,
+      taproot_merkle_root: HEX,
+      musig2_participant_pubkeys: PARTICIPANTS,
+      musig2_pubnonces: listOf(object({ ...MEMBER, pubnonce: HEX }, { leaf_hash: HEX })),
+      musig2_partial_sigs: listOf(object({ ...MEMBER, partial_sig: HEX }, { leaf_hash: HEX })),
+      proprietary: PROPRIETARIES,
+      unknown: UNKNOWN
+    }
+  );
+  return named('PsbtInput', input);
+}
+
 /** The output that an input spends, alone or in its whole transaction. Gives its value, if it is known. */
 function* writeSpent(out: FieldWriter, { fields, index }: PsbtInput, style: JsonStyle): Generator<void, bigint | undefined> {
   let value: bigint | undefined;
@@ -272,6 +343,27 @@ function* writeOutput(writer: JsonWriter, { fields, value, script }: PsbtOutput,
   out.end();
 }
 
+/** What `writeOutput` writes. */
+function outputSchema(fields: ProfileFields): Schema {
+  const output = object(
+    {},
+    {
+      redeem_script: SCRIPT,
+      witness_script: SCRIPT,
+      bip32_derivs: DERIVATIONS,
+      amount: COINS,
+      script: scriptPubKeySchema(fields),
+      taproot_internal_key: HEX,
+      taproot_tree: listOf(object({ depth: COUNT, leaf_ver: COUNT, script: HEX })),
+      taproot_bip32_derivs: TAP_DERIVATIONS,
+      musig2_participant_pubkeys: PARTICIPANTS,
+      proprietary: PROPRIETARIES,
+      unknown: UNKNOWN
+    }
+  );
+  return named('PsbtOutput', output);
+}
+
 /** Fields that are not Bitcoin Core's. */
 function* writeOthers(out: FieldWriter, fields: PsbtMap, of: 'input' | 'output'): Generator<void> {
   yield* out.list('proprietary', proprietaryOf(fields, of), itself);
@@ -300,86 +392,4 @@ function asmOf(script: Buffer, { fields }: JsonStyle, hasSignatures: boolean): s
   if (hasSignatures) writeScriptSigAsm(writer, opcodeNames(fields), script);
   else writeAsm(writer, opcodeNames(fields), script, 0, script.length);
   return writer.toString();
-}
-
-const PREIMAGES = mapOf(HEX, HEX);
-const SCRIPT = object({ asm: TEXT, hex: HEX, type: TEXT });
-
-/** What `psbtText` writes. */
-export function psbtSchema(fields: ProfileFields): Schema {
-  const transaction = transactionSchema('DecodedTransaction', fields, false, {}, true);
-  const input = object(
-    {},
-    {
-      witness_utxo: described('The output that is spent.', object({ amount: COINS, scriptPubKey: scriptPubKeySchema(fields) })),
-      non_witness_utxo: described('The transaction that has it.', transaction),
-      partial_signatures: described('Signatures by their keys.', PREIMAGES),
-      sighash: TEXT,
-      redeem_script: SCRIPT,
-      witness_script: SCRIPT,
-      bip32_derivs: DERIVATIONS,
-      final_scriptSig: object({ asm: TEXT, hex: HEX }),
-      final_scriptwitness: listOf(HEX),
-      ripemd160_preimages: PREIMAGES,
-      sha256_preimages: PREIMAGES,
-      hash160_preimages: PREIMAGES,
-      hash256_preimages: PREIMAGES,
-      previous_txid: TXID,
-      previous_vout: COUNT,
-      sequence: COUNT,
-      time_locktime: COUNT,
-      height_locktime: COUNT,
-      taproot_key_path_sig: HEX,
-      taproot_script_path_sigs: listOf(object({ pubkey: HEX, leaf_hash: HEX, sig: HEX })),
-      taproot_scripts: LEAF_SCRIPTS,
-      taproot_bip32_derivs: TAP_DERIVATIONS,
-      taproot_internal_key: HEX,
-      taproot_merkle_root: HEX,
-      musig2_participant_pubkeys: PARTICIPANTS,
-      musig2_pubnonces: listOf(object({ ...MEMBER, pubnonce: HEX }, { leaf_hash: HEX })),
-      musig2_partial_sigs: listOf(object({ ...MEMBER, partial_sig: HEX }, { leaf_hash: HEX })),
-      proprietary: PROPRIETARIES,
-      unknown: UNKNOWN
-    }
-  );
-  const output = object(
-    {},
-    {
-      redeem_script: SCRIPT,
-      witness_script: SCRIPT,
-      bip32_derivs: DERIVATIONS,
-      amount: COINS,
-      script: scriptPubKeySchema(fields),
-      taproot_internal_key: HEX,
-      taproot_tree: listOf(object({ depth: COUNT, leaf_ver: COUNT, script: HEX })),
-      taproot_bip32_derivs: TAP_DERIVATIONS,
-      musig2_participant_pubkeys: PARTICIPANTS,
-      proprietary: PROPRIETARIES,
-      unknown: UNKNOWN
-    }
-  );
-  return named(
-    'DecodedPsbt',
-    object(
-      {
-        global_xpubs: described('Extended keys, with the way to them.', listOf(object({ xpub: TEXT, ...PATH }))),
-        psbt_version: { enum: [0, 2], description: 'Of the PSBT.' },
-        proprietary: PROPRIETARIES,
-        unknown: described('What is not known, by key.', UNKNOWN),
-        inputs: listOf(named('PsbtInput', input)),
-        outputs: listOf(named('PsbtOutput', output))
-      },
-      {
-        tx: described('Only in version 0.', transaction),
-        tx_version: described('This, and what follows, only in version 2.', COUNT),
-        fallback_locktime: COUNT,
-        input_count: COUNT,
-        output_count: COUNT,
-        inputs_modifiable: FLAG,
-        outputs_modifiable: FLAG,
-        has_sighash_single: FLAG,
-        fee: described('If all outputs that are spent are known.', { ...NUMBER, description: 'BTC.' })
-      }
-    )
-  );
 }

@@ -18,6 +18,7 @@ export interface JsonStyle {
 /** In 0.17 multisig scripts with more keys are `nonstandard`. */
 const MOST_OLD_KEYS = 16;
 
+/** Bitcoin Core's, by the edition. */
 export function opcodeNames({ newScripts }: ProfileFields): OpcodeNames {
   return newScripts ? OPCODE_NAMES : OLD_OPCODE_NAMES;
 }

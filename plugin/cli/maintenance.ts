@@ -22,6 +22,7 @@ interface Failing {
   readonly usage: string;
 }
 
+/** As a sentence, with the usage after wrong arguments, or as JSON. */
 export function sayFailure(error: unknown, { isExpected, isJson, usage }: Failing, io: CommandIo): void {
   const message = isExpected ? messageOf(error) : detailsOf(error);
   if (isJson) io.out(`${JSON.stringify({ error: message })}\n`);

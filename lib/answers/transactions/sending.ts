@@ -3,26 +3,24 @@
 
 import { WEIGHT_PER_VBYTE, type ScannedTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
-import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError, type RefusalWords } from '../../node/errors';
-import { feeAt, LIMITS } from '../../policy/limits';
+import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from '../../node/errors';
+import { feeAt } from '../../policy/limits';
 import { isChildWithParents, packageFault, ONE_FAILED, SUCCESS } from '../../policy/package';
-import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
-import { checkFee, checkValues } from '../../policy/spending';
-import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
+import { RATE_TOO_HIGH } from '../../policy/refusal';
 import { nextTurn, Slice } from '../../turns/slices';
 import { CODES, CallError } from '../errors';
-import { coreReason, FEE_TOO_HIGH, hasDetails, IN_CHAIN, IN_POOL, MISSING_INPUTS } from './core-reasons';
 import { requireNotBurnt, undecodable } from './decoding';
+import { FEE_TOO_HIGH, hasDetails, inUtxoSet, missingInputs, refusal, TOO_MUCH_FEE, tooMuchFee, wordsOf } from './refusals';
+import { spentBy, type Spent } from './spent-coins';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { ChangePoint } from '../../node/types/fleet';
-import type { PackageMember, PoolSource, TrialResult } from '../../node/types/pool';
+import type { PackageMember, TrialResult } from '../../node/types/pool';
 import type { NodeSource } from '../../node/types/source';
 import type { Sent, Trial } from '../../views/sending';
 
 /** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */
 export const DEFAULT_MOST_FEE_RATE = 10_000_000;
 
-const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)';
 const NO_PACKAGE = 'package topology disallowed. not child-with-parents or parents depend on each other.';
 
 export interface SendingParts {
@@ -124,7 +122,7 @@ export class Sending {
     const { words } = result;
     if (words !== undefined) return { type: 'refused', reason: words.reason, details: words.message };
     const spent = hasDetails(result.reason) ? await spentBy(transaction, this.#parts) : undefined;
-    const { reason, message } = wordsOf(result.reason, transaction, spent, this.#parts);
+    const { reason, message } = wordsOf(result.reason, transaction, spent, this.#parts.node.pool);
     return { type: 'refused', reason, details: message };
   }
 
@@ -139,48 +137,6 @@ export class Sending {
 }
 
 const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / WEIGHT_PER_VBYTE);
-
-/** What a transaction spends. */
-interface Spent {
-  /** One for each input. */
-  readonly coins: readonly SpentCoin[];
-  readonly fee: number;
-  /** Of the next block. */
-  readonly height: number;
-}
-
-/**
- * Undefined when a spent output is neither in the index nor in the pool, and for a weight that no standard pool takes: the pool itself then holds to
- * the limit of the fee rate.
- * A transaction may spend thousands of outputs; one with few is looked at in one go, so that a child does not overtake its parent.
- */
-async function spentBy(
-  { weight, inputs, outputs }: ScannedTransaction,
-  { reader, node: { pool } }: SendingParts
-): Promise<Spent | undefined> {
-  if (weight > LIMITS.mostWeight) return undefined;
-  return reader.read(async (snapshot) => {
-    const slice = new Slice();
-    const coins: SpentCoin[] = [];
-    let fee = 0;
-    for (const { txid, index } of inputs) {
-      const coin = spentCoin(txid, index, snapshot, pool);
-      if (coin === undefined) return undefined;
-      coins.push(coin);
-      fee += coin.value;
-      if (slice.isOverAfterStep()) await nextTurn();
-    }
-    for (const { value } of outputs) fee -= value;
-    return { coins, fee, height: snapshot.tip.height + 1 };
-  });
-}
-
-function spentCoin(txid: Buffer, index: number, snapshot: IndexSnapshot, pool: PoolSource): SpentCoin | undefined {
-  const coin = snapshot.coin(txid, index);
-  if (coin !== undefined) return { ...coin, isCoinbase: coin.coinbase };
-  const pooled = pool.coin(txid, index);
-  return pooled && { ...pooled, height: undefined, isCoinbase: false };
-}
 
 /** Adds the transaction to the pool, or announces it again. `mostRate`: 0 for no limit. @throws CallError -22, -25, -26, -27 */
 async function send(transaction: ScannedTransaction, mostRate: number, parts: SendingParts): Promise<void> {
@@ -198,7 +154,7 @@ async function send(transaction: ScannedTransaction, mostRate: number, parts: Se
     if (error instanceof UnreadableTransactionError) throw undecodable();
     if (error instanceof MissingOutputsError) throw missingInputs();
     if (!(error instanceof TransactionRefusedError)) throw error;
-    throw refusal({ reason: error.message, words: error.words }, transaction, spent, parts);
+    throw refusal({ reason: error.message, words: error.words }, transaction, spent, node.pool);
   }
 }
 
@@ -208,7 +164,7 @@ async function tooDear(transaction: ScannedTransaction, spent: Spent, parts: Sen
     results: [result]
   } = await parts.node.tryTransactions([transaction.raw]);
   if (result?.type !== 'refused' || result.reason === FEE_TOO_HIGH) return tooMuchFee();
-  return refusal(result, transaction, spent, parts);
+  return refusal(result, transaction, spent, parts.node.pool);
 }
 
 /** Whether one of its outputs is a coin of the chain. */
@@ -229,46 +185,6 @@ function mayBeInChain(txid: Buffer, snapshot: IndexSnapshot): boolean {
     if (error instanceof NotYetKnownError) return true;
     throw error;
   }
-}
-
-const tooMuchFee = (): CallError => new CallError(CODES.transaction, TOO_MUCH_FEE);
-
-const inUtxoSet = (): CallError => new CallError(CODES.alreadyInUtxoSet, 'Transaction outputs already in utxo set');
-
-const missingInputs = (): CallError => new CallError(CODES.transaction, MISSING_INPUTS);
-
-interface Refusal {
-  /** The node's. */
-  readonly reason: string;
-  /** Bitcoin Core's, if the node has them. */
-  readonly words?: RefusalWords | undefined;
-}
-
-/** `spent`: undefined when it is not known. */
-function refusal({ reason, words }: Refusal, transaction: ScannedTransaction, spent: Spent | undefined, parts: SendingParts): CallError {
-  // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
-  if (reason === IN_POOL) return missingInputs();
-  if (reason === IN_CHAIN) return inUtxoSet();
-  if (reason === FEE_TOO_HIGH || reason === RATE_TOO_HIGH) return tooMuchFee();
-  return new CallError(CODES.rejected, (words ?? wordsOf(reason, transaction, spent, parts)).message);
-}
-
-/**
- * A reason of bcoin in Bitcoin Core's words. The details, which bcoin does not give, come from the checks of today's pool; these also know
- * that outputs worth more than the inputs are no matter of the fee rate, which bcoin checks first.
- */
-function wordsOf(reason: string, transaction: ScannedTransaction, spent: Spent | undefined, { node }: SendingParts): RefusalWords {
-  const words = coreReason(reason);
-  if (spent === undefined || !hasDetails(reason)) return { reason: words, message: words };
-  const candidate = new Candidate(new Offered(transaction), spent.coins);
-  try {
-    checkValues(candidate, spent.height);
-    checkFee(candidate.fee, candidate.size, { floor: 0, relay: node.pool.info().minRelayFeeRate });
-  } catch (error) {
-    if (error instanceof PolicyRefusal) return error;
-    throw error;
-  }
-  return { reason: words, message: words };
 }
 
 /** Sends the transactions one after the other; gives the error of each, or undefined. */

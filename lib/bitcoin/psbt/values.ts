@@ -3,16 +3,15 @@
 
 import { MAX_BLOCK_WEIGHT } from '../consensus';
 import { HASH_LENGTH } from '../hash';
-import { isPublicKey } from '../secp256k1';
+import { isPublicKey, KEY_LENGTH, LONG_KEY_LENGTH } from '../secp256k1';
 import { isSignatureEncoding } from '../signature-encoding';
 import { compactSizeOf, type ByteReader } from '../reader';
 import { readTransaction, ScannedTransaction, WEIGHT_PER_VBYTE } from '../transaction';
 import { broken, PsbtError } from './errors';
 
-export const KEY_LENGTH = 33;
-const LONG_KEY_LENGTH = 65;
 const XPUB_LENGTH = 78;
-const XPUB_KEY_AT = 45;
+/** Where the key begins in an extended public key. */
+export const XPUB_KEY_AT = 45;
 const NONCE_LENGTH = 66;
 const LEAST_SCHNORR = 64;
 const MOST_SCHNORR = 65;

@@ -5,7 +5,7 @@ import { amountOf, feeRateOf } from '../../answers/transactions/amounts';
 import { decodeTransaction, decodeTransactions, requireNotBurnt, requirePackageSize } from '../../answers/transactions/decoding';
 import { DEFAULT_SENDING_LIMITS, seenFrom } from '../../answers/transactions/sending';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { inQuery, json, refused, text, type Operation } from '../../describe/open-api';
+import { inQuery, json, refused, text } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';
 import { ASKED_HEX, NUMBER } from '../../describe/values';
 import { LIMITS } from '../../policy/limits';
@@ -23,7 +23,7 @@ import {
 import { TXID_TEXT } from '../operations';
 import { jsonReply, textReply, type EsploraReply } from '../reply';
 import { stringsIn } from './string-list';
-import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
+import type { EsploraContext, EsploraRequest, Route } from '../endpoint';
 
 /** Hex digits of a transaction. */
 const FEWEST_DIGITS = 120;
@@ -41,108 +41,121 @@ const MOST_RATE = inQuery('maxfeerate', 'The most BTC for each 1,000 virtual byt
 
 const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: LIMITS.mostInPackage });
 
-export function broadcastRoutes({ node, sending, broadcast }: Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>): Route[] {
-  /** @throws HttpError 400 */
-  const send = (hex: string): Promise<EsploraReply> =>
-    asCall('sendrawtransaction', async () => {
-      const transaction = decodeTransaction(hex);
-      requireNotBurnt(transaction, DEFAULT_SENDING_LIMITS.mostBurnt);
-      await sending.send(transaction, DEFAULT_SENDING_LIMITS.mostRate);
-      return { ...textReply(toDisplayHex(transaction.txid)), change: seenFrom([transaction], node) };
-    });
-  const ifAllowed = (endpoint: Endpoint): Endpoint => (broadcast ? endpoint : refuse(noBroadcast));
-  const operationIfAllowed = (operation: Operation): Operation =>
-    broadcast ? operation : refused(operation, 400, 'This server does not broadcast transactions.');
-  return [
-    {
-      method: 'POST',
-      path: '/tx',
-      endpoint: ifAllowed(({ body }) => send(body.toString('latin1'))),
-      operation: operationIfAllowed({
-        id: 'postTransaction',
-        summary: 'Broadcasts a transaction.',
-        body: text('The serialized transaction in hex.', ASKED_HEX),
-        answer: text('Its txid.', TXID_TEXT),
-        errors: { 400: NOT_TAKEN, ...BODY_ERRORS }
-      })
-    },
-    {
-      method: 'GET',
-      path: '/broadcast',
-      endpoint: ifAllowed(async (request) => {
-        const hex = request.query('tx');
-        if (hex === undefined) throw missingTransaction();
-        return send(hex);
-      }),
-      operation: operationIfAllowed({
-        id: 'broadcastTransaction',
-        summary: 'Broadcasts a transaction that stands in the query.',
-        parameters: [{ ...inQuery('tx', 'The serialized transaction in hex.', ASKED_HEX), isRequired: true }],
-        answer: text('Its txid.', TXID_TEXT),
-        errors: { 400: NOT_TAKEN }
-      })
-    },
-    {
-      method: 'POST',
-      path: '/txs/package',
-      endpoint: ifAllowed(async (request) => {
-        const list = readList(request.body);
-        const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
-        list.forEach(requireTransaction);
-        return asCall('submitpackage', async () => {
-          requirePackageSize(list);
-          const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
-          const sent = await sending.sendPackage(await decodeTransactions(list, String), limits);
-          return {
-            ...jsonReply(packageJson(sent.message, sent.list, sent.replaced)),
-            change: seenFrom(
-              sent.list.map(({ transaction }) => transaction),
-              node
-            )
-          };
-        });
-      }),
-      isHeavy: true,
-      operation: operationIfAllowed({
-        id: 'postPackage',
-        summary: 'Broadcasts transactions that depend on each other.',
-        parameters: [MOST_RATE, inQuery('maxburnamount', 'The most BTC in an output that can never be spent; 0 by default.', NUMBER)],
-        body: TRANSACTIONS,
-        answer: json('What became of each.', PACKAGE),
-        errors: { 400: 'The transactions cannot be read, or do not form a package.', ...BODY_ERRORS }
-      })
-    },
-    {
-      method: 'POST',
-      path: '/txs/test',
-      endpoint: async (request) => {
-        const list = readList(request.body);
-        const rate = readAmount('maxfeerate', request);
-        list.forEach(requireTransaction);
-        return asCall('testmempoolaccept', async () => {
-          requirePackageSize(list);
-          const mostRate = feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate);
-          const trials = await sending.test(await decodeTransactions(list, String), mostRate);
-          return jsonReply(trialsJson(trials.list, trials.fault));
-        });
-      },
-      isHeavy: true,
-      operation: {
-        id: 'testTransactions',
-        summary: 'Whether the pool would take transactions, without sending them.',
-        parameters: [MOST_RATE],
-        body: TRANSACTIONS,
-        answer: json('A result for each.', TRIALS),
-        errors: { 400: 'The transactions cannot be read.', ...BODY_ERRORS }
-      }
-    }
-  ];
+/** What the endpoints answer from. */
+type BroadcastContext = Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>;
+
+export function broadcastRoutes(context: BroadcastContext): Route[] {
+  const broadcasting = [sendRoute(context), sendInQueryRoute(context), packageRoute(context)];
+  return [...(context.broadcast ? broadcasting : broadcasting.map(refusing)), testRoute(context)];
 }
 
-const refuse =
-  (error: () => Error): Endpoint =>
-  () =>
-    Promise.reject(error());
+function sendRoute(context: BroadcastContext): Route {
+  return {
+    method: 'POST',
+    path: '/tx',
+    endpoint: ({ body }) => send(body.toString('latin1'), context),
+    operation: {
+      id: 'postTransaction',
+      summary: 'Broadcasts a transaction.',
+      body: text('The serialized transaction in hex.', ASKED_HEX),
+      answer: text('Its txid.', TXID_TEXT),
+      errors: { 400: NOT_TAKEN, ...BODY_ERRORS }
+    }
+  };
+}
+
+function sendInQueryRoute(context: BroadcastContext): Route {
+  return {
+    method: 'GET',
+    path: '/broadcast',
+    endpoint: async (request) => {
+      const hex = request.query('tx');
+      if (hex === undefined) throw missingTransaction();
+      return send(hex, context);
+    },
+    operation: {
+      id: 'broadcastTransaction',
+      summary: 'Broadcasts a transaction that stands in the query.',
+      parameters: [{ ...inQuery('tx', 'The serialized transaction in hex.', ASKED_HEX), isRequired: true }],
+      answer: text('Its txid.', TXID_TEXT),
+      errors: { 400: NOT_TAKEN }
+    }
+  };
+}
+
+function packageRoute({ node, sending }: BroadcastContext): Route {
+  return {
+    method: 'POST',
+    path: '/txs/package',
+    endpoint: async (request) => {
+      const list = readList(request.body);
+      const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
+      list.forEach(requireTransaction);
+      return asCall('submitpackage', async () => {
+        requirePackageSize(list);
+        const limits = { mostRate: feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate), mostBurnt: amountOf(burnt, 0) };
+        const sent = await sending.sendPackage(await decodeTransactions(list, String), limits);
+        const transactions = sent.list.map(({ transaction }) => transaction);
+        return { ...jsonReply(packageJson(sent.message, sent.list, sent.replaced)), change: seenFrom(transactions, node) };
+      });
+    },
+    isHeavy: true,
+    operation: {
+      id: 'postPackage',
+      summary: 'Broadcasts transactions that depend on each other.',
+      parameters: [MOST_RATE, inQuery('maxburnamount', 'The most BTC in an output that can never be spent; 0 by default.', NUMBER)],
+      body: TRANSACTIONS,
+      answer: json('What became of each.', PACKAGE),
+      errors: { 400: 'The transactions cannot be read, or do not form a package.', ...BODY_ERRORS }
+    }
+  };
+}
+
+function testRoute({ sending }: BroadcastContext): Route {
+  return {
+    method: 'POST',
+    path: '/txs/test',
+    endpoint: async (request) => {
+      const list = readList(request.body);
+      const rate = readAmount('maxfeerate', request);
+      list.forEach(requireTransaction);
+      return asCall('testmempoolaccept', async () => {
+        requirePackageSize(list);
+        const mostRate = feeRateOf(rate, DEFAULT_SENDING_LIMITS.mostRate);
+        const trials = await sending.test(await decodeTransactions(list, String), mostRate);
+        return jsonReply(trialsJson(trials.list, trials.fault));
+      });
+    },
+    isHeavy: true,
+    operation: {
+      id: 'testTransactions',
+      summary: 'Whether the pool would take transactions, without sending them.',
+      parameters: [MOST_RATE],
+      body: TRANSACTIONS,
+      answer: json('A result for each.', TRIALS),
+      errors: { 400: 'The transactions cannot be read.', ...BODY_ERRORS }
+    }
+  };
+}
+
+/** The route where broadcasting is switched off. */
+function refusing(route: Route): Route {
+  return {
+    ...route,
+    endpoint: () => Promise.reject(noBroadcast()),
+    operation: refused(route.operation, 400, 'This server does not broadcast transactions.')
+  };
+}
+
+/** Broadcasts one transaction. @throws HttpError 400 */
+function send(hex: string, { node, sending }: BroadcastContext): Promise<EsploraReply> {
+  return asCall('sendrawtransaction', async () => {
+    const transaction = decodeTransaction(hex);
+    requireNotBurnt(transaction, DEFAULT_SENDING_LIMITS.mostBurnt);
+    await sending.send(transaction, DEFAULT_SENDING_LIMITS.mostRate);
+    return { ...textReply(toDisplayHex(transaction.txid)), change: seenFrom([transaction], node) };
+  });
+}
 
 /** The reply, which is for one request only. @throws HttpError 400 with the error that Bitcoin Core's call would have */
 async function asCall(method: string, answer: () => Promise<EsploraReply>): Promise<EsploraReply> {

@@ -88,6 +88,7 @@ export function chainPage({ transactions, node }: EsploraContext): ScriptAnswer 
   };
 }
 
+/** Those of the pool alone. */
 export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
   return async ({ hash, pooled, bases }, request) => {
     const page = (await pooled.transactions()).slice(0, readMost(request) ?? OF_POOL);

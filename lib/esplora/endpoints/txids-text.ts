@@ -1,3 +1,5 @@
+// Txids as JSON, of a block or of the pool.
+
 import { JsonWriter } from '../../views/json-writer';
 
 const TXIDS_PER_SLICE = 512;

@@ -40,10 +40,12 @@ export async function poolFields({ node, pool, projections, inflow }: StateConte
   ];
 }
 
+/** Of the next blocks. */
 export async function projectedFields({ projections }: Pick<StateContext, 'projections'>): Promise<Field[]> {
   return [['mempool-blocks', JSON.stringify((await projections.get()).blocks.map(projectedBlock))]];
 }
 
+/** Of the chain and of the time. */
 export function difficultyFields({ node }: Pick<StateContext, 'node'>, index: Pick<IndexSnapshot, 'tip' | 'headerAt'>): Field[] {
   return [['da', JSON.stringify(difficultyAdjustment(index, node.network.chain, Math.floor(Date.now() / 1_000)))]];
 }

@@ -6,17 +6,14 @@ import { notify, type Listener } from '../../answers/updates/listener';
 import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
 import { ProjectedPlaces } from './projected-places';
 import { ProjectedLists } from './projected-lists';
+import { NOTIFIED_IN_TURN, type Rounds } from './rounds';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
 import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Field } from '../messages';
-import type { Rounds } from './rounds';
 
 const EVERY_MS = 2_000;
-
-/** Listeners that are notified in one turn of the event loop. */
-const NOTIFIED_IN_TURN = 16;
 
 export interface PoolListener extends Listener {
   /** Whether it wants to know of the pool. */

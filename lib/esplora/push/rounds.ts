@@ -5,8 +5,8 @@ import { notify, type Listener } from '../../answers/updates/listener';
 import type { Notifier } from '../../answers/updates/settled-passes';
 import type { ScriptSnapshot } from '../../scripts/types';
 
-/** Members whose rounds end in one turn of the event loop. */
-const ENDED_IN_TURN = 16;
+/** Members that are notified, or whose rounds end, in one turn of the event loop. */
+export const NOTIFIED_IN_TURN = 16;
 
 /** Whoever gathers what it is told, and sends it as one message. */
 export interface RoundMember extends Listener {
@@ -79,7 +79,7 @@ export class Rounds implements Notifier {
       notify(member, (one) => {
         one.endRound();
       });
-      if (i % ENDED_IN_TURN === ENDED_IN_TURN - 1) await setImmediate();
+      if (i % NOTIFIED_IN_TURN === NOTIFIED_IN_TURN - 1) await setImmediate();
     }
   }
 }

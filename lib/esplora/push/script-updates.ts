@@ -12,6 +12,7 @@ import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { NO_CLIENT } from '../../turns/client';
 import { arrayOf } from '../messages';
+import { NOTIFIED_IN_TURN, type GradualNotifier } from './rounds';
 import type { Observable } from 'rxjs';
 import type { PooledScript } from '../../answers/scripts/pooled-script';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
@@ -21,16 +22,12 @@ import type { PooledTransaction } from '../../pool/by-script/pooled-transaction'
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { EsploraContext } from '../endpoint';
 import type { Ancestry } from './ancestry';
-import type { GradualNotifier } from './rounds';
 
 /** Scripts in one pass: their parts of the pool are taken in one turn of the event loop. */
 const MOST_IN_PASS = 64;
 
 /** Transactions of each kind in one message. */
 const PAGE_SIZE = 25;
-
-/** Listeners that are notified in one turn of the event loop. */
-const NOTIFIED_IN_TURN = 16;
 
 /** Transactions: each a JSON array, the same for all listeners, or undefined for none. */
 export interface ScriptUpdate {

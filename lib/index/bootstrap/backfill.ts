@@ -17,16 +17,12 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
-import { orUnread } from './unread';
+import { orUnread, STEP_BLOCKS, STEP_MS } from './steps';
 import type { SpentNodeCoin } from '../../node/types/coins';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';
 import type { BootstrapParts } from './copy-coins';
-
-/** How long a step adds blocks. A new block of the chain may have to wait for the step, and then for its write. */
-const STEP_MS = 30;
-const STEP_BLOCKS = 200;
 
 const NO_COINS = Buffer.alloc(0);
 

@@ -11,15 +11,11 @@ import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
 import { damaged } from '../records/layout';
 import { filterOverNodeCoins } from '../write/block-filter';
-import { ifReadable } from './unread';
+import { ifReadable, STEP_BLOCKS, STEP_MS } from './steps';
 import type { BlockPoint } from '../../node/types/chain';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
-
-/** How long a step works. A new block of the chain may have to wait for the step, and then for its write. */
-const STEP_MS = 30;
-const STEP_BLOCKS = 200;
 
 /** Filter entries that are checked between two turns of the event loop. */
 const ENTRIES_PER_SLICE = 64;

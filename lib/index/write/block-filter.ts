@@ -3,15 +3,13 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { basicFilter, ScriptHashes } from '../../bitcoin/block-filter';
+import { runAhead, Slice } from '../../turns/slices';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { BASE_COIN_AT } from '../records/base-coin';
 import { CoinScript } from '../records/coin-record';
 import { spentCoinStart } from '../records/undo-record';
 import type { SpentNodeCoin } from '../../node/types/coins';
 import type { BlockRows } from '../scan/rows';
-
-/** Scripts that are hashed between two turns of the event loop: less than a millisecond. */
-const SCRIPTS_PER_SLICE = 1_000;
 
 /**
  * The coins that a block spends, in the form in which they are at hand: the bytes of a SpentCoinList, and for coins of the base
@@ -26,32 +24,26 @@ export interface SpentCoinBytes {
 export async function filterOfRows({ hash, inputs, scriptHashes }: BlockRows, { coins, ofBase }: SpentCoinBytes): Promise<Buffer> {
   const hashes = new ScriptHashes(hash, new Uint32Array((inputs.length / OUTPOINT_WORDS) * 2));
   const script = new CoinScript();
+  const slice = new Slice();
   const hashAll = async (bytes: Uint8Array, startOfCoin: (bytes: Uint8Array, at: number) => number): Promise<void> => {
-    for (let at = 0, count = 1; at < bytes.length; count++) {
+    for (let at = 0; at < bytes.length;) {
       at = script.read(bytes, startOfCoin(bytes, at));
       hashes.addSpent(script.bytes, script.start, script.end);
-      if (count % SCRIPTS_PER_SLICE === 0) await setImmediate();
+      if (slice.isOverAfterStep()) await setImmediate();
     }
   };
   await hashAll(coins, spentCoinStart);
   await hashAll(ofBase, (_, at) => at + BASE_COIN_AT);
-  return inSlices(basicFilter(scriptHashes, hashes.words));
+  return runAhead(basicFilter(scriptHashes, hashes.words));
 }
 
 /** The serialized filter of a block, from the coins as the node has them. */
 export async function filterOverNodeCoins({ hash, scriptHashes }: BlockRows, coins: readonly SpentNodeCoin[]): Promise<Buffer> {
   const hashes = new ScriptHashes(hash, new Uint32Array(coins.length * 2));
-  for (const [i, { script }] of coins.entries()) {
+  const slice = new Slice();
+  for (const { script } of coins) {
     hashes.addSpent(script, 0, script.length);
-    if (i % SCRIPTS_PER_SLICE === SCRIPTS_PER_SLICE - 1) await setImmediate();
+    if (slice.isOverAfterStep()) await setImmediate();
   }
-  return inSlices(basicFilter(scriptHashes, hashes.words));
-}
-
-async function inSlices(filter: Generator<void, Buffer>): Promise<Buffer> {
-  for (;;) {
-    const { done, value } = filter.next();
-    if (done === true) return value;
-    await setImmediate();
-  }
+  return runAhead(basicFilter(scriptHashes, hashes.words));
 }

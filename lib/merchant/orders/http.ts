@@ -69,6 +69,7 @@ export async function answerList(
   });
 }
 
+/** How far an order has come, as JSON. */
 export async function answerProgress(merchant: Merchant, id: string): Promise<PaymentReply> {
   return answering(async () => text(200, 'application/json', `${JSON.stringify(progressJson(await merchant.progress(id)))}\n`));
 }

@@ -43,6 +43,7 @@ export function linesOf(lines: readonly (string | false | undefined)[]): string 
   return lines.filter((line) => line !== false && line !== undefined).join('\n');
 }
 
+/** For texts and for attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

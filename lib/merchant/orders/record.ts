@@ -103,6 +103,7 @@ export function recordedPayments(
   return payments.filter((payment) => payment.outcome === undefined || recorded.has(payment));
 }
 
+/** What `readRecord` reads, as a value for JSON. */
 export function writeRecord({ createdAt, request, payments, received, merchantUrl, notifyUrl }: StoredRequest): object {
   return {
     createdAt: createdAt.toISOString(),
@@ -161,6 +162,7 @@ export function undamaged<Value>(name: string, bytes: Buffer, read: (json: unkno
   }
 }
 
+/** @throws Error for anything but an object */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('an object expected');
   return value as Record<string, unknown>;
@@ -215,6 +217,7 @@ export function writeBlock({ height, hash }: ConfirmingBlock): object {
   return { height, block: displayTxid(hash) };
 }
 
+/** @throws Error for anything but a block as `writeBlock` writes it */
 export function readBlock(value: unknown): ConfirmingBlock {
   const { height, block } = objectOf(value);
   return { height: numberOf(height), hash: hashOf(block) };

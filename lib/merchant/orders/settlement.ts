@@ -93,6 +93,7 @@ export function requireKnown(standing: Standing): Exclude<Standing, { readonly s
   return standing;
 }
 
+/** By the Payment that is nearest to being confirmed. */
 export function settlementOf(payments: readonly TracedPayment[]): Settlement {
   const best = bestOf(payments)?.standing;
   if (best === undefined) return 'none';

@@ -14,7 +14,7 @@ import { Candidate, Offered, type SpentCoin } from '../../policy/transaction';
 import { checkTruc, checkTrucInPackage } from '../../policy/truc';
 import { runAhead } from '../../turns/slices';
 import { checkFirst } from '../first-checks';
-import { toHostLike, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
+import { toHostLike, UNCONFIRMED, type HostChain, type HostCoinView, type HostMempool, type HostTransaction } from '../host';
 import { PackageRefusal } from './package-refusal';
 import { spentView } from './spent-view';
 import type { OfferedMember } from '../broadcaster';
@@ -23,8 +23,6 @@ import type { ChangeSet, Checked } from './change-set';
 import type { ScriptChecks } from './script-checks';
 import type { PoolSettings } from './settings';
 
-/** bcoin's height of coins that are not in a block. */
-const UNCONFIRMED = -1;
 /** bcoin's flags for lock times by median time past (BIP113) and relative ones (BIP68). */
 export const LOCK_FLAGS = (1 << 0) | (1 << 1);
 /** Outputs among which a coin is looked for: a transaction that is in the chain mostly has one there. */

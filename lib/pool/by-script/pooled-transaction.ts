@@ -1,10 +1,9 @@
 // A transaction of the pool as the pool by script keeps it: as little as possible besides its bytes, which are shared with the node.
 
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../../bitcoin/reader';
-import { scanWholeTransaction, type ScannedTransaction, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
+import { scanWholeTransaction, type ScannedTransaction, VALUE_LENGTH, WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import type { PoolCoin, PoolTransaction } from '../../node/types/pool';
 
-const VALUE_LENGTH = 8;
 const TWO_TO_32 = 0x1_0000_0000;
 
 export const NO_PARENTS: readonly PooledTransaction[] = [];

@@ -1,6 +1,9 @@
-// Which addresses count as one client.
+// Which addresses count as one client, and how much one client may have.
 
 import { isIPv6, SocketAddress } from 'node:net';
+
+/** The share that one client may take of what all have together. */
+export const CLIENT_SHARE = 0.25;
 
 /** The address as the system writes it, without a zone. An IPv4 address is one also as `::ffff:…` (RFC 4291, 2.5.5.2). */
 export function plainAddress(address: string): string {

@@ -1,13 +1,10 @@
 // The memory for subscriptions of all clients. Each counts with as much as the largest takes, so that what is shared by clients of one
 // script is counted for each of them.
 
-import { groupOf, isLoopback } from './address-group';
+import { CLIENT_SHARE, groupOf, isLoopback } from './address-group';
 
 /** What one subscription takes at most: the client's name for the script, the script's own entries, its status and its latest rows. */
 export const SUBSCRIPTION_BYTES = 1_600;
-
-/** The share that one address may take. */
-const ADDRESS_SHARE = 0.25;
 
 /** Clients have as many subscriptions as there is memory for. */
 export class TooManySubscriptionsError extends Error {
@@ -41,7 +38,7 @@ export class SubscriptionMemory {
     if (this.#count >= this.#most) throw new TooManySubscriptionsError('too many subscriptions of all clients');
     if (group !== undefined) {
       const others = this.#ofGroup.get(group) ?? 0;
-      if (others >= this.#most * ADDRESS_SHARE) throw new TooManySubscriptionsError('too many subscriptions of one address');
+      if (others >= this.#most * CLIENT_SHARE) throw new TooManySubscriptionsError('too many subscriptions of one address');
       this.#ofGroup.set(group, others + 1);
     }
     this.#count++;

@@ -2,6 +2,7 @@
 // that wait. It is one account for all interfaces. Nothing in it is refused: what has been unfinished for longest makes room, since honest
 // clients send a message within seconds.
 
+import { CLIENT_SHARE } from './address-group';
 import { NO_PROXIES, type Forwarded, type Proxies } from './proxies';
 
 /** Messages up to this size have a reserve of their own. */
@@ -12,9 +13,6 @@ const LARGE_TOTAL_BYTES = 128 * 1_024 * 1_024;
 
 /** As much as a thousand sessions can have. */
 const SMALL_TOTAL_BYTES = 64 * 1_024 * 1_024;
-
-/** The share that one client may take: a quarter. */
-const CLIENT_SHARE = 0.25;
 
 export interface UnfinishedLimits {
   readonly largeBytes: number;

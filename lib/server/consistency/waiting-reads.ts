@@ -2,6 +2,7 @@
 
 import { filter, firstValueFrom, fromEvent, map, merge, share, startWith, timer, type Observable } from 'rxjs';
 import { ClientGoneError } from '../../turns/client';
+import { CLIENT_SHARE } from '../bounds/address-group';
 import { HttpError } from '../errors';
 import { MOST_WAITING_READS, READ_PATIENCE_MS } from '../limits';
 import type { IncomingMessage } from 'node:http';
@@ -10,9 +11,6 @@ import type { HeaderRecord } from '../../index/types';
 import type { ReadingPosition } from '../../node/types/fleet';
 import type { Minimum } from './minimum';
 import type { ShownTip } from './shown-tip';
-
-/** The share of the places that one client may take. */
-const CLIENT_SHARE = 0.25;
 
 /** Blocks that may come while a request waits: for a later one it need not wait. */
 const MOST_AHEAD = 100;

@@ -2,8 +2,11 @@
 // stops.
 
 import { ReplaySubject, type Observable } from 'rxjs';
+import { mostDescriptors } from '../../system/descriptors';
 import { Handshakes } from '../bounds/handshakes';
 import { Idlest } from '../bounds/idlest';
+import { PipelinedRequests } from './pipelined';
+import { isReplyDue, isRequestWhole, replyUnderWay } from './under-way';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -22,15 +25,6 @@ export function connectionEvent(server: Server): 'connection' | 'secureConnectio
 
 /** Connections of the server at a time. */
 const MOST_CONNECTIONS = 10_000;
-
-/** Requests on one connection that wait for replies to earlier ones. Beyond it the connection is not read until half of them are left. */
-const MOST_PIPELINED = 128;
-
-/** The same of all connections: each request takes some 2 KiB, and one read from a connection can hold two thousand. */
-const MOST_PIPELINED_OF_ALL = 8_192;
-
-/** As many as every connection may have, however many there are. */
-const FEW_PIPELINED = 8;
 
 /** Connections of all protocols for each one of HTTP. */
 const ALL_SHARE = 1.5;
@@ -67,9 +61,7 @@ export class Connections {
   /** Connections over which HTTP is spoken, each with the number of its last request. */
   readonly #clients = new Map<Socket, number>();
   #requests = 0;
-  /** The replies that wait for earlier ones. */
-  readonly #pipelined = new WeakMap<Socket, Set<ServerResponse>>();
-  #pipelinedOfAll = 0;
+  readonly #pipelined = new PipelinedRequests();
   readonly #idlest = new Idlest<Socket>(
     () => this.#clients.keys(),
     (client) => (isRequestWhole(client) ? undefined : this.#clients.get(client))
@@ -138,42 +130,9 @@ export class Connections {
     if (this.#clients.has(socket)) this.#clients.set(socket, ++this.#requests);
   }
 
-  /**
-   * To be called for a request that came before the reply to an earlier one was sent; several times, if several parts see it. When the
-   * client leaves, Node makes an error for each request of the connection, in one piece.
-   */
+  /** To be called for a request that came before the reply to an earlier one was sent. */
   requestWaits(socket: Socket, response: ServerResponse): void {
-    const waiting = this.#pipelinedOn(socket);
-    if (waiting.has(response)) return;
-    if (waiting.size >= FEW_PIPELINED && this.#pipelinedOfAll >= MOST_PIPELINED_OF_ALL) {
-      cutOff(socket);
-      return;
-    }
-    waiting.add(response);
-    this.#pipelinedOfAll++;
-    // Node reads on when it is paused while its parser is at work.
-    if (waiting.size === MOST_PIPELINED)
-      setImmediate(() => {
-        if (waiting.size >= MOST_PIPELINED) socket.pause();
-      });
-    response.once('close', () => {
-      if (waiting.delete(response)) this.#pipelinedOfAll--;
-      if (waiting.size === MOST_PIPELINED / 2) socket.resume();
-    });
-  }
-
-  #pipelinedOn(socket: Socket): Set<ServerResponse> {
-    const known = this.#pipelined.get(socket);
-    if (known !== undefined) return known;
-    const waiting = new Set<ServerResponse>();
-    this.#pipelined.set(socket, waiting);
-    socket.prependOnceListener('close', withoutStacks);
-    // A reply that waits behind others is never told that the connection closed.
-    socket.once('close', () => {
-      this.#pipelinedOfAll -= waiting.size;
-      waiting.clear();
-    });
-    return waiting;
+    this.#pipelined.add(socket, response);
   }
 
   /** To be called when a connection goes on in another protocol, whose sessions end it. */
@@ -246,63 +205,11 @@ export class Connections {
   };
 }
 
-/**
- * Ends a connection and the reading of what came from it. Node reads on after the end, and has no public way to stop in the middle of a read:
- * its parser stops at an upgrade, as which this answers the next request.
- */
-export function cutOff(socket: Duplex): void {
-  const { parser } = socket as { parser?: { onIncoming?: unknown } | null };
-  if (parser != null) parser.onIncoming = () => UPGRADE;
-  socket.destroy();
-}
-
-/** Errors that are made from now on, until this turn has handled what it was called for, have no stacks: these take longer than all else. */
-function withoutStacks(): void {
-  const { stackTraceLimit } = Error;
-  if (stackTraceLimit === 0) return;
-  Error.stackTraceLimit = 0;
-  queueMicrotask(() => {
-    Error.stackTraceLimit = stackTraceLimit;
-  });
-}
-
-/** What Node's own listener gives to its parser at an upgrade (parserOnIncoming, _http_server.js). */
-const UPGRADE = 2;
-
 /** Undefined: not looked up yet. */
 let affordable: number | undefined;
 
 /** As many connections as leave enough descriptors. Looked up once in a process: making the report takes milliseconds. */
-const mostConnections = (): number => (affordable ??= connectionsWithin(softLimit()));
+const mostConnections = (): number => (affordable ??= connectionsWithin(mostDescriptors()));
 
 const connectionsWithin = (descriptors: number): number =>
   Number.isNaN(descriptors) ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, Math.floor(descriptors * DESCRIPTORS_SHARE));
-
-/** How many descriptors the process may have open; NaN: there is no limit, or it is not known. */
-function softLimit(): number {
-  const { report } = process as { report: { excludeNetwork?: boolean; getReport(): object } };
-  const { excludeNetwork = false } = report;
-  // Otherwise the report looks up the names of addresses.
-  report.excludeNetwork = true;
-  const { userLimits } = report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } };
-  report.excludeNetwork = excludeNetwork;
-  return Number(userLimits?.open_files?.soft);
-}
-
-/** Whether a reply to an earlier request has yet to be sent. */
-export function isReplyDue(socket: Duplex): boolean {
-  return replyUnderWay(socket) !== undefined;
-}
-
-/** Whether a whole request waits for its reply: the body of another one may not end for minutes. */
-function isRequestWhole(socket: Duplex): boolean {
-  return replyUnderWay(socket)?.req.complete === true;
-}
-
-/**
- * The reply whose turn it is on the connection; replies to later requests wait for its `finish`. Node has no public property for it, and
- * itself checks this one before the next reply gets the connection (ERR_HTTP_SOCKET_ASSIGNED).
- */
-export function replyUnderWay(socket: Duplex): ServerResponse | undefined {
-  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
-}

@@ -4,13 +4,14 @@
 import { detailsOf } from '../../system/error-text';
 import { onArrival } from './arrivals';
 import { hasBody } from './body';
-import { isReplyDue, replyUnderWay, type Connections } from './connections';
 import { faultOf, handOverAll, refuse } from './refused';
 import { boundUnauthenticated } from './unauthenticated';
+import { isReplyDue, replyUnderWay } from './under-way';
 import { decideUpgrades, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Connections } from './connections';
 
 /** Serves a request that was taken. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;

@@ -1,7 +1,7 @@
 // Requests that are refused for how they are written. Node refuses some of them itself, and nobody sees them: one read can hold thousands,
 // which count nowhere, and for each a reply is made. So it has to hand over all of them.
 
-import { cutOff } from './connections';
+import { cutOff } from './under-way';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 

@@ -1,6 +1,7 @@
 // Requests on the node's HTTP server that ask for another protocol, and do not get it.
 
-import { connectionEvent, replyUnderWay } from './connections';
+import { connectionEvent } from './connections';
+import { replyUnderWay } from './under-way';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 

@@ -8,6 +8,10 @@ import type { ReadSocket, SlowReaders } from '../bounds/slow-readers';
 /** Bytes that are handed over before the operating system has taken them. */
 const AHEAD_BYTES = 256 * 1_024;
 
+/** How many bytes are handed over in one turn of the event loop, and for how long. */
+const TURN_BYTES = 4 * AHEAD_BYTES;
+const TURN_MS = 1;
+
 /** A client with more unread bytes than this is cut off when it is notified. */
 export const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
 
@@ -58,42 +62,6 @@ export interface OutboxParts {
   /** Called when the client has taken something. */
   readonly progressed: () => void;
 }
-
-/** How many bytes are handed over in one turn of the event loop, and for how long. */
-const TURN_BYTES = 4 * AHEAD_BYTES;
-const TURN_MS = 1;
-
-/** Outboxes that have something to send, in order; each function returns how many bytes it handed over. */
-const ready: (() => number)[] = [];
-let isScheduled = false;
-
-function takeTurn(flush: () => number): void {
-  ready.push(flush);
-  schedule();
-}
-
-function schedule(): void {
-  if (isScheduled || ready.length === 0) return;
-  isScheduled = true;
-  setImmediate(flushSome);
-}
-
-function flushSome(): void {
-  const end = performance.now() + TURN_MS;
-  try {
-    for (let bytes = 0; bytes < TURN_BYTES && performance.now() < end;) {
-      const flush = ready.shift();
-      if (flush === undefined) break;
-      bytes += flush();
-    }
-  } finally {
-    isScheduled = false;
-    schedule();
-  }
-}
-
-/** The length of strings is counted in characters: nearly all have one byte. */
-const lengthOf = (piece: Piece): number => (typeof piece === 'string' ? piece : piece.bytes).length;
 
 export class Outbox {
   readonly #parts: OutboxParts;
@@ -241,4 +209,36 @@ class Cut implements Part {
   readonly isLast = false;
 
   constructor(readonly bytes: Buffer) {}
+}
+
+/** The length of strings is counted in characters: nearly all have one byte. */
+const lengthOf = (piece: Piece): number => (typeof piece === 'string' ? piece : piece.bytes).length;
+
+/** Outboxes that have something to send, in order; each function returns how many bytes it handed over. */
+const ready: (() => number)[] = [];
+let isScheduled = false;
+
+function takeTurn(flush: () => number): void {
+  ready.push(flush);
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled || ready.length === 0) return;
+  isScheduled = true;
+  setImmediate(flushSome);
+}
+
+function flushSome(): void {
+  const end = performance.now() + TURN_MS;
+  try {
+    for (let bytes = 0; bytes < TURN_BYTES && performance.now() < end;) {
+      const flush = ready.shift();
+      if (flush === undefined) break;
+      bytes += flush();
+    }
+  } finally {
+    isScheduled = false;
+    schedule();
+  }
 }

@@ -126,6 +126,7 @@ function isUnreadable(error: unknown): error is Error {
   return systemCodeOf(error) === 'EIO' || isMissingFile(error);
 }
 
+/** What tables add up to. */
 export function bytesOf(tables: Iterable<Table>): number {
   let bytes = 0;
   for (const { length } of tables) bytes += length;

@@ -57,6 +57,7 @@ export function verdict({ name, key, describe }: IndexNames, { tip, difference, 
 /** How many bytes of two records are shown from their first difference. */
 const SHOWN_BYTES = 16;
 
+/** A difference in words, with the first byte that differs, and for programs. */
 export function described(
   { key, expected, found }: StoreDifference,
   describe: IndexNames['describe']

@@ -111,28 +111,13 @@ interface FactsProps {
 }
 
 function Facts({ transaction, isMissing, pooled: { place, since } }: FactsProps) {
-  const { confirmation, fee, size, weight, version, locktime, inputs, outputs } = transaction;
-  const { tip } = useSession();
-  const rate = feeRate(transaction);
+  const { confirmation, size, weight, version, locktime, inputs, outputs } = transaction;
   const isCoinbase = inputs[0]?.isCoinbase === true;
   const total = outputs.reduce((sum, { value }) => sum + value, 0n);
-  const confirmations = confirmation && tip && tip.height - confirmation.height + 1;
   return (
     <dl class="card facts">
       <Fact term="State">
-        {isMissing ? (
-          <span class="badge bad">no longer known</span>
-        ) : confirmation === undefined ? (
-          <span class="badge warn" data-field="state">
-            in the pool, not confirmed
-          </span>
-        ) : (
-          <span class="badge good" data-field="state">
-            {confirmations === undefined
-              ? 'confirmed'
-              : `${grouped(confirmations)} ${confirmations === 1 ? 'confirmation' : 'confirmations'}`}
-          </span>
-        )}
+        <State confirmation={confirmation} isMissing={isMissing} />
       </Fact>
       {since !== undefined && (
         <Fact term="In the pool since">
@@ -161,23 +146,7 @@ function Facts({ transaction, isMissing, pooled: { place, since } }: FactsProps)
       </Fact>
       {!isCoinbase && (
         <Fact term="Fee">
-          {fee === undefined ? (
-            <span class="quiet">not known: amounts of inputs are missing</span>
-          ) : (
-            <>
-              <span data-field="fee">
-                <Amount sats={fee} />
-              </span>{' '}
-              <span class="quiet" data-field="rate">
-                {rate} sat/vB
-              </span>
-              {place !== undefined && place.others.length > 0 && (
-                <>
-                  , <span data-field="common-rate">{place.rate.toFixed(2)} sat/vB</span> together with others
-                </>
-              )}
-            </>
-          )}
+          <Fee transaction={transaction} place={place} />
         </Fact>
       )}
       <Fact term="Size">
@@ -191,6 +160,43 @@ function Facts({ transaction, isMissing, pooled: { place, since } }: FactsProps)
         {locktime === 0 ? 'none' : locktime < LOCKTIME_IS_TIME ? `block ${grouped(locktime)}` : <Time seconds={locktime} exact />}
       </Fact>
     </dl>
+  );
+}
+
+function State({ confirmation, isMissing }: { readonly confirmation: Transaction['confirmation']; readonly isMissing: boolean }) {
+  const { tip } = useSession();
+  if (isMissing) return <span class="badge bad">no longer known</span>;
+  if (confirmation === undefined)
+    return (
+      <span class="badge warn" data-field="state">
+        in the pool, not confirmed
+      </span>
+    );
+  const confirmations = tip && tip.height - confirmation.height + 1;
+  return (
+    <span class="badge good" data-field="state">
+      {confirmations === undefined ? 'confirmed' : `${grouped(confirmations)} ${confirmations === 1 ? 'confirmation' : 'confirmations'}`}
+    </span>
+  );
+}
+
+function Fee({ transaction, place }: { readonly transaction: Transaction; readonly place: PoolPlace | undefined }) {
+  const { fee } = transaction;
+  if (fee === undefined) return <span class="quiet">not known: amounts of inputs are missing</span>;
+  return (
+    <>
+      <span data-field="fee">
+        <Amount sats={fee} />
+      </span>{' '}
+      <span class="quiet" data-field="rate">
+        {feeRate(transaction)} sat/vB
+      </span>
+      {place !== undefined && place.others.length > 0 && (
+        <>
+          , <span data-field="common-rate">{place.rate.toFixed(2)} sat/vB</span> together with others
+        </>
+      )}
+    </>
   );
 }
 

@@ -1,8 +1,12 @@
-// Reads for work that is done beside following the chain, such as the backfill. A block that cannot be read, or a node that does not
-// answer, stops that work for a while, but not the index.
+// Steps of work that is done beside following the chain, as the backfill: how long one takes, and its reads. A block that cannot be read, or
+// a node that does not answer, stops that work for a while, but not the index.
 
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { NoNodeError, UnreadableBlockError } from '../../node/errors';
+
+/** How long a step works, and how many blocks it takes in at most. A new block of the chain may have to wait for the step, and then for its write. */
+export const STEP_MS = 30;
+export const STEP_BLOCKS = 200;
 
 /** The error instead of the result if the node has the data damaged, or no node answers. @throws all other errors */
 export async function orUnread<T>(read: Promise<T>): Promise<T | Error> {
