@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { flipBit } from '../support/flipped-bit';
 import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
@@ -27,6 +28,8 @@ const SUITES = [
 for (const { scripts, read, ...rounds } of SUITES)
   describe(`an index${scripts ? ' by script' : ''} with a damaged file`, function () {
     this.timeout(300_000 * SCALE);
+    before(allowEarlySpends);
+    after(allowSpendsAsShipped);
     const seed = testSeed();
     let walk: IndexWalk;
     let index: WalkedIndex;

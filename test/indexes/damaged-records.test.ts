@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { baseOf } from '../support/base-index';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { flipped } from '../support/flipped-bit';
 import { IndexWalk } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
@@ -79,6 +80,8 @@ for (const { kinds, letters, flips, ...options } of SUITES) {
   const { scripts, disk, bootstrap } = options;
   describe(`a damaged record of an index${scripts ? ' by script' : ''} ${disk ? 'on disk' : 'in memory'} that started from ${bootstrap}`, function () {
     this.timeout(300_000 * SCALE);
+    before(allowEarlySpends);
+    after(allowSpendsAsShipped);
     const seed = testSeed();
     let walk: IndexWalk;
     let index: WalkedIndex;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { SCRIPT_STORE_CALLS, STORE_CALLS, type StoreCall } from '../support/faulty-store';
 import { IndexWalk, type NodeStep } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
@@ -40,6 +41,8 @@ for (const { scripts, disk, bootstrap, mostCases } of SUITES) {
 
   describe(`an index${scripts ? ' by script' : ''} whose store ${disk ? 'on disk' : 'in memory'} fails, started from ${bootstrap}`, function () {
     this.timeout(300_000 * SCALE);
+    before(allowEarlySpends);
+    after(allowSpendsAsShipped);
     let walk: IndexWalk;
     let index: WalkedIndex;
     let firstHeight: number;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { IndexWalk } from '../support/index-walk';
 import { testScale, testSeed } from '../support/scale';
 import { anyStep } from '../support/walk-steps';
@@ -13,6 +14,8 @@ const SUITES = [
 for (const { scripts, stepsOfWalk, walks } of SUITES)
   describe(`an index ${scripts ? 'with an index by script ' : ''}on any walk`, function () {
     const seed = testSeed();
+    before(allowEarlySpends);
+    after(allowSpendsAsShipped);
     this.timeout(300_000 * testScale());
 
     it(`equals at every step one that took the chain block by block: ${walks * stepsOfWalk} steps, TEST_SEED=${seed}`, async () => {

@@ -45,7 +45,7 @@ describe('the tools for the index by script of a stopped node', function () {
   let folder: StoppedNodeFolder;
 
   before(async () => {
-    made = await StoppedNodeFolder.make({}, 10);
+    made = await StoppedNodeFolder.make();
     await writeFile(join(made.prefix, 'regtest/bcoin.conf'), `rest-undo: ${UNDO}\nrest-addresses: true\n`);
     // There is no index by script yet.
     expect(await made.run('verify', '--scripts')).to.include({ status: 3 });

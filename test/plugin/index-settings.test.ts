@@ -6,14 +6,12 @@ import { SPENT_HASHES } from '../../lib/index/records/spent-hash';
 import { asOtherUser } from '../support/other-user';
 import { StoppedNodeFolder } from '../support/stopped-node';
 
-const MORE_BLOCKS = 10;
-
 describe('the settings of a stopped node', function () {
   this.timeout(60_000);
   let folder: StoppedNodeFolder;
 
   before(async () => {
-    folder = await StoppedNodeFolder.make({}, MORE_BLOCKS);
+    folder = await StoppedNodeFolder.make();
   });
   after(() => folder.remove());
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, it } from 'mocha';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
 import { groupKey } from '../../lib/scripts/records/block-txids';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { flipBit } from '../support/flipped-bit';
 import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
@@ -18,6 +19,8 @@ const SCALE = testScale();
 
 describe('txids that are damaged on the disk', function () {
   this.timeout(300_000 * SCALE);
+  before(allowEarlySpends);
+  after(allowSpendsAsShipped);
   const seed = testSeed();
   let walk: IndexWalk;
   let folder: string;

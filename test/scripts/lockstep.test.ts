@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { IndexWalk } from '../support/index-walk';
 import { testScale, testSeed } from '../support/scale';
 import { nodeStep } from '../support/walk-steps';
@@ -12,6 +13,8 @@ describe('a reader that asks the index by script all the time', function () {
   const seed = testSeed();
   const steps = STEPS * testScale();
   this.timeout(300_000 * testScale());
+  before(allowEarlySpends);
+  after(allowSpendsAsShipped);
 
   for (const [undoDepth, waits] of testScale() > 1
     ? ([

@@ -7,6 +7,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
 import { newFolder } from '../support/folders';
 import { IndexWalk } from '../support/index-walk';
 import { spendingBlocks } from '../support/mined-blocks';
@@ -16,6 +17,8 @@ const UNDO_DEPTH = 6;
 
 describe('an index by script that is switched off and on again', function () {
   this.timeout(300_000);
+  before(allowEarlySpends);
+  after(allowSpendsAsShipped);
   let folder: string;
   let walk: IndexWalk;
   let said = 0;

@@ -121,6 +121,8 @@ export interface Bcoin {
       readonly time: { offset: number };
     };
   };
+  /** Rules of all networks. */
+  readonly consensus: { COINBASE_MATURITY: number };
   readonly pkg: { readonly version: string };
 }
 

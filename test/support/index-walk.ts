@@ -70,7 +70,7 @@ export interface WalkOptions {
 }
 
 /** Enough for the first coinbases to be mature. */
-const BASE_BLOCKS = 104;
+const baseBlocks = (): number => bcoin.consensus.COINBASE_MATURITY + 4;
 
 export class IndexWalk {
   readonly log = new MemoryLog();
@@ -110,7 +110,7 @@ export class IndexWalk {
       walk.#maker.learn(raw);
       walk.#blocks.set(knownHash(raw).toString('hex'), raw);
     }
-    if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
+    if (walk.host.chain.height < baseBlocks()) await walk.mineBase();
     return walk;
   }
 
@@ -248,7 +248,7 @@ export class IndexWalk {
 
   private async mineBase(): Promise<void> {
     const { height } = this.host.chain;
-    const plans = Array.from({ length: BASE_BLOCKS - height }, (_, i) => ({
+    const plans = Array.from({ length: baseBlocks() - height }, (_, i) => ({
       repeat: height + i < 4 ? height + i : undefined,
       transactions: []
     }));

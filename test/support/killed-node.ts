@@ -5,6 +5,7 @@
 
 import fc from 'fast-check';
 import { distinctUntilChanged, map } from 'rxjs';
+import { allowEarlySpends } from './early-spends';
 import { IndexWalk } from './index-walk';
 import { healthyStep } from './walk-steps';
 import type { ScriptsState } from '../../lib/scripts/types';
@@ -30,6 +31,7 @@ async function main(): Promise<void> {
     (bootstrap !== 'blocks' && bootstrap !== 'coins')
   )
     throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]');
+  allowEarlySpends();
   // Now and then filters are off, so that they are missing afterwards.
   const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn, scripts });
   say('opening');

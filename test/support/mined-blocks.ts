@@ -5,6 +5,7 @@
 import { scanBlock } from '../../lib/bitcoin/block';
 import { hash160, hash256, hash256Of } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
+import { bcoin } from './bcoin';
 import { blockHash, madeTransaction, type MadeInput, type MadeOutput } from './made-blocks';
 import { regtestGenesis } from './chain-a';
 
@@ -43,7 +44,6 @@ export const KINDS: readonly { readonly script: Buffer; readonly unlock: Buffer 
   { script: Buffer.alloc(10_001), unlock: undefined }
 ];
 
-const COINBASE_MATURITY = 100;
 /** Less than any subsidy in these chains. */
 const COINBASE_SATS = 4_000;
 const START_TIME = 1_600_000_000;
@@ -140,7 +140,7 @@ function makeTransaction({ spends, outputs }: TransactionPlan, coins: Map<string
   for (const pick of spends) {
     const mature = [...coins].filter(
       ([, { kind, coinbaseHeight }]) =>
-        kindOf(kind).unlock !== undefined && (coinbaseHeight === undefined || height - coinbaseHeight >= COINBASE_MATURITY)
+        kindOf(kind).unlock !== undefined && (coinbaseHeight === undefined || height - coinbaseHeight >= bcoin.consensus.COINBASE_MATURITY)
     );
     const chosen = mature[pick % Math.max(1, mature.length)];
     if (chosen === undefined) break;

@@ -19,8 +19,8 @@ import type { TestFullNode } from './bcoin';
 
 const program = join(projectFolder, 'dist/plugin/cli/main.js');
 
-/** Blocks beside those of `chainWithSpends`: enough so that work on them can be interrupted. */
-const MORE_BLOCKS = 400;
+/** Blocks beside those of `chainWithSpends`. */
+const MORE_BLOCKS = 10;
 
 export interface CommandResult {
   readonly status: number | null;

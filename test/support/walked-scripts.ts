@@ -17,7 +17,7 @@ import type { ChainIndex } from '../../lib/index/types';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 
 /** So small that filling takes many files, pieces and steps. */
-const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortBytes: 4_096 };
+const SIZES = { files: 4, checkpointBlocks: 4, checkpointBytes: 3_000, sortBytes: 1_400 };
 
 export class WalkedScripts implements WalkedIndex {
   readonly rebuildLine = 'warning Filling the index by script again: ';
