@@ -66,7 +66,7 @@ export const modules = {
   'lib/metrics': ['lib/system', 'lib/node', 'lib/index', 'lib/scripts', 'lib/addresses', 'lib/server', 'lib/answers'],
   'lib/web': ['lib/server'],
   'lib/explorer': ['lib/bitcoin', 'lib/node', 'lib/index', 'lib/scripts', 'lib/addresses', 'lib/server', 'lib/web'],
-  'lib/merchant': [...belowInterfaces, 'lib/payments', 'lib/web'],
+  'lib/merchant': [...belowInterfaces, 'lib/payments', 'lib/store', 'lib/web'],
   migrations: ['lib/store']
 };
 

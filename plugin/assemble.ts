@@ -9,6 +9,7 @@ import { txidsFrom } from '../lib/answers/scripts/txids';
 import { explorerInterface } from '../lib/explorer/explorer-interface';
 import { Feed } from '../lib/fleet/feed/feed';
 import { ChainIndexer } from '../lib/index/chain-index';
+import { FolderInUseError } from '../lib/merchant/errors';
 import { MerchantService, type MerchantServiceParts } from '../lib/merchant/merchant-service';
 import { SharedFolderError } from '../lib/merchant/orders/storage';
 import { ScriptPool } from '../lib/pool/by-script/script-pool';
@@ -25,6 +26,7 @@ import { UnixSocket, UnixSocketError } from '../lib/server/http/unix-socket';
 import { Mount } from '../lib/server/http/mount';
 import { Serving } from '../lib/server/serving';
 import { DiskStore } from '../lib/store/disk-store';
+import { StoreError } from '../lib/store/errors';
 import { MemoryStore } from '../lib/store/memory-store';
 import { messageOf } from '../lib/system/error-text';
 import { NotBuiltError, WebFiles } from '../lib/web/web-files';
@@ -236,9 +238,9 @@ export class Assembly {
       const pages = await this.merchant?.open();
       if (pages !== undefined) this.#app.add(pages);
     } catch (error) {
-      if (error instanceof SharedFolderError)
+      if (error instanceof SharedFolderError || error instanceof FolderInUseError)
         throw new OptionError(`--rest-payments must be a folder of its own: ${error.message}`, { cause: error });
-      if (!isOfSystem(error)) throw error;
+      if (!isOfSystem(error) && !(error instanceof StoreError)) throw error;
       throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
     }
   }

@@ -1,7 +1,9 @@
 // A merchant on the HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
 import { serverUrl } from '../server/ports/server-url';
+import { FolderLock } from '../store/folder-lock';
 import { ChainFollower, type ChainFollowerParts, type FollowerLogger } from './chain-follower';
+import { FolderInUseError } from './errors';
 import { merchantInterface } from './merchant-interface';
 import { NodeChain } from './node-chain';
 import { Merchant } from './orders/merchant';
@@ -46,18 +48,21 @@ export interface MerchantServiceParts {
 
 export class MerchantService {
   readonly #parts: MerchantServiceParts;
+  readonly #lock: FolderLock;
   #follower: ChainFollower | undefined;
   #webhooks: Webhooks | undefined;
   #forgetServer = (): void => undefined;
 
   constructor(parts: MerchantServiceParts) {
     this.#parts = parts;
+    this.#lock = new FolderLock(parts.folder);
   }
 
-  /** Gives the pages. @throws when the folder or the keys in it cannot be used. */
+  /** Gives the pages. @throws FolderInUseError; Error when the folder or the keys in it cannot be used */
   async open(): Promise<HttpInterface> {
     const { host, folder, timeoutMs, unfinished, version, logger, files } = this.#parts;
     const storage = await FolderStorage.open(folder);
+    if (!(await this.#lock.take())) throw new FolderInUseError(`another process has ${folder}`);
     const store = new PaymentStore(storage);
     const signing = await SigningFiles.open({ folder, clock: now, logger });
     const webhooks = (this.#webhooks = await this.#webhooksIn(storage, () => merchant));
@@ -133,6 +138,7 @@ export class MerchantService {
     this.#forgetServer();
     await this.#follower?.close();
     await this.#webhooks?.close();
+    await this.#lock.release();
   }
 }
 

@@ -15,6 +15,7 @@ import { ModernPool } from './modern-pool/modern-pool';
 import { OwnEntrance } from './own-entrance';
 import { BcoinPool } from './pool';
 import { SpentCoinSource } from './spent-coins';
+import { StoredPool } from './stored-pool';
 import { readChainTips } from './tips';
 import { readUndo } from './undo-record';
 import type { Observable } from 'rxjs';
@@ -76,6 +77,7 @@ export class BcoinNode extends SpentCoinSource implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
+    StoredPool.takeOver(host);
     const modern = modernPool ? new ModernPool(host, this.#toHost) : undefined;
     this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost, modern);
     this.position = ownPosition(this.pool);

@@ -221,13 +221,44 @@ export interface HostPoolEntryClass {
   fromTX(transaction: HostTransaction, view: HostCoinView, height: number): HostPoolEntry;
 }
 
+/** bcoin's database of the pool on disk. */
+export interface HostPoolStore {
+  readonly location: string;
+  open(): Promise<void>;
+  close(): Promise<void>;
+  /** @throws Error while it is not open */
+  batch(): HostPoolBatch;
+}
+
+/** Takes nothing more once it was written. */
+interface HostPoolBatch {
+  write(): Promise<void>;
+}
+
+export interface HostPoolCache {
+  /** Null: nothing is kept on the disk. */
+  db: HostPoolStore | null;
+  /** Null until it is open. */
+  batch: HostPoolBatch | null;
+  save(entry: HostPoolEntry): void;
+  /** Notes the block up to which the pool has followed the chain: at start, a pool of another block is of no use. */
+  sync(tip: HostHash): void;
+  writeFees(fees: HostFees): void;
+  /** Writes what was saved and noted. */
+  flush(): Promise<void>;
+  /** Deletes everything on the disk. */
+  wipe(): Promise<void>;
+  /** Drops what is yet to be written. */
+  clear(): void;
+}
+
 export interface HostMempool extends HostEmitter {
   emit(event: string, ...values: readonly unknown[]): boolean;
   readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
   /** Hashes of transactions that were refused. */
   readonly rejects: { reset(): void };
   /** The pool on disk (`--persistent-mempool`). */
-  readonly cache: { sync(tip: HostHash): void; flush(): Promise<void> };
+  readonly cache: HostPoolCache;
   /** The block up to which the pool has followed the chain. */
   tip: HostHash;
   close(): Promise<void>;

@@ -24,6 +24,7 @@ const ENCRYPTED = /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTE
 const ADVICE: Partial<Record<UntrustedReason, string>> = {
   expired: 'Put a renewed certificate there.',
   'not-yet-valid': 'Put a certificate there that is valid, or set the clock.',
+  'weak-signature': 'Ask the issuer for one that is signed with SHA-256.',
   'wrong-order': ORDER,
   'certificate-signature': ORDER
 };

@@ -7,12 +7,13 @@ import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
 import { ClosedIndex } from '../index/read/closed-index';
 import { findTip } from '../index/records/chain';
 import { TxidTable } from '../scripts/txids/txid-table';
+import { LOCK_NAME } from '../store/folder-lock';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
 import { syncToDisk } from '../system/sync-to-disk';
 import { namingFile } from '../system/system-errors';
 import { fileHash } from './file-hash';
-import { LOCK_NAME, withFolderLock } from './folder-lock';
+import { withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
 import {
   MANIFEST_NAME,

@@ -8,17 +8,22 @@ export function systemCodeOf(error: unknown): string | undefined {
 /** Whether a file or folder is not there. */
 export const isMissingFile = (error: unknown): boolean => systemCodeOf(error) === 'ENOENT';
 
-/**
- * Runs `use`, which works on an open file. Node.js does not say which file it was that could not be written, as on a full disk: the error gets
- * its path, in the words of those errors that have one.
- */
+/** Runs `use`, which works on an open file. @throws its errors, naming the file */
 export async function namingFile<T>(path: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
-    if (isOfSystem(error) && !('path' in error)) Object.assign(error, { path, message: `${error.message} '${path}'` });
-    throw error;
+    throw withFile(path, error);
   }
+}
+
+/**
+ * Node.js does not say which open file it was that could not be written, as on a full disk: the error gets its path, in the words of those
+ * errors that have one.
+ */
+export function withFile(path: string, error: unknown): unknown {
+  if (isOfSystem(error) && !('path' in error)) Object.assign(error, { path, message: `${error.message} '${path}'` });
+  return error;
 }
 
 /** Whether a call of the system has failed. */

@@ -4,22 +4,24 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BlockFiles } from '../../lib/fleet/reader/block-files';
+import { Keeping } from '../../lib/fleet/reader/keeping';
 import { newFolder } from '../support/folders';
+import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
 
 const SIZE = 1_000;
 
 describe('the blocks that a reader keeps on its disk', () => {
   let folder: string;
-  let failures: string[];
+  let log: MemoryLog;
 
   beforeEach(async () => {
     folder = await newFolder();
-    failures = [];
+    log = new MemoryLog();
   });
 
   async function open(mostBytes: number): Promise<BlockFiles> {
-    const files = new BlockFiles(folder, mostBytes, (error) => failures.push((error as Error).message));
+    const files = new BlockFiles(folder, mostBytes, new Keeping('A block', log));
     await files.open();
     return files;
   }
@@ -54,13 +56,13 @@ describe('the blocks that a reader keeps on its disk', () => {
     expect(await files.part(hashOf(2), SIZE - 5, 5)).to.deep.equal(Buffer.alloc(5, 2));
     await files.put(hashOf(2), { raw: blockOf(2).raw });
     expect(await files.get(hashOf(2))).to.deep.equal(blockOf(2));
-    expect(failures).to.deep.equal([]);
+    expect(log.lines).to.deep.equal([]);
   });
 
   it('are kept whoever else writes the same block at the same time', async () => {
     const files = await open(100 * SIZE);
     await Promise.all(Array.from({ length: 8 }, () => files.put(hashOf(1), blockOf(1))));
-    expect(failures).to.deep.equal([]);
+    expect(log.lines).to.deep.equal([]);
     expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
     expect(await kept()).to.equal(1);
   });
@@ -82,14 +84,14 @@ describe('the blocks that a reader keeps on its disk', () => {
       expect(await files.get(hashOf(n))).to.equal(undefined);
       expect(await readdir(join(pathOf(n), '..'))).to.deep.equal([]);
     }
-    expect(failures).to.deep.equal([]);
+    expect(log.lines).to.deep.equal([]);
   });
 
   it('leave nothing that takes room when they cannot be written', async () => {
     const files = await open(100 * SIZE);
     await mkdir(pathOf(1), { recursive: true });
     await files.put(hashOf(1), blockOf(1));
-    expect(failures).to.have.length(1);
+    expect(log.lines).to.have.length(1);
     expect(await readdir(join(pathOf(1), '..'))).to.deep.equal([basename(pathOf(1))]);
   });
 
@@ -126,18 +128,24 @@ describe('the blocks that a reader keeps on its disk', () => {
     // Nothing is taken from a file that was not found sound.
     expect(await again.part(hashOf(1), 0, 10)).to.equal(undefined);
     for (const n of [1, 2]) expect(await again.get(hashOf(n)), `${n}`).to.equal(undefined);
-    expect(failures.filter((text) => text.includes('is damaged'))).to.have.length(2);
+    expect(log.lines.filter((text) => text.includes('is damaged'))).to.have.length(2);
     expect(await files.get(hashOf(3))).to.equal(undefined);
     // A new one may take its place.
     await again.put(hashOf(1), { raw: blockOf(1).raw });
     expect(await again.get(hashOf(1))).to.deep.equal({ raw: blockOf(1).raw });
   });
 
-  it('are left out when they cannot be written', async () => {
+  it('are left out while they cannot be written, which is said once', async () => {
     const files = await open(100 * SIZE);
-    await writeFile(join(folder, toDisplayHex(hashOf(1)).slice(-2)), 'in the way');
-    await files.put(hashOf(1), blockOf(1));
+    const obstacle = join(folder, toDisplayHex(hashOf(1)).slice(-2));
+    await writeFile(obstacle, 'in the way');
+    for (let i = 0; i < 3; i++) await files.put(hashOf(1), blockOf(1));
     expect(await files.get(hashOf(1))).to.equal(undefined);
-    expect(failures).to.have.length(1);
+    await rm(obstacle);
+    for (let i = 0; i < 2; i++) await files.put(hashOf(1), blockOf(1));
+    expect(await files.get(hashOf(1))).to.deep.equal(blockOf(1));
+    const [first, ...others] = log.lines;
+    expect(first).to.include(`warning A block is not kept on the disk: `).and.to.include(obstacle);
+    expect(others).to.deep.equal(['info A block is kept on the disk again.']);
   });
 });

@@ -219,6 +219,23 @@ describe('a feeding node', function () {
     await closed.close();
   });
 
+  it('says so when NATS does not let it write the log, and leads once it may', async () => {
+    const user = { name: 'me', password: 'right' };
+    const port = await freePort();
+    const strict = await Nats.open(program, 1, { port, user: { ...user, denied: SUBJECTS.log } });
+    const node = await openNode();
+    node.start({}, strict.url.replace('nats://', 'nats://me:right@'));
+    await until(() => node.log.lines.some((line) => line.startsWith('warning')));
+    expect(node.log.lines.at(-1)).to.match(
+      /^warning The fleet is not fed: the log cannot be written: Permissions Violation for Publish to "rest\.regtest\.log\./
+    );
+    await strict.close();
+    const lenient = await Nats.open(program, 1, { port, user });
+    await until(() => node.feed.isLeading);
+    await node.stop();
+    await lenient.close();
+  });
+
   it('leaves a stream alone that is no log of its network, and says so', async () => {
     await makeStream(bus, SUBJECTS, Buffer.alloc(32, 7));
     const node = await openNode();

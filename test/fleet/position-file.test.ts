@@ -1,19 +1,21 @@
-import { readdir, symlink, writeFile } from 'node:fs/promises';
+import { readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
+import { Keeping } from '../../lib/fleet/reader/keeping';
 import { PositionFile } from '../../lib/fleet/reader/position-file';
 import { newFolder } from '../support/folders';
+import { MemoryLog } from '../support/memory-log';
 
 describe('the file that says how far a reader has read the log', () => {
   let folder: string;
   let file: PositionFile;
-  let failures: unknown[];
+  let log: MemoryLog;
 
   beforeEach(async () => {
     folder = await newFolder();
-    failures = [];
-    file = new PositionFile(join(folder, 'position'), (error) => failures.push(error));
+    log = new MemoryLog();
+    file = new PositionFile(join(folder, 'position'), new Keeping('The position', log));
   });
 
   it('has the last position, however quickly they follow each other, once it is closed', async () => {
@@ -24,14 +26,25 @@ describe('the file that says how far a reader has read the log', () => {
     await file.close();
     expect(await file.read()).to.deep.equal({ incarnation: 'b', sequence: 3 });
     expect(await readdir(folder)).to.deep.equal(['position']);
-    expect(failures).to.deep.equal([]);
+    expect(log.lines).to.deep.equal([]);
   });
 
-  it('is named when the disk is full', async () => {
-    await symlink('/dev/full', join(folder, 'position.tmp'));
-    file.write({ incarnation: 'a', sequence: 1 });
-    await file.close();
-    expect(failures.map(String)).to.deep.equal([`Error: ENOSPC: no space left on device, write '${join(folder, 'position.tmp')}'`]);
+  it('is named once while the disk is full, and again when it was not meanwhile', async () => {
+    const unfinished = join(folder, 'position.tmp');
+    const write = async (sequence: number): Promise<void> => {
+      file.write({ incarnation: 'a', sequence });
+      await file.close();
+    };
+    const full = `warning The position is not kept on the disk: ENOSPC: no space left on device, write '${unfinished}'.`;
+    for (let round = 0; round < 2; round++) {
+      await symlink('/dev/full', unfinished);
+      for (let sequence = 1; sequence <= 3; sequence++) await write(sequence);
+      await rm(unfinished);
+      for (let sequence = 4; sequence <= 6; sequence++) await write(sequence);
+      const said = [full, 'info The position is kept on the disk again.'];
+      expect(log.lines).to.deep.equal(round === 0 ? said : [...said, ...said]);
+    }
+    expect(await file.read()).to.deep.equal({ incarnation: 'a', sequence: 6 });
   });
 
   it('says nothing where it is missing, or something else is in its place', async () => {

@@ -13,6 +13,10 @@ import { openRegtestNode, trustSpends } from '../support/regtest-node';
 const BLOCKS_PER_KIBIBYTE = 2;
 /** Height of chain A. */
 const HEIGHT = 200;
+/** All blocks but the last ones are filled into an empty index by script. */
+const FILLED_BELOW = 10;
+/** More than all: nothing is filled. */
+const DEEP = 1_000;
 const blocks = chainAActiveBlocks()
   .slice(0, HEIGHT + 1)
   .map(({ raw }) => raw);
@@ -39,9 +43,9 @@ for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
     });
 
     /** The report of a process that has little space, and opens the indexes when the node has a height. */
-    async function onFullDisk(opened: number): Promise<FullDiskMessage> {
+    async function onFullDisk(opened: number, undoDepth: number): Promise<FullDiskMessage> {
       const limit = ['-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', kibibytes * BLOCKS_PER_KIBIBYTE];
-      const program = [process.execPath, compiledProgram('full-disk-node'), folder, onDisk, HEIGHT, opened];
+      const program = [process.execPath, compiledProgram('full-disk-node'), folder, onDisk, HEIGHT, opened, undoDepth];
       const child = spawn('sh', [...limit, ...program].map(String), { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
       let words = '';
       child.stderr?.on('data', (text: Buffer) => {
@@ -56,11 +60,11 @@ for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
     }
 
     /** Opens the indexes again with enough space. */
-    async function expectToGoOn(): Promise<void> {
+    async function expectToGoOn(undoDepth = DEEP): Promise<void> {
       const host = await openRegtestNode();
       trustSpends(host);
       for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
-      const indexes = new DiskIndexes(host, folder, onDisk);
+      const indexes = new DiskIndexes(host, folder, onDisk, undoDepth);
       await indexes.open();
       await indexes.onDisk.expectRight(blocks);
       expect(indexes.log.lines.filter((line) => line.startsWith(indexes.onDisk.rebuildLine))).to.deep.equal([]);
@@ -69,8 +73,8 @@ for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
     }
 
     /** @returns the height of the main index */
-    async function expectFailure(opened: number): Promise<number | undefined> {
-      const { phase, chainHeight, mainPhase, mainHeight, log } = await onFullDisk(opened);
+    async function expectFailure(opened: number, undoDepth = DEEP): Promise<number | undefined> {
+      const { phase, chainHeight, mainPhase, mainHeight, log } = await onFullDisk(opened, undoDepth);
       expect(phase).to.equal('failed');
       expect(chainHeight, 'the chain goes on').to.equal(HEIGHT);
       if (onDisk === 'scripts') expect([mainPhase, mainHeight]).to.deep.equal(['live', HEIGHT]);
@@ -86,6 +90,12 @@ for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
       if (onDisk === 'main') expect(height, 'a batch is in as a whole or not at all').to.equal(undefined);
       await expectToGoOn();
     });
+
+    if (onDisk === 'scripts')
+      it('while it is filled: stops and says why, lets the chain continue, and is filled on when there is space', async () => {
+        await expectFailure(HEIGHT, FILLED_BELOW);
+        await expectToGoOn(FILLED_BELOW);
+      });
 
     const answers = onDisk === 'main' ? 'answers from its last block, ' : '';
     it(`while it follows: ${answers}lets the chain continue, and continues itself when there is space`, async () => {

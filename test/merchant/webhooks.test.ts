@@ -328,6 +328,29 @@ describe('webhooks', function () {
       });
     }
 
+    it('cut off what comes before an answer without end', async () => {
+      cut = 0;
+      behaviour = floods('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3_000));
+      await reopen([origin]);
+      await created({ notify_url: origin });
+      const said = `warning payments: ${origin} did not take a webhook: no answer within 24576 bytes. It is sent again.`;
+      await until(() => shop.log.lines.some((line) => line.includes('did not take')));
+      expect(shop.log.lines).to.include(said);
+      await until(() => cut > 0);
+    });
+
+    it('say in one line that what answers does not speak TLS', async () => {
+      behaviour = (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      const secure = origin.replace('http:', 'https:');
+      await reopen([secure]);
+      await created({ notify_url: secure });
+      await until(() => shop.log.lines.some((line) => line.includes('did not take')));
+      const said = shop.log.lines.filter((line) => line.includes('did not take'));
+      expect(said.join()).to.match(
+        new RegExp(`^warning payments: ${secure} did not take a webhook: .*wrong version number.*\\. It is sent again\\.$`)
+      );
+    });
+
     it('do not make others wait, and have few connections to it', async () => {
       behaviour = () => undefined;
       await reopen([origin, receiver.origin]);

@@ -83,6 +83,21 @@ describe('identityOfPem', () => {
     expect(refusal(leaf.keyPem, leaf.pem + issuer.pem, new Date())).to.match(/^"CN=Authority" was valid until 2021-01-01/);
   });
 
+  it('says that the signature of the signing certificate is weak, also if its issuer is left out', () => {
+    const weak =
+      '"CN=shop.example" is signed by an algorithm that is not allowed, 1.2.840.113549.1.1.5. Ask the issuer for one that is signed with SHA-256.';
+    for (const issuers of ['', pem('intermediate')]) expect(refusal(keyText, pem('sha1') + issuers)).to.equal(weak);
+  });
+
+  it('takes weak signatures that no recipient looks at: of a self-signed certificate, and of a trusted authority by an older one', () => {
+    const older = makeCertificate({ commonName: 'Older Root', ca: true });
+    const root = makeCertificate({ commonName: 'Root', ca: true, issuer: older, digest: 'sha1' });
+    const leaf = makeCertificate({ commonName: 'shop.example', issuer: root });
+    expect(identityOfPem(leaf.keyPem, leaf.pem + root.pem, new Date()).certificates).to.have.length(2);
+    const alone = makeCertificate({ commonName: 'shop.example', digest: 'sha1' });
+    expect(identityOfPem(alone.keyPem, alone.pem, new Date()).certificates).to.have.length(1);
+  });
+
   it('says what keeps recipients from trusting the certificates, whatever their roots', () => {
     const root = makeCertificate({ commonName: 'Root', ca: true });
     const refusalOf = (wishes: Partial<CertificateWishes>, issuer = root): string => {

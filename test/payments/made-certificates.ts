@@ -27,7 +27,8 @@ import {
 } from '@peculiar/asn1-x509';
 
 const COMMON_NAME = '2.5.4.3';
-const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
+/** Signature algorithms by digest. */
+const ECDSA = { sha1: '1.2.840.10045.4.1', sha256: '1.2.840.10045.4.3.2' } as const;
 
 const DAY_MS = 86_400_000;
 
@@ -50,6 +51,8 @@ export interface CertificateWishes {
   readonly notBefore?: Date;
   /** By default tomorrow. */
   readonly notAfter?: Date;
+  /** Of its signature, by default SHA-256. */
+  readonly digest?: keyof typeof ECDSA;
   readonly extensions?: readonly Extension[];
 }
 
@@ -57,7 +60,8 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
   const { privateKey: key, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = nameOf(wishes.commonName);
   const now = Date.now();
-  const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+  const { digest = 'sha256' } = wishes;
+  const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA[digest] });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
     // Positive for any random bytes.
@@ -72,7 +76,7 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
     subjectPublicKeyInfo: AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo),
     extensions: new Extensions([...(wishes.ca === true ? authorityExtensions() : shopExtensions()), ...(wishes.extensions ?? [])])
   });
-  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), wishes.issuer?.key ?? key);
+  const signature = sign(digest, Buffer.from(AsnConvert.serialize(tbsCertificate)), wishes.issuer?.key ?? key);
   const certificate = new Certificate({ tbsCertificate, signatureAlgorithm: algorithm, signatureValue: arrayOf(signature) });
   const der = Buffer.from(AsnConvert.serialize(certificate));
   return { key, keyPem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), der, pem: new X509Certificate(der).toString(), name };

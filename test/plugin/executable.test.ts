@@ -21,16 +21,21 @@ const executable = join(bcoinFolder, 'bin/bcoin');
 describe("bcoin's own executable", function () {
   this.timeout(60_000);
   let folder: string;
-  let bcoin: BcoinProcess | undefined;
+  const nodes: BcoinProcess[] = [];
 
   beforeEach(async () => {
     folder = await newFolder();
   });
 
-  afterEach(() => bcoin?.kill());
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) await node.kill();
+  });
 
-  const start = async (...options: string[]): Promise<BcoinProcess> =>
-    (bcoin = BcoinProcess.executable(executable, folder, await freePort(), ...options));
+  const start = async (...options: string[]): Promise<BcoinProcess> => {
+    const node = BcoinProcess.executable(executable, folder, await freePort(), ...options);
+    nodes.push(node);
+    return node;
+  };
 
   it('serves REST with --plugins rest', async () => {
     const started = await start('--memory', '--plugins', pluginName, '--rest-warmup', 'indexed');
@@ -116,6 +121,19 @@ describe("bcoin's own executable", function () {
     expect(stopped.output).to.include(
       `${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`
     );
+  });
+
+  it('stops where another node keeps its payments with a sentence that names the option, and not if that one was killed', async () => {
+    const shop = join(folder, 'shop');
+    const options = ['--memory', '--plugins', pluginName, '--rest-payments', shop, '--api-key', 'sesame', '--log-console', 'true'];
+    const first = await start(...options);
+    await first.printed(/Payments are taken at \/pay/);
+    const second = await start(...options);
+    expect(await second.ended()).to.not.equal(0);
+    expect(second.output).to.include(`--rest-payments must be a folder of its own: another process has ${shop}`);
+    await first.kill();
+    const third = await start(...options);
+    await third.printed(/Payments are taken at \/pay/);
   });
 
   it('stops as an SPV node with a sentence that says why', async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,6 +7,7 @@ import { before, describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { piecesOf, PieceWriter, type PieceFile } from '../../lib/scripts/fill/pieces';
 import { newFolder } from '../support/folders';
+import { projectFolder } from '../support/project-folder';
 
 const secret = Buffer.alloc(32, 7);
 
@@ -51,6 +53,22 @@ describe('a file of pieces', () => {
     const parts = [1, 30_000, 40_000, 65_528, 65_529, 100_000, 5].map((length) => Buffer.alloc(length, 1));
     const pieces = [...piecesOf(file, write(parts))];
     expect(pieces.map(({ length }) => length)).to.deep.equal([30_001, 40_000, 65_528, 65_529, 100_000, 5]);
+  });
+
+  it('is named when a full disk does not take a piece', () => {
+    const pieces = JSON.stringify(join(projectFolder, 'dist/lib/scripts/fill/pieces'));
+    const program = `
+      const { PieceWriter } = require(${pieces});
+      const writer = new PieceWriter({ path: process.argv[1], secret: Buffer.alloc(32) }, 0);
+      writer.reserve(1);
+      try {
+        writer.flush();
+      } catch (error) {
+        console.log(error.message, writer.length);
+      }
+    `;
+    const { stdout } = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$@"', 'sh', process.execPath, '-e', program, file.path]);
+    expect(stdout.toString()).to.equal(`EFBIG: file too large, write '${file.path}' 0\n`);
   });
 
   it('continues after a given length, whatever a crash has left there', () => {

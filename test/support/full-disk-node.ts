@@ -1,7 +1,7 @@
 // A process whose files may not grow beyond a limit that its parent sets, as on a full disk: a node adds chain A up to a height, and its
 // indexes follow, of which one is on disk, until the system refuses to write.
 //
-//   full-disk-node.ts <folder> <main|scripts> <height> <height of the node when its indexes are opened>
+//   full-disk-node.ts <folder> <main|scripts> <height> <height of the node when its indexes are opened> <undo depth>
 
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -36,8 +36,8 @@ export class DiskIndexes {
   readonly main: WalkedMainIndex;
   readonly #scripts: WalkedScripts | undefined;
 
-  constructor(host: TestFullNode, folder: string, onDisk: IndexOnDisk) {
-    const common = { node: new BcoinNode(host), log: this.log, undoDepth: 1_000, cacheBytes: CACHE_BYTES };
+  constructor(host: TestFullNode, folder: string, onDisk: IndexOnDisk, undoDepth: number) {
+    const common = { node: new BcoinNode(host), log: this.log, undoDepth, cacheBytes: CACHE_BYTES };
     const parts = { ...common, inMemory: () => new MemoryStore(), chainTo: () => chainAActiveBlocks().map(({ raw }) => raw) };
     this.main = new WalkedMainIndex({ ...parts, folder: onDisk === 'main' ? folder : undefined }, 'blocks', false);
     this.#scripts = onDisk === 'scripts' ? new WalkedScripts({ ...parts, folder }) : undefined;
@@ -63,17 +63,23 @@ export class DiskIndexes {
 }
 
 async function main(): Promise<void> {
-  const [folder, onDisk, ...heights] = process.argv.slice(2);
-  const [height, opened] = heights.map(Number);
-  if (folder === undefined || (onDisk !== 'main' && onDisk !== 'scripts') || height === undefined || opened === undefined)
-    throw new Error('expected <folder> <main|scripts> <height> <height>');
+  const [folder, onDisk, ...numbers] = process.argv.slice(2);
+  const [height, opened, undoDepth] = numbers.map(Number);
+  if (
+    folder === undefined ||
+    (onDisk !== 'main' && onDisk !== 'scripts') ||
+    height === undefined ||
+    opened === undefined ||
+    undoDepth === undefined
+  )
+    throw new Error('expected <folder> <main|scripts> <height> <height> <undo depth>');
   const blocks = chainAActiveBlocks()
     .slice(1, height + 1)
     .map(({ raw }) => bcoin.Block.fromRaw(raw));
   const host = await openRegtestNode();
   trustSpends(host);
   for (const block of blocks.slice(0, opened)) await host.chain.add(block);
-  const indexes = new DiskIndexes(host, folder, onDisk);
+  const indexes = new DiskIndexes(host, folder, onDisk, undoDepth);
   await indexes.open();
   for (const block of blocks.slice(opened)) await host.chain.add(block);
   const message: FullDiskMessage = {

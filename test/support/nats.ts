@@ -37,8 +37,8 @@ export interface NatsOptions {
   readonly port?: number;
   /** Bytes of the longest message; 8 MiB unless given. */
   readonly maxPayload?: number;
-  /** `isGuest`: of an account that may not use JetStream. */
-  readonly user?: { readonly name: string; readonly password: string; readonly isGuest?: boolean };
+  /** `isGuest`: of an account that may not use JetStream. `denied`: a subject to which it may not publish. */
+  readonly user?: { readonly name: string; readonly password: string; readonly isGuest?: boolean; readonly denied?: string };
 }
 
 const MIB = 1_024 * 1_024;
@@ -223,9 +223,10 @@ function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB,
   ].join('\n');
 }
 
-function accessOf({ name, password, isGuest = false }: NonNullable<NatsOptions['user']>): string {
-  const user = `user: "${name}", password: "${password}"`;
-  return isGuest ? `accounts { guests { users: [{ ${user} }] } }` : `authorization { ${user} }`;
+function accessOf({ name, password, isGuest = false, denied }: NonNullable<NatsOptions['user']>): string {
+  const permissions = denied === undefined ? '' : `, permissions: { publish: { deny: "${denied}" } }`;
+  const users = `users: [{ user: "${name}", password: "${password}"${permissions} }]`;
+  return isGuest ? `accounts { guests { ${users} } }` : `authorization { ${users} }`;
 }
 
 function listens(port: number): Promise<boolean> {

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../system/error-text';
 import { NatsAwayError, NatsRefusedError } from './errors';
-import { loadNats } from './nats';
+import { isNotPermitted, loadNats } from './nats';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './access';
@@ -47,7 +47,8 @@ export class ConnectionCount {
  * @throws NatsAwayError, NatsRefusedError, NatsMissingError
  */
 export async function connectToNats(access: NatsAccess, name: string, count = new ConnectionCount()): Promise<NatsBus> {
-  const { core, jetstream } = await loadNats();
+  const nats = await loadNats();
+  const { jetstream } = nats;
   const where = access.servers.join(', ');
   const connection = await connected(access, name);
   const client = jetstream.jetstream(connection);
@@ -59,7 +60,7 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
     await connection.close();
     // The client says that JetStream is not enabled; the servers have said so if there is a cause of theirs, or else they lack a quorum.
     const isRefused = error instanceof Error && error.cause instanceof jetstream.JetStreamApiError;
-    if (isRefused || error instanceof core.PermissionViolationError) {
+    if (isRefused || isNotPermitted(nats, error)) {
       throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${messageOf(error)}`, { cause: error });
     }
     throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });

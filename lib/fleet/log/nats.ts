@@ -16,6 +16,12 @@ export function loadNats(): Promise<NatsModules> {
   return (loaded ??= load());
 }
 
+/** Whether the servers do not let this account do what was tried. The client wraps their refusal of a request. */
+export function isNotPermitted({ core }: NatsModules, error: unknown): boolean {
+  const cause = error instanceof core.RequestError ? error.cause : error;
+  return cause instanceof core.PermissionViolationError;
+}
+
 async function load(): Promise<NatsModules> {
   try {
     const [core, jetstream, kv] = await Promise.all([

@@ -4,7 +4,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { messageOf } from '../../system/error-text';
 import { MOST_RECORD_BYTES, RECORD_VERSION } from '../messages/record-codec';
 import { ForeignLogError, LogGoneError, NatsAwayError, NatsRefusedError } from './errors';
-import { loadNats } from './nats';
+import { isNotPermitted, loadNats } from './nats';
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsBus } from './connection';
 import type { Subjects } from './subjects';
@@ -77,9 +77,10 @@ export function replicasFor({ connection }: NatsBus): number {
 
 /** What an error of the client or of the servers means. */
 export async function natsError(what: string, error: unknown): Promise<Error> {
-  const { core, jetstream } = await loadNats();
+  const nats = await loadNats();
+  const { jetstream } = nats;
   const message = `${what}: ${messageOf(error)}`;
-  if (error instanceof core.PermissionViolationError) return new NatsRefusedError(message, { cause: error });
+  if (isNotPermitted(nats, error)) return new NatsRefusedError(message, { cause: error });
   if (!(error instanceof jetstream.JetStreamApiError)) return new NatsAwayError(message, { cause: error });
   if (error.code === jetstream.JetStreamApiCodes.StreamNotFound) return new LogGoneError(message, { cause: error });
   // 5xx: for the moment the servers cannot.

@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { OpenFiles } from '../../node/open-files';
 import { namingFile } from '../../system/system-errors';
+import type { Keeping } from './keeping';
 import type { StoredBlock } from './stored-block';
 
 /** Length of the block, length of the undo record, checksum. */
@@ -33,20 +34,20 @@ export class BlockFiles {
   readonly #opened = new OpenFiles();
   /** Those that are there. */
   readonly #folders = new Set<string>();
-  readonly #failed: (error: unknown) => void;
+  readonly #keeping: Keeping;
   #writes = 0;
 
-  /** `failed`: gets errors of the system, after which a file is as good as none. */
-  constructor(folder: string, mostBytes: number, failed: (error: unknown) => void) {
+  /** `keeping`: is told of errors of the system, after which a file is as good as none. */
+  constructor(folder: string, mostBytes: number, keeping: Keeping) {
     this.#folder = folder;
-    this.#failed = failed;
+    this.#keeping = keeping;
     this.#sizes = new LRUCache({
       maxSize: mostBytes,
       sizeCalculation: (size) => size,
       dispose: (_, name, reason) => {
         if (reason === 'set') return;
         this.#sound.delete(name);
-        rm(this.#path(name), { force: true }).catch(failed);
+        rm(this.#path(name), { force: true }).catch(keeping.lost);
       }
     });
   }
@@ -93,8 +94,9 @@ export class BlockFiles {
       await rename(unfinished, path);
       this.#sound.add(name);
       this.#sizes.set(name, raw.length + (undo?.length ?? 0) + FOOTER_LENGTH);
+      this.#keeping.kept();
     } catch (error) {
-      this.#failed(error);
+      this.#keeping.failed(error);
       // The disk may be full.
       await rm(unfinished, { force: true }).catch(() => undefined);
     }
@@ -111,7 +113,7 @@ export class BlockFiles {
       this.#sound.add(name);
       return block;
     } catch (error) {
-      this.#failed(error);
+      this.#keeping.lost(error);
       this.#sizes.delete(name);
       return undefined;
     }
@@ -124,7 +126,7 @@ export class BlockFiles {
     try {
       return await this.#opened.read(await this.#opened.open(this.#path(name)), offset, length);
     } catch (error) {
-      this.#failed(error);
+      this.#keeping.lost(error);
       return undefined;
     }
   }

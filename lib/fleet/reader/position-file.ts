@@ -3,18 +3,19 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { namingFile } from '../../system/system-errors';
 import type { LogPosition } from '../messages/records';
+import type { Keeping } from './keeping';
 
 export class PositionFile {
   readonly #path: string;
-  readonly #failed: (error: unknown) => void;
+  readonly #keeping: Keeping;
   #writing: Promise<void> = Promise.resolve();
   /** What is to be written next. */
   #next: LogPosition | undefined;
 
-  /** `failed`: gets errors of the system. */
-  constructor(path: string, failed: (error: unknown) => void) {
+  /** `keeping`: is told of errors of the system. */
+  constructor(path: string, keeping: Keeping) {
     this.#path = path;
-    this.#failed = failed;
+    this.#keeping = keeping;
   }
 
   /** undefined: there is none that can be read. */
@@ -31,7 +32,7 @@ export class PositionFile {
   write(position: LogPosition): void {
     const isIdle = this.#next === undefined;
     this.#next = position;
-    if (isIdle) this.#writing = this.#writing.then(() => this.#write()).catch(this.#failed);
+    if (isIdle) this.#writing = this.#writing.then(() => this.#write()).catch(this.#keeping.failed);
   }
 
   /** Waits for what is being written. */
@@ -45,5 +46,6 @@ export class PositionFile {
     const unfinished = `${this.#path}.tmp`;
     await namingFile(unfinished, () => writeFile(unfinished, text, { mode: 0o600 }));
     await rename(unfinished, this.#path);
+    this.#keeping.kept();
   }
 }

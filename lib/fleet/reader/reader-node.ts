@@ -6,7 +6,6 @@ import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { IndexUnavailableError } from '../../index/errors';
 import { ChainMovedError, UnsupportedNodeError } from '../../node/errors';
 import { SpentCoinSource } from '../../node/spent-coins';
-import { messageOf } from '../../system/error-text';
 import { ConnectionCount, connectToNats, type NatsBus } from '../log/connection';
 import { FleetLog } from '../log/log-reader';
 import { subjectsOf, type Subjects } from '../log/subjects';
@@ -16,6 +15,7 @@ import { Release } from '../readers/release';
 import { Beats } from './beats';
 import { BlockFiles } from './block-files';
 import { BlockStore } from './block-store';
+import { Keeping } from './keeping';
 import { Lock } from '../../turns/lock';
 import { LogFollower } from './log-follower';
 import { Nodes } from './nodes';
@@ -99,11 +99,10 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     this.#options = options;
     this.network = network;
     const subjects = (this.#subjects = subjectsOf(network.chain));
-    const failed = (what: string) => (error: unknown) => {
-      logger.warning(`${what} is not kept on the disk: ${messageOf(error)}.`);
-    };
-    const files = (this.#files = disk && disk.blockBytes > 0 ? new BlockFiles(disk.blocks, disk.blockBytes, failed('A block')) : undefined);
-    const file = (this.#position = disk && new PositionFile(disk.position, failed('How far the log was read')));
+    const keeping = (what: string): Keeping => new Keeping(what, logger);
+    const files = (this.#files =
+      disk && disk.blockBytes > 0 ? new BlockFiles(disk.blocks, disk.blockBytes, keeping('A block')) : undefined);
+    const file = (this.#position = disk && new PositionFile(disk.position, keeping('How far the log was read')));
     const nodes = (this.#nodes = new Nodes(subjects, () => this.#bus?.connection));
     const spentHash = (hash: Buffer): Buffer | undefined => readFrom(this.#index?.latest, (own) => own.spentHash(hash));
     const blocks = (this.#blocks = new BlockStore({ nodes, files, keepsAsked: () => this.#refusal() === undefined, spentHash, logger }));

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { writePrivate } from '../../system/private-file';
 import { syncToDisk } from '../../system/sync-to-disk';
 
-/** Of records, certificates, and the secret of webhooks. */
-const ENDINGS: readonly string[] = ['.json', '.watched', '.tmp', '.pem', '-secret'];
+/** Of records, certificates, the secret of webhooks, and the lock, which is a folder. */
+const ENDINGS: readonly string[] = ['.json', '.watched', '.tmp', '.pem', '-secret', 'lock'];
 
 /** The folder has other files as well, and others may enter it: it was named by mistake. */
 export class SharedFolderError extends Error {
@@ -88,9 +88,10 @@ async function isFolder(path: string): Promise<boolean> {
 async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;
-  const names = await readdir(folder);
-  const foreign = names.find((name) => !ENDINGS.some((ending) => name.endsWith(ending)));
-  if (foreign !== undefined) throw new SharedFolderError(`others may enter ${folder}, and it has what is not the merchant's: ${foreign}`);
-  for (const name of names) await chmod(join(folder, name), 0o600);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const foreign = entries.find(({ name }) => !ENDINGS.some((ending) => name.endsWith(ending)));
+  if (foreign !== undefined)
+    throw new SharedFolderError(`others may enter ${folder}, and it has what is not the merchant's: ${foreign.name}`);
+  for (const entry of entries) if (!entry.isDirectory()) await chmod(join(folder, entry.name), 0o600);
   await chmod(folder, mode & 0o700);
 }

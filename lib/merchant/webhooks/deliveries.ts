@@ -53,30 +53,29 @@ export class Deliveries {
     await Promise.all(this.#underWay);
   }
 
-  hasRoomFor({ url }: Outbox): boolean {
-    return this.#countAt(originOf(url)) < MOST_AT_ONE_ORIGIN;
+  hasRoomAt(origin: string): boolean {
+    return this.#countAt(origin) < MOST_AT_ONE_ORIGIN;
   }
 
-  /** `id`: of the order. */
-  start(id: string, { url }: Outbox, message: Message): void {
-    const delivery = this.#send(id, url, message);
+  /** `id`: of the order. `origin`: that of its URL. */
+  start(id: string, origin: string, { url }: Outbox, message: Message): void {
+    const delivery = this.#send(id, origin, url, message);
     this.#underWay.add(delivery);
     void delivery.then(() => this.#underWay.delete(delivery));
   }
 
-  async #send(id: string, url: string, message: Message): Promise<void> {
-    const origin = originOf(url);
+  async #send(id: string, origin: string, url: string, message: Message): Promise<void> {
     this.#counts.set(origin, this.#countAt(origin) + 1);
-    const failure = await this.#attempt(url, message);
+    const failure = await this.#attempt(origin, url, message);
     this.#counts.set(origin, this.#countAt(origin) - 1);
     if (!this.#parts.signal.aborted) this.#sayWhetherFailing(origin, failure);
     this.ended.push({ id, message, failure });
     this.#parts.ended();
   }
 
-  async #attempt(url: string, { id, body }: Message): Promise<string | undefined> {
+  async #attempt(origin: string, url: string, { id, body }: Message): Promise<string | undefined> {
     const { key, origins, attemptMs, signal } = this.#parts;
-    if (!origins.includes(originOf(url))) return 'its origin is not allowed any more';
+    if (!origins.includes(origin)) return 'its origin is not allowed any more';
     const headers = signatureHeaders(key, id, Math.floor(Date.now() / 1_000), body);
     return deliver({ url, headers, body, signal, timeoutMs: attemptMs });
   }
@@ -95,8 +94,4 @@ export class Deliveries {
       logger.warning(`payments: ${origin} did not take a webhook: ${failure}. It is sent again.`);
     }
   }
-}
-
-function originOf(url: string): string {
-  return new URL(url).origin;
 }

@@ -8,8 +8,8 @@ import { messageOf } from '../../system/error-text';
 const ATTEMPT_MS = 10_000;
 
 const MOST_HEADER_BYTES = 8 * 1_024;
-/** Of an answer's body. A longer one is cut off. */
-const MOST_BODY_BYTES = 16 * 1_024;
+/** Of all that the receiver sends, also before its answer (1xx) and around the pieces of a body. The rest is cut off. */
+const MOST_BYTES = 24 * 1_024;
 
 export interface Attempt {
   readonly url: string;
@@ -48,10 +48,17 @@ function post({ url, headers, body, signal, timeoutMs = ATTEMPT_MS }: Attempt): 
     });
     let failure: string | undefined = 'the connection ended without an answer';
     let isAnswered = false;
+    sent.on('socket', (socket) => {
+      let bytes = 0;
+      socket.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes > MOST_BYTES) sent.destroy(new Error(`no answer within ${MOST_BYTES} bytes`));
+      });
+    });
     sent.on('response', (response) => {
       isAnswered = true;
       failure = failureOf(response);
-      drain(response);
+      response.on('error', () => undefined).resume();
     });
     sent.on('error', (error) => {
       // After an answer, an error is about the rest of its body.
@@ -66,13 +73,4 @@ function post({ url, headers, body, signal, timeoutMs = ATTEMPT_MS }: Attempt): 
 
 function failureOf({ statusCode = 0 }: IncomingMessage): string | undefined {
   return statusCode >= 200 && statusCode < 300 ? undefined : `the answer was ${statusCode}`;
-}
-
-function drain(response: IncomingMessage): void {
-  let bytes = 0;
-  response.on('error', () => undefined);
-  response.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes > MOST_BODY_BYTES) response.destroy();
-  });
 }

@@ -54,6 +54,8 @@ export interface WebhooksParts extends WebhookPatience {
 /** An order whose receiver is told. */
 interface NotifiedOrder {
   outbox: Outbox;
+  /** That of the receiver's URL. */
+  readonly origin: string;
   /** Attempts to deliver the first message since the start. */
   attempts: number;
   /** When the next one is due, in the time of `performance.now()`: the system's clock may be set back. */
@@ -82,8 +84,8 @@ export class Webhooks extends Loop implements OrderObserver {
   #lookedAt: string | undefined;
   /** A pruned node may never know. */
   readonly #unknown = new Map<string, UnknownOrder>();
-  /** Orders with messages that wait. */
-  readonly #waiting = new Set<string>();
+  /** Orders with messages that wait, by origin, those that were tried last at the end: there may be thousands at one that takes nothing. */
+  readonly #waiting = new Map<string, Set<string>>();
   readonly #deliveries: Deliveries;
   #pausedUntil = -Infinity;
 
@@ -155,9 +157,9 @@ export class Webhooks extends Loop implements OrderObserver {
   }
 
   #take(id: string, outbox: Outbox): NotifiedOrder {
-    const order = { outbox, attempts: 0, dueAt: -Infinity, isUnderWay: false };
+    const order = { outbox, origin: new URL(outbox.url).origin, attempts: 0, dueAt: -Infinity, isUnderWay: false };
     this.#orders.set(id, order);
-    if (outbox.waiting.length > 0) this.#waiting.add(id);
+    if (outbox.waiting.length > 0) this.#lineUp(id, order);
     return order;
   }
 
@@ -242,37 +244,50 @@ export class Webhooks extends Loop implements OrderObserver {
     const next = withMessage(order.outbox, id, { createdAt, status, body: bodyOf(progress, createdAt) });
     await outboxes.save(id, next);
     order.outbox = next;
-    this.#waiting.add(id);
+    if (this.#waiting.get(order.origin)?.has(id) !== true) this.#lineUp(id, order);
   }
 
   /** Forgets an order that is watched no longer, once its receiver knows everything. */
   async #drop(id: string): Promise<void> {
-    if (this.#waiting.has(id)) return;
-    if (this.#orders.delete(id)) await this.#parts.outboxes.remove(id);
+    const order = this.#orders.get(id);
+    if (order === undefined || order.outbox.waiting.length > 0) return;
+    this.#orders.delete(id);
+    await this.#parts.outboxes.remove(id);
   }
 
   // Deliveries
 
   #nextDelivery(): number {
     let next = Infinity;
-    for (const id of this.#waiting) {
-      const order = this.#orders.get(id);
+    for (const [origin, ids] of this.#waiting) {
       // Those that wait for others of their origin are started when one of these ends.
-      if (order !== undefined && !order.isUnderWay && this.#deliveries.hasRoomFor(order.outbox)) next = Math.min(next, order.dueAt);
+      if (!this.#deliveries.hasRoomAt(origin)) continue;
+      for (const id of ids) {
+        const order = this.#orders.get(id);
+        if (order !== undefined && !order.isUnderWay) next = Math.min(next, order.dueAt);
+      }
     }
     return next;
+  }
+
+  #lineUp(id: string, { origin }: NotifiedOrder): void {
+    const ids = this.#waiting.get(origin) ?? new Set();
+    ids.delete(id);
+    this.#waiting.set(origin, ids.add(id));
   }
 
   #startDeliveries(): void {
     if (this.signal.aborted) return;
     const now = performance.now();
-    for (const id of this.#waiting) {
-      const order = this.#orders.get(id);
-      const [message] = order?.outbox.waiting ?? [];
-      if (order === undefined || message === undefined || order.isUnderWay || order.dueAt > now) continue;
-      if (!this.#deliveries.hasRoomFor(order.outbox)) continue;
-      order.isUnderWay = true;
-      this.#deliveries.start(id, order.outbox, message);
+    for (const [origin, ids] of this.#waiting) {
+      for (const id of ids) {
+        if (!this.#deliveries.hasRoomAt(origin)) break;
+        const order = this.#orders.get(id);
+        const [message] = order?.outbox.waiting ?? [];
+        if (order === undefined || message === undefined || order.isUnderWay || order.dueAt > now) continue;
+        order.isUnderWay = true;
+        this.#deliveries.start(id, origin, order.outbox, message);
+      }
     }
   }
 
@@ -291,12 +306,14 @@ export class Webhooks extends Loop implements OrderObserver {
     const pauseMs = Math.min(HOUR_MS, firstPauseMs * 2 ** order.attempts);
     order.attempts++;
     const isTooOld = order.attempts >= LEAST_ATTEMPTS && Date.now() - message.createdAt.getTime() >= giveUpMs;
-    if (failure !== undefined && !isTooOld) order.dueAt = performance.now() + pauseMs;
-    else {
+    if (failure !== undefined && !isTooOld) {
+      order.dueAt = performance.now() + pauseMs;
+      this.#lineUp(id, order);
+    } else {
       const next = withoutFirst(order.outbox);
       await outboxes.save(id, next);
       Object.assign(order, { outbox: next, attempts: 0, dueAt: -Infinity });
-      if (next.waiting.length === 0) this.#waiting.delete(id);
+      if (next.waiting.length === 0) this.#waiting.get(order.origin)?.delete(id);
       if (!this.#urls.has(id)) await this.#drop(id);
       if (failure !== undefined) this.#sayGivenUp(id, message, failure);
     }

@@ -5,7 +5,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { LIMITS } from '../../policy/limits';
 import { PolicyRefusal, RATE_TOO_HIGH } from '../../policy/refusal';
-import { messageOf } from '../../system/error-text';
 import { Slice } from '../../turns/slices';
 import { Admission, missingInputs, type Terms } from './admission';
 import { countAllFees } from './fee-estimator';
@@ -61,11 +60,6 @@ export class ModernPool {
     });
     mempool.insertTX = (transaction, peer) => this.#insert(transaction, peer);
     new Reorganizations({ mempool, chain, entries, admission: this.#admission, logger: host.logger, toHost }).follow();
-    const close = mempool.close.bind(mempool);
-    mempool.close = async () => {
-      await this.#save(host.logger);
-      await close();
-    };
     host.sendTX = async (transaction) => {
       await this.add(transaction);
       if (host.pool.options.selfish) await host.broadcast(transaction);
@@ -103,16 +97,6 @@ export class ModernPool {
   /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   async submit(members: readonly OfferedMember[], mostRate: number): Promise<SubmittedPackage> {
     return this.#locked(() => new PackageSubmission(this.entries, this.#admission, members, mostRate).submit());
-  }
-
-  /** bcoin writes to the pool on the disk (`--persistent-mempool`) at blocks and every ten seconds, and loses what has entered since. */
-  async #save(logger: HostNode['logger']): Promise<void> {
-    try {
-      await this.#mempool.cache.flush();
-    } catch (error) {
-      // The node has more to close.
-      logger.error('The pool on the disk lacks the last transactions: %s.', messageOf(error));
-    }
   }
 
   async #locked<T>(work: () => Promise<T>): Promise<T> {

@@ -51,6 +51,8 @@ export function checkSentChain(chain: readonly Certificate[], time: Date): void 
   checkOrder(chain);
   checkSigner(signer, time);
   validateBelow(chain, time);
+  // Also by an issuer that is left out. That of another certificate does not matter to recipients who trust its key under another one.
+  if (signer.issuer !== signer.subject) checkSignatureAlgorithm(signer.signatureAlgorithm, title(signer));
   merchantName(signer);
 }
 

@@ -5,7 +5,7 @@
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { isMissingFile } from '../../system/system-errors';
+import { isMissingFile, withFile } from '../../system/system-errors';
 import { DamagedIndexError } from '../../follow/errors';
 
 const HEAD_LENGTH = 8;
@@ -56,7 +56,7 @@ export class PieceWriter {
     return at;
   }
 
-  /** Writes the content of the buffer as a piece. @throws Error of the file system; the length then stays the same. */
+  /** Writes the content of the buffer as a piece. @throws Error of the file system, naming the file; the length then stays the same. */
   flush(): void {
     const { bytes } = this;
     const end = this.#end;
@@ -66,6 +66,8 @@ export class PieceWriter {
     const file = openSync(this.#file.path, constants.O_WRONLY | constants.O_CREAT, MODE);
     try {
       for (let at = 0; at < end;) at += writeSync(file, bytes, at, end - at, this.#length + at);
+    } catch (error) {
+      throw withFile(this.#file.path, error);
     } finally {
       closeSync(file);
     }
@@ -81,6 +83,8 @@ export class PieceWriter {
     const file = openSync(this.#file.path, 'r+');
     try {
       fsyncSync(file);
+    } catch (error) {
+      throw withFile(this.#file.path, error);
     } finally {
       closeSync(file);
     }
