@@ -4,7 +4,7 @@ import { isOfSystem } from './system-errors';
 
 /** The message alone, in one line: OpenSSL ends its own with a line break. */
 export function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).trim().replaceAll(/\s*\n\s*/g, ' ');
+  return (error instanceof Error ? error.message : String(error)).trim().replaceAll(/\n\s*/g, ' ');
 }
 
 /** For an unexpected error: its stack, if it has one. What the system says, such as that the disk is full, needs none. */
