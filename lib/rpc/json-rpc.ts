@@ -1,9 +1,11 @@
 // JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where an error also sets the
 // HTTP status, and 2.0 for calls that ask for it.
 
+import { isUtf8 } from 'node:buffer';
 import { invalidParameter, type CallError } from '../answers/errors';
-import { callTextsIn, type CallText } from '../server/json-rpc/call-texts';
-import { hasHalfAPair, isObject, membersIn, type Params } from '../server/json-rpc/values';
+import { idTextOf } from '../server/json-rpc/id-text';
+import { isObject, namesIn, type Params } from '../server/json-rpc/values';
+import { scanJson, type JsonBounds, type ScanFault } from '../server/json/scan';
 import { invalidRequest, parseError, RPC_CODES } from './errors';
 import { typeName } from './parameters';
 import type { ReplyForm } from '../server/json-rpc/frames';
@@ -41,36 +43,49 @@ const FAULTS = {
   twice: invalidParameter('Invalid parameter, a name comes twice in an object')
 } as const;
 
-/** Calls in a batch: with many more, memory would run out before the reply is made. */
-const MOST_CALLS = 100_000;
+/**
+ * More calls would use up all memory before the reply is made. What fits into a block as hex fits into a call, and so do the inputs and outputs
+ * of every transaction that does.
+ */
+const BOUNDS = { items: 100_000, bytes: 10_000_000, values: 150_000, names: 100_000, allValues: 1_500_000 } satisfies JsonBounds;
 
 /** How deep JSON may be nested (UniValue). */
 const MOST_DEPTH = 512;
 
-/** How half a surrogate pair comes into a text. */
-const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+const FAULTS_OF_BODIES: Readonly<Record<ScanFault, CallError>> = {
+  items: invalidRequest(`Batch of more than ${BOUNDS.items} calls`),
+  bytes: invalidRequest(`Call of more than ${BOUNDS.bytes} bytes`),
+  values: invalidRequest(`Call with more than ${BOUNDS.values} values`),
+  names: invalidRequest(`Call with more than ${BOUNDS.names} names`),
+  allValues: invalidRequest(`Batch with more than ${BOUNDS.allValues} values`),
+  frame: parseError()
+};
 
-/** The call or calls of a body. A body that is no JSON is one bad call. */
-export function parseCalls(body: Buffer): Parsed {
-  let text: string;
-  let json: unknown;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-    json = JSON.parse(text);
-  } catch {
-    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
-  }
-  const isBatch = Array.isArray(json);
-  if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
-  if (Array.isArray(json) && json.length > MOST_CALLS)
-    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: invalidRequest(`Batch of more than ${MOST_CALLS} calls`) }] };
-  const { calls, depth } = callTextsIn(text, isBatch);
+/** The call or calls of a body. A body that is no JSON is one bad call. Yields between steps that take some time. */
+export function* parseCalls(body: Buffer): Generator<void, Parsed> {
+  if (!isUtf8(body)) return refused(parseError());
+  const scan = yield* scanJson(body, BOUNDS);
+  if (typeof scan === 'string') return refused(FAULTS_OF_BODIES[scan]);
+  const { isList, items, depth, hasHalfAPair } = scan;
   // UniValue reads no text with half a surrogate pair.
-  if (depth > MOST_DEPTH || (ESCAPED_SURROGATE.test(text) && hasHalfAPair(json)))
-    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
-  const items = isBatch ? (json as readonly unknown[]) : [json];
-  return { isBatch, calls: items.map((item, i) => parseCall(item, calls[i])) };
+  if (depth > MOST_DEPTH || hasHalfAPair) return refused(parseError());
+  const calls: (Call | BadCall)[] = [];
+  for (const item of items) {
+    let json: unknown;
+    try {
+      json = JSON.parse(body.toString('utf8', item.begin, item.end));
+    } catch {
+      return refused(parseError());
+    }
+    yield;
+    if (!isList && !isObject(json)) return refused(parseError('Top-level object parse error'));
+    calls.push(parseCall(json, idTextOf(body, item), item.names));
+    yield;
+  }
+  return { isBatch: isList, calls };
 }
+
+const refused = (error: CallError): Parsed => ({ isBatch: false, calls: [{ form: UNKNOWN_FORM, error }] });
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
 
@@ -91,7 +106,8 @@ export function listedMethod(call: Call | BadCall): string | BadCall {
 /** Calls of version 2.0 without an id get no reply. */
 export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
 
-function parseCall(json: unknown, { id, members }: Partial<CallText> = {}): Call | BadCall {
+/** `names`: how many the text of the call has. */
+function parseCall(json: unknown, id: string | undefined, names: number): Call | BadCall {
   if (!isObject(json)) return { form: UNKNOWN_FORM, error: FAULTS.noObject };
   const { jsonrpc = null, method = null, params = null } = json;
   const form = { isVersion2: jsonrpc === '2.0', id };
@@ -102,7 +118,7 @@ function parseCall(json: unknown, { id, members }: Partial<CallText> = {}): Call
   if (typeof method !== 'string') return { form, error: FAULTS.methodNoText, method };
   if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params, method };
   // JSON.parse would drop all but the last: an output, for example. Bitcoin Core refuses those, and takes the first of other members.
-  if (membersIn(json) !== members) return { form, error: FAULTS.twice, method };
+  if (namesIn(json) !== names) return { form, error: FAULTS.twice, method };
   return { method, params: (params ?? []) as Params, form };
 }
 

@@ -127,28 +127,29 @@ export function positional(
   parameters: readonly Pick<Parameter, 'name' | 'members'>[],
   named: Readonly<Record<string, unknown>>
 ): unknown[] {
-  const left = new Map(Object.entries(named));
+  const known = new Set(['args']);
   const values: unknown[] = [];
   let first: { readonly position: number; readonly name: string } | undefined;
   for (const [position, { name, members = [] }] of parameters.entries()) {
     // Of several aliases the first in the list counts; another one is then unknown.
-    const given = name.split('|').find((alias) => left.has(alias));
-    const options = members.filter((member) => left.has(member));
+    const given = name.split('|').find((alias) => Object.hasOwn(named, alias) && !known.has(alias));
+    const options = members.filter((member) => Object.hasOwn(named, member) && !known.has(member));
     const [option] = options;
     if (given === undefined && option === undefined) continue;
     if (given !== undefined && option !== undefined) throw invalidParameter(`Parameter ${given} conflicts with parameter ${option}`);
     first ??= { position, name };
     while (values.length < position) values.push(null);
-    values.push(given === undefined ? Object.fromEntries(options.map((one) => [one, left.get(one)])) : left.get(given));
-    for (const one of given === undefined ? options : [given]) left.delete(one);
+    values.push(given === undefined ? Object.fromEntries(options.map((one) => [one, named[one]])) : named[given]);
+    for (const one of given === undefined ? options : [given]) known.add(one);
   }
-  const args = left.get('args');
   // Anything but a list is left out, as by Bitcoin Core.
-  left.delete('args');
+  const args = Object.hasOwn(named, 'args') ? named['args'] : undefined;
   const before: readonly unknown[] = Array.isArray(args) ? args : [];
   if (first !== undefined && first.position < before.length)
     throw invalidParameter(`Parameter ${first.name} specified twice both as positional and named argument`);
-  for (const name of left.keys()) throw invalidParameter(`Unknown named parameter ${name}`);
+  // Only the names: there may be very many.
+  const unknown = Object.keys(named).find((name) => !known.has(name));
+  if (unknown !== undefined) throw invalidParameter(`Unknown named parameter ${unknown}`);
   return [...before, ...values.slice(before.length)];
 }
 

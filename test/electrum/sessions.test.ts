@@ -160,6 +160,22 @@ describe('a session of the Electrum protocol', () => {
     }
   });
 
+  it('is refused a message of very many values, which is not parsed', async () => {
+    const client = await connect();
+    const ping = (values: number): string => `{"id":1,"method":"server.ping","params":[${Array(values).fill('0').join(',')}]}`;
+    // The object, its members and the list count, too.
+    for (const [message, refusal] of [
+      [ping(19_996), '-32602 19996 arguments passed to method server.ping taking at most 0'],
+      [ping(19_999), '-32600 message has more than 20000 values'],
+      [`[${ping(9_990)},${ping(10_010)}]`, '-32600 message has more than 20000 values'],
+      [`{"id":1,"params":[${'[],'.repeat(10_000)}`, '-32600 message has more than 20000 values']
+    ] as const) {
+      client.socket.write(`${message}\n`);
+      const { error } = await client.value();
+      expect(`${error?.code} ${error?.message}`).to.equal(refusal);
+    }
+  });
+
   it('gets one reply to a batch, unless it is too long', async () => {
     const client = await connect();
     client.send(Array.from({ length: 1_000 }, (_, id) => ({ id, method: 'server.ping' })));

@@ -158,6 +158,8 @@ describe('broadcasting transactions over Esplora’s interface', () => {
       ['{}', '400 Invalid body: expected a JSON array of transactions in hex'],
       ['[1]', '400 Invalid body: expected a JSON array of transactions in hex'],
       [JSON.stringify(Array.from({ length: 26 }, () => hex)), '400 Exceeded maximum of 25 transactions'],
+      // The rest is not looked at.
+      [`[${'"",'.repeat(26)}`, '400 Exceeded maximum of 25 transactions'],
       [JSON.stringify([hex, hex.slice(2)]), '400 Invalid transaction size for item 1'],
       [JSON.stringify([hex, `${hex}0`]), '400 Invalid transaction hex for item 1'],
       [JSON.stringify([`zz${hex}`]), '400 Invalid transaction hex for item 0'],

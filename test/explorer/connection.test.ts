@@ -216,16 +216,22 @@ describe('an open page of the explorer', function () {
     const held: Route[] = [];
     await page.route('**/txs/chain/*', (route) => void held.push(route));
     await pages.open(`/address/${addressOf(ring)}`, '.contact.live');
-    await page.getByRole('button', { name: /^Load 15 more/ }).click();
+    const cards = page.locator('article[data-txid]');
+    // The list is drawn in pieces, which push the button down.
+    await cards.nth(24).waitFor();
+    const asked = page.waitForRequest('**/txs/chain/*');
+    await page.getByRole('button', { name: /^Load 15 more/ }).press('Enter');
+    await asked;
     await until(() => held.length === 1);
-    // Meanwhile a block comes that has none of them, and the newest ones are asked for again.
-    const again = page.waitForResponse(/\/txs$/);
+    // Meanwhile a block comes that has none of them, and the newest ones are asked for again. A response does not say when its request fails.
+    const again = page.waitForEvent('requestfinished', (request) => request.url().endsWith('/txs'));
     await mine(node, 1);
-    await (await again).finished();
+    await again;
     await held[0]?.continue();
-    await until(async () => (await page.locator('article[data-txid]').count()) === 40);
+    await cards.nth(39).waitFor();
     await mine(node, 3, undefined, ring.getAddress());
-    await until(async () => (await page.locator('article[data-txid]').count()) === 43);
+    await cards.nth(42).waitFor();
+    expect(await cards.count()).to.equal(43);
     const newest = await pages.api<ApiTransaction[]>(`/address/${addressOf(ring)}/txs`);
     const older = await pages.api<ApiTransaction[]>(`/address/${addressOf(ring)}/txs/chain/${newest.at(-1)?.txid ?? ''}`);
     expect(await page.evaluate("[...document.querySelectorAll('article[data-txid]')].map((one) => one.dataset.txid)")).to.deep.equal(

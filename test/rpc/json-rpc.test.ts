@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { isBad, parseCalls, type Call } from '../../lib/rpc/json-rpc';
+import { isBad, parseCalls, type Call, type Parsed } from '../../lib/rpc/json-rpc';
 import { errorReply, errorText, resultFrame } from '../../lib/server/json-rpc/frames';
+import { runAtOnce } from '../../lib/turns/slices';
 
-const parse = (text: string): ReturnType<typeof parseCalls> => parseCalls(Buffer.from(text));
+const parse = (body: string | Uint8Array): Parsed => runAtOnce(parseCalls(Buffer.from(body)));
 
 /** The call in a body that has only one. */
 function only(text: string): Call {
@@ -74,7 +75,7 @@ describe('calls of JSON-RPC', () => {
       expect(call, text).to.have.property('error').that.includes({ code, message });
     }
     expect(parse('[1,[],{"method":"m"}]').calls.map(isBad)).to.deep.equal([true, true, false]);
-    expect(parseCalls(Buffer.from('7b226d6574686f64223a22ff227d', 'hex')).calls[0])
+    expect(parse(Buffer.from('7b226d6574686f64223a22ff227d', 'hex')).calls[0])
       .to.have.property('error')
       .that.includes({ code: -32700 });
   });
@@ -133,7 +134,7 @@ describe('calls of JSON-RPC', () => {
     );
     fc.assert(
       fc.property(bodies, (body) => {
-        for (const { form } of parseCalls(body).calls) {
+        for (const { form } of parse(body).calls) {
           JSON.parse(errorReply(form, errorText({ code: 1, message: '' })));
           JSON.parse(resultFrame(form).join('null'));
         }

@@ -2,13 +2,20 @@
 
 import { isUtf8 } from 'node:buffer';
 import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
-import { callTextsIn } from '../../server/json-rpc/call-texts';
+import { idTextOf } from '../../server/json-rpc/id-text';
 import { isObject, type Params } from '../../server/json-rpc/values';
+import { scanJson, type JsonBounds } from '../../server/json/scan';
+import { runAtOnce } from '../../turns/slices';
 import { CODES, ElectrumError } from '../errors';
 import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
 
 /** Requests in one batch; Fulcrum takes 345. */
 const MOST_IN_BATCH = 1_000;
+
+/** In one message: a batch has some six for each request. */
+const MOST_VALUES = 20_000;
+
+const BOUNDS: JsonBounds = { items: MOST_IN_BATCH, values: MOST_VALUES, names: MOST_VALUES, allValues: MOST_VALUES };
 
 /** Longer texts are sent as bytes. */
 const LONG_TEXT = 16_384;
@@ -42,24 +49,23 @@ export const isBad = (request: Request | BadRequest): request is BadRequest => '
 
 /** The requests in a message, one or a batch. Never throws: what cannot be read is a BadRequest in its place, or the only one. */
 export function readMessage(value: Buffer): Message {
-  let text: string;
-  let json: unknown;
+  if (!isUtf8(value)) return refused(CODES.parse, 'invalid UTF-8');
+  const scan = runAtOnce(scanJson(value, BOUNDS));
+  if (scan === 'frame') return refused(CODES.parse, 'invalid JSON');
+  if (scan === 'items') return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
+  if (typeof scan === 'string') return refused(CODES.invalidRequest, `message has more than ${MOST_VALUES} values`);
+  const { isList, items } = scan;
+  if (isList && items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
   try {
-    if (!isUtf8(value)) return refused(CODES.parse, 'invalid UTF-8');
-    text = value.toString();
-    json = JSON.parse(text);
+    const requests = items.flatMap((item) => {
+      const json: unknown = JSON.parse(value.toString('utf8', item.begin, item.end));
+      return readRequest(json, idTextOf(value, item)) ?? [];
+    });
+    return { isBatch: isList, requests };
   } catch {
     return refused(CODES.parse, 'invalid JSON');
   }
-  if (!Array.isArray(json)) return { isBatch: false, requests: listOf(readRequest(json, callTextsIn(text, false).calls[0]?.id)) };
-  const items = json as readonly unknown[];
-  if (items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
-  if (items.length > MOST_IN_BATCH) return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
-  const { calls } = callTextsIn(text, true);
-  return { isBatch: true, requests: items.flatMap((item, i) => readRequest(item, calls[i]?.id) ?? []) };
 }
-
-const listOf = <T>(one: T | undefined): readonly T[] => (one === undefined ? [] : [one]);
 
 function refused(code: number, message: string): Message {
   return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };

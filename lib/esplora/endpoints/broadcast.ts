@@ -22,7 +22,7 @@ import {
 } from '../errors';
 import { TXID_TEXT } from '../operations';
 import { jsonReply, textReply, type EsploraReply } from '../reply';
-import { stringsIn } from './string-list';
+import { stringsIn, type ListErrors } from './string-list';
 import type { EsploraContext, EsploraRequest, Route } from '../endpoint';
 
 /** Hex digits of a transaction. */
@@ -40,6 +40,8 @@ const BODY_ERRORS = { 408: 'The body did not come in time.', 413: 'The body is t
 const MOST_RATE = inQuery('maxfeerate', 'The most BTC for each 1,000 virtual bytes that a transaction may pay; 0: any.', NUMBER);
 
 const TRANSACTIONS = json('The serialized transactions in hex, parents first.', { ...listOf(ASKED_HEX), maxItems: LIMITS.mostInPackage });
+
+const LIST_ERRORS: ListErrors = { none: noTransactionList, tooMany: tooManyTransactions };
 
 /** What the endpoints answer from. */
 type BroadcastContext = Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>;
@@ -88,7 +90,7 @@ function packageRoute({ node, sending }: BroadcastContext): Route {
     method: 'POST',
     path: '/txs/package',
     endpoint: async (request) => {
-      const list = readList(request.body);
+      const list = stringsIn(request.body, LIMITS.mostInPackage, LIST_ERRORS);
       const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
       list.forEach(requireTransaction);
       return asCall('submitpackage', async () => {
@@ -116,7 +118,7 @@ function testRoute({ sending }: BroadcastContext): Route {
     method: 'POST',
     path: '/txs/test',
     endpoint: async (request) => {
-      const list = readList(request.body);
+      const list = stringsIn(request.body, LIMITS.mostInPackage, LIST_ERRORS);
       const rate = readAmount('maxfeerate', request);
       list.forEach(requireTransaction);
       return asCall('testmempoolaccept', async () => {
@@ -172,14 +174,6 @@ function readAmount(name: string, request: EsploraRequest): string | null {
   if (text === undefined) return null;
   if (!DECIMAL.test(text)) throw invalidParameter(name);
   return Number(text).toFixed(8);
-}
-
-/** @throws HttpError 400 */
-function readList(body: Buffer): string[] {
-  const list = stringsIn(body);
-  if (list === undefined) throw noTransactionList();
-  if (list.length > LIMITS.mostInPackage) throw tooManyTransactions(LIMITS.mostInPackage);
-  return list;
 }
 
 /** @throws HttpError 400 */

@@ -116,8 +116,6 @@ const unique = <T extends { readonly txid: Buffer }>(list: readonly T[]): T[] =>
 
 /** SHA-256 of the scripts that a body names, each once, although an address may be written in several ways. @throws HttpError 400 */
 export function hashesIn(body: Buffer, read: ListedKind['read']): Buffer[] {
-  const list = stringsIn(body);
-  if (list === undefined) throw noScriptList();
-  if (list.length > MOST_SCRIPTS) throw tooManyScripts(MOST_SCRIPTS);
+  const list = stringsIn(body, MOST_SCRIPTS, { none: noScriptList, tooMany: tooManyScripts });
   return [...new Map(list.map(read).map((hash) => [keyOf(hash), hash])).values()];
 }

@@ -1,7 +1,20 @@
-/** The strings of a body, which is a JSON array of strings; undefined: it is anything else. */
-export function stringsIn(body: Buffer): string[] | undefined {
-  const list = parsed(body);
-  return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
+import { scanJson } from '../../server/json/scan';
+import { runAtOnce } from '../../turns/slices';
+import type { HttpError } from '../../server/errors';
+
+export interface ListErrors {
+  /** The body is no list of strings. */
+  readonly none: () => HttpError;
+  readonly tooMany: (most: number) => HttpError;
+}
+
+/** The strings of a body, which is a JSON array of `most` strings at most. What has more values is not parsed. @throws HttpError */
+export function stringsIn(body: Buffer, most: number, { none, tooMany }: ListErrors): string[] {
+  const scan = runAtOnce(scanJson(body, { items: most, values: 1, names: 0, allValues: most + 1 }));
+  if (scan === 'items') throw tooMany(most);
+  const list = typeof scan === 'string' ? undefined : parsed(body);
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw none();
+  return list;
 }
 
 function parsed(body: Buffer): unknown {

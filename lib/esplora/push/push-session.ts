@@ -116,7 +116,7 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
       this.end('cost');
       return;
     }
-    const request = readRequest(message.toString(), this.#parts.prefixes, this.#lists.most);
+    const request = readRequest(message, this.#parts.prefixes, this.#lists.most);
     if (request === undefined) {
       this.end('malformed');
       return;

@@ -5,7 +5,9 @@ import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { fromDisplayHex, keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
 import { MOST_BLOCKS } from '../../pool/projection/projected-blocks';
+import { scanJson, type JsonBounds } from '../../server/json/scan';
 import { shownValue } from '../../server/sockets/shown-value';
+import { runAtOnce } from '../../turns/slices';
 
 /** Scripts by SHA-256, one character a byte, each with the client's names for it: addresses and keys as it spells them, scripts in lower case. */
 export type NamedScripts = ReadonlyMap<string, ReadonlySet<string>>;
@@ -56,9 +58,13 @@ const STOP = 'stop';
 /** How much of a name an error shows. */
 const MOST_CHARACTERS = 100;
 
-/** Undefined if the text is not a request. `prefixes`: of accepted addresses. `most`: the most names that are read of a list. */
-export function readRequest(text: string, prefixes: readonly AddressPrefixes[], most: number): PushRequest | undefined {
-  const value = parse(text);
+/** In one message: as many scripts as it has room for, and names of fields. What has more is not parsed. */
+const MOST_VALUES = 100_000;
+const BOUNDS: JsonBounds = { items: MOST_VALUES, values: MOST_VALUES, names: 100, allValues: MOST_VALUES };
+
+/** Undefined if the message is not a request. `prefixes`: of accepted addresses. `most`: the most names that are read of a list. */
+export function readRequest(message: Buffer, prefixes: readonly AddressPrefixes[], most: number): PushRequest | undefined {
+  const value = parse(message);
   if (typeof value !== 'object' || value === null) return undefined;
   const { action, data, ...fields } = value as Readonly<Record<string, unknown>>;
   const address = fields['track-address'];
@@ -93,9 +99,10 @@ export function kindOf({ action, want, transaction, transactions, mempoolBlock, 
   return action ?? 'none';
 }
 
-function parse(text: string): unknown {
+function parse(message: Buffer): unknown {
+  if (typeof runAtOnce(scanJson(message, BOUNDS)) === 'string') return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(message.toString());
   } catch {
     return undefined;
   }

@@ -105,11 +105,7 @@ export const statisticsCalls = {
       const wanted = (parameters.optionalList(1) ?? []).map(requireText);
       const stats = await statsOf(block, context, client);
       if (wanted.length === 0) return plainAnswer(stats);
-      const chosen = [...new Set(wanted)].sort().map((name) => {
-        if (!Object.hasOwn(stats, name)) throw invalidParameter(`Invalid selected statistic '${name}'`);
-        return [name, stats[name as keyof typeof stats]] as const;
-      });
-      return plainAnswer(Object.fromEntries(chosen));
+      return plainAnswer(chosen(stats, wanted));
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
@@ -135,6 +131,18 @@ function* transactionsUpTo(
     yield;
   }
   return { before, all: count };
+}
+
+/** Those of these names, in their order; of unknown names the first is an error. There may be very many, so they are not sorted. @throws CallError */
+function chosen(stats: Readonly<Record<string, unknown>>, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const known = new Set<string>();
+  let unknown: string | undefined;
+  for (const name of names) {
+    if (Object.hasOwn(stats, name)) known.add(name);
+    else if (unknown === undefined || name < unknown) unknown = name;
+  }
+  if (unknown !== undefined) throw invalidParameter(`Invalid selected statistic '${unknown}'`);
+  return Object.fromEntries([...known].sort().map((name) => [name, stats[name]]));
 }
 
 /** The block of a hash or a height of the chain. @throws CallError */

@@ -6,7 +6,7 @@ import { errorHeaders, HttpError, RETRY_AFTER, type HeaderList } from '../../ser
 import { NO_BODY, readBody } from '../../server/http/body';
 import { refusalOf } from '../../server/refusal';
 import { ClientGoneError } from '../../turns/client';
-import { Slice } from '../../turns/slices';
+import { runInSlices, Slice } from '../../turns/slices';
 import { RpcClient, type ActiveCall } from '../call';
 import { isBad, listedMethod, parseCalls, type Call, type Parsed } from '../json-rpc';
 import { CallRunner, type CallRunnerParts, type Outcome, type Tips } from './call-runner';
@@ -64,12 +64,13 @@ export class RpcServer {
       }
       this.#wrongPasswords.accept(address, socket);
       const body = await readBody(request, { ...options.limits, maxBodyBytes: MOST_BODY_BYTES, unfinished, isTrusted: true });
-      const parsed = parseCalls(body);
+      const client = new RpcClient(socket);
+      const parsed = await runInSlices(parseCalls(body), client);
       const denial = denialOf(parsed, grant);
       if (denial === 'forbidden') this.#send(response, 403, [], [NO_BODY]);
       else {
         const minimum = await this.#untilShown(request);
-        await this.#serve(denial ?? parsed, response, minimum);
+        await this.#serve(denial ?? parsed, response, client, minimum);
       }
     } catch (error) {
       this.#fail(response, error);
@@ -101,9 +102,8 @@ export class RpcServer {
   }
 
   /** Answers the calls and sends the reply. @throws HttpError 503 if the answers are older than the request asks for; ClientGoneError */
-  async #serve({ calls, isBatch }: Parsed, response: ServerResponse, minimum: Minimum | undefined): Promise<void> {
+  async #serve({ calls, isBatch }: Parsed, response: ServerResponse, client: RpcClient, minimum: Minimum | undefined): Promise<void> {
     const { responses } = this.#parts.serving;
-    const client = new RpcClient(response.req.socket);
     const slice = new Slice();
     const outcomes: Outcome[] = [];
     let replies: (string | Buffer)[][];
