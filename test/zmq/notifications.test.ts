@@ -4,21 +4,28 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { after, afterEach, before, describe, it } from 'mocha';
 import { Subscriber } from 'zeromq';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { Notifications } from '../../lib/zmq/notifications';
 import { Sockets } from '../../lib/zmq/sockets';
 import { OptionError } from '../../plugin/options/errors';
 import { readOptions } from '../../plugin/options/rest-options';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { newFolder } from '../support/folders';
 import { ask, basicAuth } from '../support/http';
+import { current, damagedCoin, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { blockWith, createRegtestNode, freePort, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
+import { until } from '../support/until';
 import { subscribeTo, TestSubscriber, type Message } from './subscriber';
 import type { HostTransaction } from '../../lib/node/host';
+import type { NodeSource } from '../../lib/node/types/source';
+import type { Topic } from '../../lib/zmq/topics';
 
 const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
@@ -208,6 +215,63 @@ for i in range(3):
     signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 50 * 100_000_000 - fee]]);
 
   const hashOf = (hash: Buffer): Buffer | string => (typeof rest.node.chain.tip.hash === 'string' ? hash.toString('hex') : hash);
+});
+
+describe('blocks of a node', () => {
+  withNodeAndIndex();
+  let notifications: Notifications;
+  let subscriber: TestSubscriber;
+  afterEach(async () => {
+    await subscriber.close();
+    await notifications.close();
+  });
+
+  /** Publishes these topics of the current node. */
+  async function publish(topics: readonly Topic[], node: NodeSource = current.node): Promise<void> {
+    const { index, log: logger } = current;
+    const address = `tcp://127.0.0.1:${await freePort()}`;
+    notifications = new Notifications({ node, index, notifiers: topics.map((topic) => ({ topic, address, hwm: 0 })), logger });
+    await notifications.open();
+    subscriber = await TestSubscriber.open(address);
+  }
+
+  const told = (topic: Topic): string[] =>
+    subscriber.messages.flatMap((message) => (message.topic === topic ? [message.body.toString('hex', 0, 32)] : []));
+
+  /** Mines, waits until the last block is told, and gives the hashes. */
+  async function mineTold(count: number, topic: Topic): Promise<string[]> {
+    const hashes = (await mine(current.host, count)).map((block) => toDisplayHex(block.hash()));
+    await until(() => told(topic).at(-1) === hashes.at(-1));
+    return hashes;
+  }
+
+  it('are not told a second time when the index is built again', async () => {
+    const txid = await damagedCoin(5);
+    await publish(['sequence']);
+    const before = await mineTold(1, 'sequence');
+    expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
+    await reach('live');
+    const after = await mineTold(1, 'sequence');
+    expect(told('sequence')).to.deep.equal([...before, ...after]);
+  });
+
+  it('wait with their transactions up to a hundred; further ones are told by their hashes, and the last one as the tip', async () => {
+    await openNew();
+    await mine(current.host, 1);
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const { node } = current;
+    await publish(['hashblock', 'hashtx', 'sequence'], nodeWith(node, { rawBlock: (hash) => held.then(() => node.rawBlock(hash)) }));
+    const mined = await mine(current.host, 205);
+    goOn();
+    await until(() => told('hashblock').at(-1) === toDisplayHex(node.tip().hash));
+    const hashes = mined.map((block) => toDisplayHex(block.hash()));
+    expect(told('sequence')).to.deep.equal(hashes);
+    expect(told('hashtx')).to.deep.equal(mined.slice(0, 100).map(({ txs: [coinbase] }) => coinbase && toDisplayHex(coinbase.hash())));
+    expect(told('hashblock')).to.deep.equal([...hashes.slice(0, 100), ...hashes.slice(-1)]);
+    await mineTold(1, 'hashblock');
+    expect(told('hashtx')).to.have.lengthOf(101);
+  });
 });
 
 describe('a subscriber that does not read', () => {
