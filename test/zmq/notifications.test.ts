@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { Subscriber } from 'zeromq';
@@ -12,7 +12,7 @@ import { Notifications } from '../../lib/zmq/notifications';
 import { Sockets } from '../../lib/zmq/sockets';
 import { OptionError } from '../../plugin/options/errors';
 import { readOptions } from '../../plugin/options/rest-options';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
 import { newFolder } from '../support/folders';
@@ -200,8 +200,28 @@ for i in range(3):
     expect(pooled).to.be.greaterThan(5);
     await rest.node.chain.reset(rest.node.chain.height - 2);
     while (labels(first.messages).length < seen + 2 + pooled) await setTimeout(1);
-    expect(labels(first.messages).slice(seen).join(' ')).to.match(/^D D( R\d+)+$/);
-    expect((await poolOf(rest.port)).txids).to.deep.equal([]);
+    const { txids, mempool_sequence: next } = await poolOf(rest.port);
+    const left = Array.from({ length: pooled }, (_, i) => `R${next - pooled + i}`);
+    expect(labels(first.messages).slice(seen)).to.deep.equal(['D', 'D', ...left]);
+    expect(txids).to.deep.equal([]);
+  });
+
+  it('tells a reorganization that comes at once after a block as a step of its own', async () => {
+    const { node } = rest;
+    const { height } = node.chain;
+    const longer = [await blockWith(node, [])];
+    await node.chain.add(longer[0] as HostFullBlock);
+    longer.push(await blockWith(node, []));
+    await node.chain.add(longer[1] as HostFullBlock);
+    await node.chain.reset(height);
+    await node.mempool.addTX(spending(16));
+    const shorter = await blockWith(node, [spending(16)]);
+    const { mempool_sequence: next } = await poolOf(rest.port);
+    while (!labels(first.messages).includes(`A${next - 1}`)) await setTimeout(1);
+    const seen = labels(first.messages).length;
+    await Promise.all([shorter, ...longer].map((block) => node.chain.add(block)));
+    while (labels(first.messages).length < seen + 5) await setTimeout(1);
+    expect(labels(first.messages).slice(seen)).to.deep.equal(['C', 'D', `A${next + 1}`, 'C', 'C']);
   });
 
   /** Signatures differ each time. */
@@ -235,6 +255,21 @@ describe('blocks of a node', () => {
     subscriber = await TestSubscriber.open(address);
   }
 
+  /** Publishes these topics. The node gives bytes of blocks once `goOn` is called; `asked`: for how many it was asked. */
+  async function publishHeld(topics: readonly Topic[]): Promise<{ readonly goOn: () => void; readonly asked: () => number }> {
+    const { node } = current;
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    let asked = 0;
+    const rawBlock = async (hash: Buffer): Promise<Buffer | undefined> => {
+      asked++;
+      await held;
+      return node.rawBlock(hash);
+    };
+    await publish(topics, nodeWith(node, { rawBlock }));
+    return { goOn, asked: () => asked };
+  }
+
   const told = (topic: Topic): string[] =>
     subscriber.messages.flatMap((message) => (message.topic === topic ? [message.body.toString('hex', 0, 32)] : []));
 
@@ -258,10 +293,8 @@ describe('blocks of a node', () => {
   it('wait with their transactions up to a hundred; further ones are told by their hashes, and the last one as the tip', async () => {
     await openNew();
     await mine(current.host, 1);
-    let goOn: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (goOn = resolve));
     const { node } = current;
-    await publish(['hashblock', 'hashtx', 'sequence'], nodeWith(node, { rawBlock: (hash) => held.then(() => node.rawBlock(hash)) }));
+    const { goOn } = await publishHeld(['hashblock', 'hashtx', 'sequence']);
     const mined = await mine(current.host, 205);
     goOn();
     await until(() => told('hashblock').at(-1) === toDisplayHex(node.tip().hash));
@@ -271,6 +304,20 @@ describe('blocks of a node', () => {
     expect(told('hashblock')).to.deep.equal([...hashes.slice(0, 100), ...hashes.slice(-1)]);
     await mineTold(1, 'hashblock');
     expect(told('hashtx')).to.have.lengthOf(101);
+  });
+
+  it('are not told once the node closes, which waits for the one that is being told', async () => {
+    await openNew();
+    const { goOn, asked } = await publishHeld(['hashtx']);
+    await mine(current.host, 3);
+    await until(() => asked() === 1);
+    let isClosed = false;
+    const closing = notifications.close().then(() => (isClosed = true));
+    await setImmediate();
+    expect(isClosed).to.equal(false);
+    goOn();
+    await closing;
+    expect(asked()).to.equal(1);
   });
 });
 
@@ -328,7 +375,12 @@ describe('options for ZeroMQ', () => {
     const address = `tcp://127.0.0.1:${await freePort()}`;
     const sockets = new Sockets();
     await sockets.open([{ topic: 'hashtx', address, hwm: 1 }]);
-    const error = await caught(openRestNode({ isFleet: false, settings: { 'rest-zmq-rawblock': address } }));
+    const free = `tcp://127.0.0.1:${await freePort()}`;
+    const settings = { 'rest-zmq-hashtx': free, 'rest-zmq-rawblock': address };
+    const error = await caught(openRestNode({ isFleet: false, settings }));
+    sockets.close();
+    // Nothing is left that listens.
+    await sockets.open([{ topic: 'hashtx', address: free, hwm: 1 }]);
     sockets.close();
     expect((error as Error).message).to.match(/^--rest-zmq-rawblock: cannot listen on tcp:.*: Address already in use/);
   });
