@@ -306,9 +306,32 @@ describe('blocks of a node', () => {
     expect(told('hashtx')).to.have.lengthOf(101);
   });
 
+  it('are not read for their hashes alone', async () => {
+    await openNew();
+    const { asked } = await publishHeld(['hashblock', 'sequence']);
+    const hashes = await mineTold(3, 'hashblock');
+    expect(told('sequence')).to.deep.equal(hashes);
+    expect(asked()).to.equal(0);
+  });
+
+  it('are told by their hashes if the node has no bytes of them, with a warning if it cannot read them', async () => {
+    await openNew();
+    let isBroken = false;
+    const rawBlock = (): Promise<undefined> => (isBroken ? Promise.reject(new Error('the disk is broken')) : Promise.resolve(undefined));
+    const warnings = (): string[] => current.log.lines.filter((line) => line.startsWith('warning'));
+    await publish(['hashtx', 'sequence'], nodeWith(current.node, { rawBlock }));
+    const lost = await mineTold(1, 'sequence');
+    expect(warnings()).to.deep.equal([]);
+    isBroken = true;
+    const unreadable = await mineTold(1, 'sequence');
+    expect(told('sequence')).to.deep.equal([...lost, ...unreadable]);
+    await until(() => warnings().length > 0);
+    expect(warnings()).to.deep.equal(['warning Not all subscribers of ZeroMQ were notified: the disk is broken.']);
+  });
+
   it('are not told once the node closes, which waits for the one that is being told', async () => {
     await openNew();
-    const { goOn, asked } = await publishHeld(['hashtx']);
+    const { goOn, asked } = await publishHeld(['rawtx']);
     await mine(current.host, 3);
     await until(() => asked() === 1);
     let isClosed = false;
@@ -379,9 +402,13 @@ describe('options for ZeroMQ', () => {
     const settings = { 'rest-zmq-hashtx': free, 'rest-zmq-rawblock': address };
     const error = await caught(openRestNode({ isFleet: false, settings }));
     sockets.close();
-    // Nothing is left that listens.
-    await sockets.open([{ topic: 'hashtx', address: free, hwm: 1 }]);
-    sockets.close();
+    // Nothing is left that listens, once ZeroMQ has closed its socket.
+    await until(async () => {
+      const again = new Sockets();
+      const fault = await again.open([{ topic: 'hashtx', address: free, hwm: 1 }]).catch((inUse: unknown) => inUse);
+      again.close();
+      return fault === undefined;
+    });
     expect((error as Error).message).to.match(/^--rest-zmq-rawblock: cannot listen on tcp:.*: Address already in use/);
   });
 });
