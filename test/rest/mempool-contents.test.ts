@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
-import { restRoutes } from '../../lib/rest/routes';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
-import { PROFILES } from '../../lib/views/profile';
 import { COINBASE_SATS } from '../support/coinbases';
 import { endpointContext, requestFor } from '../support/endpoints';
 import { ask } from '../support/http';
@@ -45,18 +43,6 @@ describe("the pool's contents", () => {
     const third = await contents();
     expect(third.body.equals(second.body)).to.equal(false);
     expect((await contents()).body).to.equal(third.body);
-  });
-
-  it('are heavy requests, but not the figures', () => {
-    const { node, reader } = served.rest;
-    for (const profile of Object.values(PROFILES)) {
-      const routes = restRoutes(endpointContext(node, reader, new AnswerCache(1), profile));
-      const isHeavy = (path: string): unknown => {
-        const { prefix, isHeavy: asks } = routes.find((route) => path.startsWith(route.prefix)) ?? expect.fail('a route');
-        return asks?.(requestFor(path.slice(prefix.length))) ?? false;
-      };
-      expect(['/rest/mempool/info.json', '/rest/mempool/contents.json'].map(isHeavy)).to.deep.equal([false, true]);
-    }
   });
 
   it('have a transaction by itself as long as it is in the pool, however often it was asked for', async () => {

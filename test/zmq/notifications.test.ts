@@ -10,6 +10,7 @@ import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { Notifications } from '../../lib/zmq/notifications';
 import { Sockets } from '../../lib/zmq/sockets';
+import { parseAddress, type Topic } from '../../lib/zmq/topics';
 import { OptionError } from '../../plugin/options/errors';
 import { readOptions } from '../../plugin/options/rest-options';
 import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
@@ -25,7 +26,6 @@ import { until } from '../support/until';
 import { subscribeTo, TestSubscriber, type Message } from './subscriber';
 import type { HostTransaction } from '../../lib/node/host';
 import type { NodeSource } from '../../lib/node/types/source';
-import type { Topic } from '../../lib/zmq/topics';
 
 const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
@@ -392,6 +392,14 @@ describe('options for ZeroMQ', () => {
     }
     const error = await caught(read({ 'rest-zmq-hashblock': 'ipc:///x' }, 'reader'));
     expect((error as Error).message).to.equal('--rest-zmq-hashblock is for nodes, not for a reader of a fleet');
+  });
+
+  it('name addresses as ZeroMQ does, or paths as Bitcoin Core does', () => {
+    for (const text of ['tcp://*:1', 'tcp://[::1]:65535', 'tcp://node-1.example:28332', 'ipc:///run/node 1', 'ipc://a\nb'])
+      expect(parseAddress(text), text).to.equal(text);
+    expect(parseAddress('unix:/run/node')).to.equal('ipc:///run/node');
+    for (const text of ['tcp://*:0', 'tcp://*:65536', 'tcp://*', 'tcp://a/b:1', 'unix:', 'ipc://', 'udp://*:1'])
+      expect(parseAddress(text), text).to.equal(undefined);
   });
 
   it('stop the node when an address cannot be bound', async () => {
