@@ -219,6 +219,9 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(await other.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([{ 'track-tx-error': fault }]);
     expect(own.wallets.push.tracked).to.equal(3);
     expect(await one.ask({ 'track-scriptpubkeys': [] })).to.deep.equal([]);
+    // Nor if there is memory for the first one.
+    expect(await one.ask({ 'track-txs': ['ab'.repeat(32), 'cd'.repeat(32)] })).to.deep.equal([{ 'track-txs-error': fault }]);
+    expect(own.wallets.push.tracked).to.equal(2);
     expect(await one.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([]);
     expect(own.wallets.subscriptions.count).to.equal(3);
     expect(await one.ask({ 'track-tx': 'stop', 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);

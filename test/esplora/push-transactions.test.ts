@@ -142,6 +142,47 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(await own.next('txConfirmed')).to.equal(txid);
   });
 
+  it('takes memory for each transaction that a client tracks, and gives it back', async () => {
+    const own = await client();
+    const [a, b, c] = ['aa', 'bb', 'cc'].map((byte) => byte.repeat(32));
+    for (const [request, count] of [
+      [{ 'track-txs': [a, b] }, 2],
+      [{ 'track-txs': [b, c, b] }, 2],
+      [{ 'track-tx': a }, 3],
+      [{ 'track-tx': b }, 3],
+      [{ 'track-tx': 'stop' }, 2],
+      [{ 'track-txs': [] }, 0]
+    ] as const) {
+      expect(await own.ask(request)).to.deep.equal([]);
+      expect(served.wallets.subscriptions.count, JSON.stringify(request)).to.equal(count);
+    }
+  });
+
+  it('goes on telling of a transaction that was tracked in two ways, in the one that is left', async () => {
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    const [single, many] = [await client(), await client()];
+    for (const each of [single, many]) await each.ask({ 'track-tx': txid, 'track-txs': [txid] });
+    expect(await single.ask({ 'track-txs': [] })).to.deep.equal([]);
+    await many.ask({ 'track-tx': 'stop' });
+    await mine(served.node, 1);
+    expect(await single.next('txConfirmed')).to.equal(txid);
+    expect(await many.next('tracked-txs')).to.deep.equal({ [txid]: { confirmed: true } });
+  });
+
+  it('does not tell the place of a transaction again that has stayed where it is', async () => {
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await served.node.rpc.execute({ method: 'prioritisetransaction', params: [txid, 0, 1_000_000] });
+    const want = { action: 'want', data: ['mempool-blocks'] };
+    const told = await own.ask({ ...want, 'track-tx': txid, 'track-txs': [txid] });
+    expect(told[0]).to.include.keys('txPosition', 'tracked-txs');
+    await faucet.pays(new KeyWallet().address, PAID);
+    let blocks: readonly { readonly nTx: number }[] = [];
+    while (blocks[0]?.nTx !== 2) blocks = (await own.next('mempool-blocks')) as typeof blocks;
+    expect(own.told.filter((one) => 'txPosition' in one || 'tracked-txs' in one)).to.deep.equal([]);
+    await mine(served.node, 1);
+  });
+
   it('tells several clients of a transaction, and goes on when one of them stops', async () => {
     const txid = await faucet.pays(new KeyWallet().address, PAID);
     const [one, other] = [await client(), await client()];
