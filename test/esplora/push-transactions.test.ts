@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
+import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
@@ -196,7 +197,8 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(await other.ask()).to.deep.equal([]);
   });
 
-  it('tells that a transaction is in the pool again, which a reset has emptied', async () => {
+  it('tells that a transaction is in the pool again, which a reset has emptied', async function () {
+    needsNode(this, 'a reader hears of chain and pool separately');
     const { node } = served;
     const own = await client();
     const txid = await faucet.pays(new KeyWallet().address, PAID);
@@ -213,7 +215,8 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     await mineOnly(node, [transaction]);
   });
 
-  it('tells of no spender that has left the pool before anybody could be told', async () => {
+  it('tells of no spender that has left the pool before anybody could be told', async function () {
+    needsNode(this, 'a reader does not have the lock of the node');
     const { node } = served;
     const wallet = new KeyWallet();
     const txid = await faucet.pays(wallet.address, PAID);
