@@ -3,8 +3,8 @@
 
 import { findDisplayHex, fromDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
-import { OUTPOINT_LENGTH, type Outpoint } from '../bitcoin/transaction';
 import { emptyRequest, parseError } from './errors';
+import type { Outpoint } from '../bitcoin/transaction';
 import type { ProfileParsing } from '../views/profile';
 
 /** What a getutxos request asks. */
@@ -30,9 +30,8 @@ const WHITE_SPACE = /[\t-\r ]+/g;
 export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
   const text = parameter.slice(1);
+  // Characters beyond ASCII become bytes that no outpoint has.
   const bytes = Buffer.from(text);
-  // No outpoint has characters beyond ASCII, so each byte is a character.
-  if (bytes.length !== text.length) throw parseError();
   if (text === CHECK_MEMPOOL) throw emptyRequest();
   const checkMempool = text.startsWith(`${CHECK_MEMPOOL}/`);
   const read = isStrict ? strictOutpoint : looseOutpoint;
@@ -92,10 +91,9 @@ export function outpointsInBody(body: Buffer): Query {
   try {
     const reader = new ByteReader(body);
     const checkMempool = reader.u8() !== 0;
-    const count = reader.compactSize();
-    // Refused before anything is allocated for a count that the bytes cannot hold.
-    if (reader.remaining < count * OUTPOINT_LENGTH) throw parseError();
-    const outpoints = Array.from({ length: count }, (): Outpoint => ({ txid: reader.bytes(32), index: reader.u32() }));
+    const outpoints: Outpoint[] = [];
+    // Nothing is allocated for a count that the bytes cannot hold.
+    for (let left = reader.compactSize(); left > 0; left--) outpoints.push({ txid: reader.bytes(32), index: reader.u32() });
     return { checkMempool, outpoints };
   } catch (error) {
     throw error instanceof MalformedBytesError ? parseError() : error;

@@ -123,7 +123,7 @@ function payerOf({ weight, length, hasWitness }: ScannedTransaction, fee: number
 function sumsOf(payers: readonly Payer[]) {
   const fees = payers.map(({ fee }) => fee).sort((a, b) => a - b);
   const sizes = payers.map(({ size }) => size).sort((a, b) => a - b);
-  const byRate = [...payers].sort((a, b) => a.feeRate - b.feeRate || a.weight - b.weight);
+  const byRate = [...payers].sort((a, b) => a.feeRate - b.feeRate);
   const withWitness = payers.filter(({ hasWitness }) => hasWitness);
   const [totalFee, totalSize, totalWeight] = [sum(fees), sum(sizes), sum(payers.map(({ weight }) => weight))];
   const count = Math.max(1, payers.length);
@@ -161,7 +161,7 @@ function medianOf(sorted: readonly number[]): number {
 function percentilesOf(byRate: readonly Payer[], totalWeight: number): number[] {
   let [weight, next] = [0, 0];
   return percentileWeights(totalWeight).map((wanted) => {
-    for (; next < byRate.length && (weight < wanted || next === 0); next++) weight += (byRate[next] as Payer).weight; // below the length
+    for (; next < byRate.length && weight < wanted; next++) weight += (byRate[next] as Payer).weight; // below the length
     return byRate[next - 1]?.feeRate ?? 0;
   });
 }

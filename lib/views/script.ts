@@ -58,7 +58,7 @@ function writeWithAddresses(writer: JsonWriter, bytes: Buffer, start: number, en
   let type = scriptTypeOf(bytes, start, end);
   if (type === 'multisig') {
     const multisig = multisigOf(bytes, start, end);
-    if (multisig !== undefined && (fields.newScripts || multisig.keys.length <= MOST_OLD_KEYS)) {
+    if (multisig !== undefined && multisig.keys.length <= MOST_OLD_KEYS) {
       writeMultisig(writer, multisig, prefixes);
       return;
     }

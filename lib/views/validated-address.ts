@@ -59,11 +59,7 @@ function base58Fault(text: string, prefixes: readonly AddressPrefixes[]): Fault 
   if (!read.hasChecksum || read.bytes.length > BASE58CHECK_LENGTH)
     return fault('Invalid checksum or length of Base58 address (P2PKH or P2SH)');
   const isKnown = prefixes.some(({ pubkeyhash, scripthash }) => [pubkeyhash, scripthash].includes(read.bytes[0] ?? -1));
-  return fault(
-    isKnown && read.bytes.length > 4
-      ? 'Invalid length for Base58 address (P2PKH or P2SH)'
-      : 'Invalid or unsupported Base58-encoded address.'
-  );
+  return fault(isKnown ? 'Invalid length for Base58 address (P2PKH or P2SH)' : 'Invalid or unsupported Base58-encoded address.');
 }
 
 function bech32Fault(text: string, known: readonly string[]): Fault {

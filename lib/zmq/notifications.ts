@@ -28,7 +28,7 @@ const ENTERED = Buffer.from('A');
 const LEFT = Buffer.from('R');
 
 export interface NotificationsParts {
-  readonly node: Pick<NodeSource, 'pool' | 'tip' | 'synced' | 'synced$' | 'rawBlock' | 'withChainLock'>;
+  readonly node: Pick<NodeSource, 'pool' | 'tip' | 'synced$' | 'rawBlock' | 'withChainLock'>;
   readonly index: Pick<ChainIndex, 'blocks$'>;
   readonly notifiers: readonly ZmqNotifier[];
   readonly logger: Pick<IndexLogger, 'warning'>;
@@ -38,7 +38,7 @@ export class Notifications {
   readonly #parts: NotificationsParts;
   readonly #sockets = new Sockets();
   /** What has happened and was not published yet. */
-  #waiting: (Step | PoolMove)[] = [];
+  readonly #waiting: (Step | PoolMove)[] = [];
   /** The last one that waits, if it may still go on. */
   #open: Step | undefined;
   #waitingBlocks = 0;
@@ -71,7 +71,6 @@ export class Notifications {
   /** What waits is not published any more. */
   async close(): Promise<void> {
     this.#subscription?.unsubscribe();
-    this.#waiting = [];
     await this.#publishing;
     this.#sockets.close();
   }
@@ -101,9 +100,8 @@ export class Notifications {
         break;
       case 'clear': {
         const txids = event.txids ?? [];
-        // The chain was reset, which is to leave blocks.
         for (const [i, txid] of txids.entries())
-          this.#onChange({ type: 'leave', txid, number: sequence - txids.length + i, isConfirmed: false }, 'disconnect');
+          this.#onChange({ type: 'leave', txid, number: sequence - txids.length + i, isConfirmed: false }, following);
       }
     }
   }
@@ -203,7 +201,6 @@ export class Notifications {
 
   /** As in Bitcoin Core, not during the first download, whose last blocks may be published after it has ended. */
   async #publishTip({ block: { hash, height }, isBrief }: Tip): Promise<void> {
-    this.#onSynced(this.#parts.node.synced);
     if (this.#tipsFrom === undefined || height < this.#tipsFrom || (isBrief && height < this.#height)) return;
     // From then on the tip of a chain that becomes shorter is published, too.
     this.#tipsFrom = 0;

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { WebSocket } from 'ws';
+import { MOST_BLOCKS } from '../../lib/pool/projection/projected-blocks';
 import { ask, basicAuth } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
@@ -39,11 +40,20 @@ describe('connections of mempool’s WebSocket', () => {
         {},
         { action: 'fly' },
         { 'track-wallet': 'all' },
-        { 'track-mempool-block': 'x' },
+        ...['x', -1, 0.5, MOST_BLOCKS].map((block) => ({ 'track-mempool-block': block })),
         { 'track-tx': 5 },
         { action: 'want' }
       )
     ).to.deep.equal([]);
+  });
+
+  it('answers with empty histories of what is not kept here', async () => {
+    const own = await client();
+    for (const kind of ['all', 'fullRbf']) expect(await own.ask({ 'track-rbf': kind })).to.deep.equal([{ rbfLatest: [] }]);
+    expect(await own.ask({ 'track-rbf': 'none' })).to.deep.equal([]);
+    expect(await own.ask({ 'track-rbf-summary': true, 'track-accelerations': true })).to.deep.equal([
+      { rbfLatestSummary: [], accelerations: { accelerations: [] } }
+    ]);
   });
 
   it('accepts pages of its own origin', async () => {

@@ -156,8 +156,21 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     const own = await client();
     expect(await own.ask({ 'track-address': 'nonsense' })).to.deep.equal([{ 'track-address-error': 'cannot be read: nonsense' }]);
     expect(await own.ask({ 'track-addresses': [{}, address] })).to.deep.equal([{ 'track-addresses-error': 'cannot be read: {}' }]);
-    expect(await own.ask({ 'track-scriptpubkeys': ['abc'] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'cannot be read: abc' }]);
+    for (const wrong of ['abc', ''])
+      expect(await own.ask({ 'track-scriptpubkeys': [wrong, 'x'] })).to.deep.equal([
+        { 'track-scriptpubkeys-error': `cannot be read: ${wrong}` }
+      ]);
     expect(served.wallets.push.tracked).to.equal(1);
+  });
+
+  it('tracks the script of a public key, compressed or not', async () => {
+    const own = await client();
+    for (const [i, key] of [`02${'11'.repeat(32)}`, `03${'11'.repeat(32)}`, `04${'11'.repeat(64)}`].entries()) {
+      expect(await own.ask({ 'track-addresses': [key] })).to.deep.equal([]);
+      expect(await own.ask({ 'track-scriptpubkeys': [`${i < 2 ? '21' : '41'}${key}ac`] })).to.deep.equal([]);
+      // The same script.
+      expect(served.wallets.push.tracked).to.equal(1);
+    }
   });
 
   it('reads no list of more than a hundred names, however few scripts they are', async () => {
@@ -206,6 +219,9 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(await other.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([{ 'track-tx-error': fault }]);
     expect(own.wallets.push.tracked).to.equal(3);
     expect(await one.ask({ 'track-scriptpubkeys': [] })).to.deep.equal([]);
+    // Nor if there is memory for the first one.
+    expect(await one.ask({ 'track-txs': ['ab'.repeat(32), 'cd'.repeat(32)] })).to.deep.equal([{ 'track-txs-error': fault }]);
+    expect(own.wallets.push.tracked).to.equal(2);
     expect(await one.ask({ 'track-tx': 'ab'.repeat(32) })).to.deep.equal([]);
     expect(own.wallets.subscriptions.count).to.equal(3);
     expect(await one.ask({ 'track-tx': 'stop', 'track-txs': ['ab'.repeat(32)] })).to.deep.equal([]);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
+import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
@@ -140,6 +141,119 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     expect(await own.next('tx')).to.deep.equal(await esplora(`/tx/${txid}`));
     await mine(node, 1);
     expect(await own.next('txConfirmed')).to.equal(txid);
+  });
+
+  it('takes memory for each transaction that a client tracks, and gives it back', async () => {
+    const own = await client();
+    const [a, b, c] = ['aa', 'bb', 'cc'].map((byte) => byte.repeat(32));
+    for (const [request, count] of [
+      [{ 'track-txs': [a, b] }, 2],
+      [{ 'track-txs': [b, c, b] }, 2],
+      [{ 'track-tx': a }, 3],
+      [{ 'track-tx': b }, 3],
+      [{ 'track-tx': 'stop' }, 2],
+      [{ 'track-txs': [] }, 0]
+    ] as const) {
+      expect(await own.ask(request)).to.deep.equal([]);
+      expect(served.wallets.subscriptions.count, JSON.stringify(request)).to.equal(count);
+    }
+  });
+
+  it('goes on telling of a transaction that was tracked in two ways, in the one that is left', async () => {
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    const [single, many] = [await client(), await client()];
+    for (const each of [single, many]) await each.ask({ 'track-tx': txid, 'track-txs': [txid] });
+    expect(await single.ask({ 'track-txs': [] })).to.deep.equal([]);
+    await many.ask({ 'track-tx': 'stop' });
+    await mine(served.node, 1);
+    expect(await single.next('txConfirmed')).to.equal(txid);
+    expect(await many.next('tracked-txs')).to.deep.equal({ [txid]: { confirmed: true } });
+  });
+
+  it('does not tell the place of a transaction again that has stayed where it is', async () => {
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    await served.node.rpc.execute({ method: 'prioritisetransaction', params: [txid, 0, 1_000_000] });
+    const want = { action: 'want', data: ['mempool-blocks'] };
+    const told = await own.ask({ ...want, 'track-tx': txid, 'track-txs': [txid] });
+    expect(told[0]).to.include.keys('txPosition', 'tracked-txs');
+    await faucet.pays(new KeyWallet().address, PAID);
+    let blocks: readonly { readonly nTx: number }[] = [];
+    while (blocks[0]?.nTx !== 2) blocks = (await own.next('mempool-blocks')) as typeof blocks;
+    expect(own.told.filter((one) => 'txPosition' in one || 'tracked-txs' in one)).to.deep.equal([]);
+    await mine(served.node, 1);
+  });
+
+  it('tells several clients of a transaction, and goes on when one of them stops', async () => {
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    const [one, other] = [await client(), await client()];
+    for (const each of [one, other]) expect((await each.ask({ 'track-tx': txid }))[0]).to.have.property('tx');
+    expect(served.wallets.push.tracked).to.equal(1);
+    // What is false asks for nothing.
+    for (const nothing of ['', 0, false, null]) await one.ask({ 'track-tx': nothing, 'track-txs': nothing, 'track-address': nothing });
+    await other.ask({ 'track-tx': 'stop' });
+    await mine(served.node, 1);
+    expect(await one.next('txConfirmed')).to.equal(txid);
+    expect(await other.ask()).to.deep.equal([]);
+  });
+
+  it('tells that a transaction is in the pool again, which a reset has emptied', async function () {
+    needsNode(this, 'a reader hears of chain and pool separately');
+    const { node } = served;
+    const own = await client();
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    const transaction = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${txid}/hex`), 'hex'));
+    await mineOnly(node, []);
+    await own.ask({ 'track-tx': txid, action: 'want', data: ['blocks'] });
+    // Without connections bcoin 1.0.2 does not tell its pool of a reset.
+    await node.connect();
+    await node.chain.reset(node.chain.height - 1);
+    // Told after what became of the transaction.
+    await own.next('blocks');
+    await node.mempool.addTX(transaction);
+    expect(await own.next('tx')).to.include({ txid });
+    await mineOnly(node, [transaction]);
+  });
+
+  it('tells of no spender that has left the pool before anybody could be told', async function () {
+    needsNode(this, 'a reader does not have the lock of the node');
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const txid = await faucet.pays(wallet.address, PAID);
+    const own = await client();
+    await own.ask({ 'track-tx': txid });
+    const spend = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
+    const transaction = bcoin.TX.fromRaw(Buffer.from(spend.hex, 'hex'));
+    const added = node.mempool.addTX(transaction);
+    // Asked for before the pass that tells of it.
+    const evicted = served.answers.node.withChainLock(() => {
+      const entry = [...node.mempool.map.values()].find(({ tx }) => tx.hash().equals(transaction.hash()));
+      node.mempool.evictEntry(entry ?? expect.fail('the entry'));
+    });
+    await Promise.all([added, evicted]);
+    await served.settle();
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+    expect(own.told.some((told) => 'utxoSpent' in told)).to.equal(false);
+  });
+
+  it('tells which transaction of another branch has what one spent that the pool does not take back', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const hex = await pushing.text(`/tx/${paid}/hex`);
+    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const own = await client();
+    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
+    await own.ask({ 'track-tx': one?.txid });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(one?.txid);
+    // bcoin's pool is empty: nothing goes back to it, and so nothing in it is replaced.
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    const side = await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))], fork ?? undefined);
+    await mineOnly(node, [], side);
+    expect(await own.next('rbfTransaction')).to.deep.equal({ txid: two?.txid });
   });
 
   it('tells which transaction of the chain replaced one of the pool', async () => {

@@ -7,7 +7,7 @@ import { GENESIS_KEY } from '../../lib/index/records/layout';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, damagedCoin, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import type { ChainIndexerOptions } from '../../lib/index/chain-index';
@@ -29,19 +29,6 @@ describe('an index that cannot continue from its data', () => {
     await openNew(options);
     await expectLevel();
     expect(current.log.lines.filter((line) => line.startsWith('warning Rebuilding the index: ')).join()).to.include(reason);
-  }
-
-  /** After so many blocks: txid of a coinbase whose coin's record is damaged, and not in memory when the index becomes live. */
-  async function damagedCoin(blocks: number): Promise<Buffer> {
-    const [coinbase] = await mineCoinbases(current.host, blocks);
-    await current.index.open();
-    await reach('live');
-    await current.index.close();
-    await current.store.open();
-    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
-    await current.store.close();
-    await openNew();
-    return (coinbase as HostTransaction).hash();
   }
 
   it('is rebuilt when the undo records do not reach the fork', async () => {

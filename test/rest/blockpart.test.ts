@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { RestRequest } from '../../lib/rest/endpoint';
-import { blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
+import { asksForLargePart, blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
@@ -49,6 +49,17 @@ describe('a part of a block', () => {
     );
   });
 
+  it('may be kept by clients if the block is in the chain, as its bytes and hex may, but not its JSON', async () => {
+    const shown = async (hash: string): Promise<unknown[]> => {
+      const paths = [`blockpart/${hash}.bin?offset=0&size=80`, ...['bin', 'hex', 'json'].map((format) => `block/${hash}.${format}`)];
+      const replies = await Promise.all(paths.map((path) => get(`/rest/${path}`)));
+      return replies.map(({ status, headers }) => `${status} ${headers['cache-control'] ?? ''}`);
+    };
+    const [kept, unkept] = ['200 public, immutable, max-age=86400', '200 no-store'];
+    expect(await shown(blocks['mixed']?.hash ?? '')).to.deep.equal([kept, kept, kept, unkept]);
+    expect(await shown(blocks['stale-1']?.hash ?? '')).to.deep.equal([unkept, unkept, unkept, unkept]);
+  });
+
   it('must lie within the block, however large the numbers are', async () => {
     const { hash, size } = Object.values(blocks)[0] as unknown as { hash: string; size: number };
     const last = 2n ** 64n - 1n;
@@ -62,6 +73,11 @@ describe('a part of a block', () => {
       const { status, body } = await get(`/rest/blockpart/${hash}.bin?offset=${offset}&size=${length}`);
       expect([status, body.toString()]).to.deep.equal([400, `Bad block part offset/size ${offset}/${length} for ${hash}\r\n`]);
     }
+    for (const [name, query] of [
+      ['offset', `offset=${last + 1n}&size=1`],
+      ['size', `offset=0&size=${last + 1n}`]
+    ] as const)
+      expect((await get(`/rest/blockpart/${hash}.bin?${query}`)).body.toString()).to.equal(`Block part ${name} missing or invalid\r\n`);
     expect((await get(`/rest/blockpart/${hash}.bin?offset=${size - 1}&size=01`)).body).to.have.length(1);
   });
 
@@ -75,6 +91,12 @@ describe('a part of a block', () => {
       const request = new RestRequest(`${hash}.${query}`, Buffer.alloc(0), { destroyed: false }, true);
       expect(await caught(blockPartEndpoint(context)(request))).to.include({ status: 500, message: `I/O error reading ${hash}` });
     }
+  });
+
+  it('is a heavy request if it is of more than 65,536 bytes', () => {
+    const asked = (size: number): boolean =>
+      asksForLargePart(new RestRequest(`${'0'.repeat(64)}.bin?offset=0&size=${size}`, Buffer.alloc(0), { destroyed: false }, true));
+    expect([65_536, 65_537].map(asked)).to.deep.equal([false, true]);
   });
 
   it('that is most of the block comes from memory once it was asked for twice, on nodes that read parts', async () => {

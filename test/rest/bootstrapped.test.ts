@@ -4,12 +4,16 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
 import * as plugin from '../../plugin';
+import { nodeWith } from '../support/changed-node';
+import { endpointContext, requestFor } from '../support/endpoints';
 import { needsNode } from '../support/fleet';
 import { newFolder } from '../support/folders';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import { withSmallPruning } from '../support/small-pruning';
 import type { AddressInfo } from 'node:net';
+import type { NodeSource } from '../../lib/node/types/source';
 import type { HostFullBlock, TestFullNode } from '../support/bcoin';
 
 /** More headers than a chunk has, whose texts are cached together. */
@@ -90,6 +94,14 @@ describe('replies during the backfill of an index that began with coins', () => 
       };
       expect(await get(`tx/${coinbaseAt(HELD - 1)}.json`)).to.deep.equal(refused);
       expect(await get(`tx/${'ab'.repeat(32)}.hex`)).to.deep.equal(refused);
+    });
+
+    it('have a transaction of the pool, whatever is yet to be found', async () => {
+      const raw = blocks[HELD - 2]?.txs[0]?.toRaw() ?? expect.fail('a transaction');
+      const { node, reader } = rest;
+      const pool = Object.create(node.pool, { transaction: { value: () => raw } }) as NodeSource['pool'];
+      const endpoint = transactionEndpoint(endpointContext(nodeWith(node, { pool }), reader));
+      expect((await endpoint(requestFor(`${coinbaseAt(HELD - 1)}.bin`))).body).to.deep.equal(raw);
     });
 
     it('have headers in JSON as far as their blocks are known', async () => {

@@ -6,8 +6,10 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
+import { restRoutes } from '../../lib/rest/routes';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { HttpError } from '../../lib/server/errors';
+import { PROFILES } from '../../lib/views/profile';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
@@ -31,6 +33,22 @@ describe('a node with a long chain', () => {
   });
 
   after(() => served.node.close());
+
+  it('takes for heavy what is made of whole blocks, of many headers or of the whole pool', () => {
+    const { node, reader } = served.rest;
+    const hash = chainAManifest().tip;
+    const heavy = ['block/', 'block/notxdetails/', 'spenttxouts/', 'headers/2000/'].map((path) => `${path}${hash}.json`);
+    const light = [`tx/${hash}.json`, `headers/1/${hash}.json`, `blockpart/${hash}.bin?offset=0&size=80`, 'mempool/info.json'];
+    for (const profile of Object.values(PROFILES)) {
+      const routes = restRoutes(endpointContext(node, reader, undefined, profile));
+      const isHeavy = (path: string): unknown => {
+        const route = routes.find(({ prefix }) => path.startsWith(prefix)) ?? expect.fail('a route');
+        return route.isHeavy?.(requestFor(path.slice(route.prefix.length))) ?? false;
+      };
+      for (const path of [...heavy, 'mempool/contents.json']) expect(isHeavy(`/rest/${path}`), path).to.equal(true);
+      for (const path of light) expect(isHeavy(`/rest/${path}`), path).to.equal(false);
+    }
+  });
 
   it('works on one request, keeps one waiting and refuses more, if configured so', async () => {
     const requests = Array.from({ length: 12 }, () => ({ path: `/rest/block/${largest()}.json` }));

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { COINBASE_SATS } from '../support/coinbases';
 import { endpointContext, requestFor } from '../support/endpoints';
+import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
@@ -41,6 +43,16 @@ describe("the pool's contents", () => {
     const third = await contents();
     expect(third.body.equals(second.body)).to.equal(false);
     expect((await contents()).body).to.equal(third.body);
+  });
+
+  it('have a transaction by itself as long as it is in the pool, however often it was asked for', async () => {
+    const { mempool } = served.node;
+    const [entry = expect.fail('an entry')] = mempool.map.values();
+    const path = `/rest/tx/${toDisplayHex(entry.tx.hash())}.json`;
+    const status = async (): Promise<number> => (await ask(served.port, { path })).status;
+    expect([await status(), await status(), await status()]).to.deep.equal([200, 200, 200]);
+    mempool.evictEntry(entry);
+    expect(await status()).to.equal(404);
   });
 
   it('take no space in the cache from other answers', async () => {

@@ -8,6 +8,7 @@ import { HttpError } from '../../lib/server/errors';
 import { nodeWith } from '../support/changed-node';
 import { coldAnswers } from '../support/cold-answers';
 import { endpointContext, requestFor } from '../support/endpoints';
+import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { Answers } from '../../lib/answers/answers';
@@ -17,6 +18,7 @@ import type { HostFullBlock } from '../support/bcoin';
 /** In the second period of BIP9 on regtest, in which signals are counted. */
 const HEIGHT = 150;
 const RESET_BLOCKS = 40;
+const MATURE = 100;
 
 interface Info {
   readonly blocks: number;
@@ -87,6 +89,30 @@ describe('requests that are worked on while the chain moves', () => {
       for (const one of await outcomes) expect(one).to.be.oneOf(['answered', '503 Service temporarily unavailable: the chain is moving']);
       await reset;
     });
+
+  it('are not answered with soft forks, or outputs, that the node has lost meanwhile', async () => {
+    const { node, rest } = served;
+    const moving = '503 Service temporarily unavailable: the chain is moving';
+    const nothing = Buffer.alloc(0);
+    const tip = toDisplayHex(blocks.at(-1)?.hash() ?? nothing);
+    const without = (resetting: boolean): NodeSource =>
+      nodeWith(rest.node, { resetting, deploymentInfo: () => Promise.resolve(undefined) });
+    expect(await outcome(without(false), '/rest/deploymentinfo.json', nothing)).to.equal(moving);
+    expect(await outcome(without(true), `/rest/deploymentinfo/${tip}.json`, nothing)).to.equal(moving);
+    expect(await outcome(without(false), `/rest/deploymentinfo/${'ab'.repeat(32)}.json`, nothing)).to.equal('400 Block not found');
+    // A block with a spend, of which the node gets rid while it is asked what the block spends.
+    const [coinbase = expect.fail('a coinbase')] = await mineCoinbases(node, MATURE);
+    await spend(node, coinbase, coinbase.outputs[0]?.value ?? 0);
+    await mine(node, 1);
+    const late = nodeWith(rest.node, {
+      spentOutputs: async () => {
+        await node.chain.reset(HEIGHT);
+        return undefined;
+      }
+    });
+    const spending = toDisplayHex(rest.node.tip().hash);
+    expect(await outcome(late, `/rest/spenttxouts/${spending}.bin`, nothing)).to.equal(moving);
+  });
 
   it('describe one tip in chaininfo, also when a block comes meanwhile', async () => {
     const { node, rest } = served;

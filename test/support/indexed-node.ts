@@ -4,15 +4,17 @@ import { expect } from 'chai';
 import { afterEach, beforeEach } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
+import { coinKey } from '../../lib/index/records/coin-record';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
-import { activeChain } from './regtest-chain';
+import { activeChain, mineCoinbases } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
 import { expectIndexOf } from './utxo-model';
 import type { IndexState } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types/source';
 import type { Store } from '../../lib/store/store';
+import type { HostTransaction } from '../../lib/node/host';
 import type { TestFullNode } from './bcoin';
 
 /** An index without migrations, by default in memory, that is not open. */
@@ -70,4 +72,20 @@ export async function expectLevel(): Promise<void> {
     expect(tip.hash).to.deep.equal(current.node.tip().hash);
   });
   await expectIndexOf(current.store, await activeChain(current.node));
+}
+
+/**
+ * After so many blocks: txid of a coinbase whose coin's record is damaged, and not in memory when the index becomes live. Reading it has the
+ * index built again.
+ */
+export async function damagedCoin(blocks: number): Promise<Buffer> {
+  const [coinbase] = await mineCoinbases(current.host, blocks);
+  await current.index.open();
+  await reach('live');
+  await current.index.close();
+  await current.store.open();
+  await current.store.batch([{ type: 'put', key: coinKey({ height: 1, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+  await current.store.close();
+  await openNew();
+  return (coinbase as HostTransaction).hash();
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { blockSums, type BlockSums } from '../../lib/views/block-stats';
 import { finish } from '../support/finish';
-import { madeBlock, madeCoinbase } from '../support/made-blocks';
+import { madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
 
 /** Of a block with one output. */
 function sumsOf(script: Buffer, coinbaseMakesNoCoins = false): BlockSums {
@@ -11,7 +11,28 @@ function sumsOf(script: Buffer, coinbaseMakesNoCoins = false): BlockSums {
   return finish(blockSums(scanBlock(block), { spent: [], coinbaseMakesNoCoins }));
 }
 
+/** Of a block with a transaction of the same weight for each fee. */
+function sumsOfFees(fees: readonly number[]): BlockSums {
+  const script = Buffer.of(0x51);
+  const paying = fees.map((_, i) => madeTransaction([{ txid: Buffer.alloc(32, 1 + i), index: 0 }], [{ value: 50, script }], 0));
+  const block = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 50, script }]), ...paying], 1);
+  const spent = fees.map((fee) => ({ value: 50 + fee, script }));
+  return finish(blockSums(scanBlock(block), { spent, coinbaseMakesNoCoins: false }));
+}
+
 describe('what the transactions of a block add up to', () => {
+  it('has as percentiles the fee rates with which so much of the weight is reached', () => {
+    const { total_weight: weight } = sumsOfFees([0]);
+    // Rates of 4, 8, 12 and 16 satoshis for each virtual byte, in any order.
+    const { feerate_percentiles: rates } = sumsOfFees([3 * weight, weight, 4 * weight, 2 * weight]);
+    expect(rates).to.deep.equal([4, 4, 8, 12, 16]);
+  });
+
+  it('has averages and the median rounded down', () => {
+    const { avgfee, medianfee, avgfeerate } = sumsOfFees([100, 201, 402, 404]);
+    expect([avgfee, medianfee, avgfeerate]).to.deep.equal([276, 301, 4]);
+  });
+
   it('counts an output with its value, the length of its script, and what else a coin takes', () => {
     const lengths = { 0: 1, 0xfc: 1, 0xfd: 3, 0xffff: 3, 0x1_0000: 5 }; // bytes in which a CompactSize says the length
     for (const [length, lengthBytes] of Object.entries(lengths)) {

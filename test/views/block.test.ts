@@ -8,6 +8,7 @@ import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/
 import { finish } from '../support/finish';
 import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
 import { chainAView, type ChainAView } from '../support/chain-a-views';
+import { madeBlock, madeTransaction } from '../support/made-blocks';
 import { inBech32m } from '../support/recorded-core';
 
 const blockText = (view: ChainAView): Buffer => finish(blockJson(scanBlock(view.raw), view));
@@ -131,6 +132,18 @@ describe('blockJson with the outputs that a block spends', () => {
 
   it('refuses more or fewer outputs than the block spends', () => {
     for (const wrong of [spent.slice(1), [...spent, ...spent.slice(-1)], []]) expect(() => shown({ spent: wrong })).to.throw(RangeError);
+  });
+
+  it('shows the coinbase without a witness where it has none, whatever its locktime', () => {
+    const coinbase = madeTransaction(
+      [{ txid: Buffer.alloc(32), index: 0xffff_ffff }],
+      [{ value: 50, script: Buffer.of(0x51) }],
+      0x01010101
+    );
+    const made = scanBlock(madeBlock(Buffer.alloc(32), [coinbase], 1));
+    const json = JSON.parse(finish(blockJson(made, { ...view, fields, spent: [] })).toString()) as object;
+    const shownCoinbase = { version: 1, locktime: 0x01010101, sequence: 0xffff_ffff, coinbase: '' };
+    expect(json).to.have.property('coinbase_tx').that.deep.equals(shownCoinbase);
   });
 
   it('needs no more memory than it allocated at first', () => {

@@ -77,5 +77,7 @@ describe('answers to queries for coins', () => {
     expect(coinsBinary({ tip: { height: 725, hash: tipHash }, coins: [] }).toString('hex')).to.equal(
       `d5020000${tipHash.toString('hex')}0000`
     );
+    const many = coinsBinary({ tip: { height: 725, hash: tipHash }, coins: Array<undefined>(8 * 0xfd).fill(undefined) });
+    expect(many.toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}fdfd00${'00'.repeat(0xfd)}00`);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { headersJson, headersText } from '../../lib/views/header';
+import { fewHeadersJson, headersJson, headersText, textsOfBits } from '../../lib/views/header';
 import { PROFILES, type ProfileFields } from '../../lib/views/profile';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
@@ -73,5 +73,18 @@ describe('headersJson', () => {
 
   it('writes no headers as an empty array', () => {
     expect(finish(headersJson([], 5)).toString()).to.equal('[]\n');
+  });
+
+  it('writes the same from runs as from texts', () => {
+    const runs = [columns(3, 8), columns(8, 9), columns(9, 12)];
+    expect(fewHeadersJson(runs, tipHeight, PROFILES['0.17'].fields).toString()).to.equal(written(3, 12, 64));
+    expect(fewHeadersJson([], tipHeight, PROFILES['0.17'].fields).toString()).to.equal('[]\n');
+  });
+});
+
+describe('the target of a block', () => {
+  it('has 64 digits, of which the first ones may be zeros', () => {
+    expect(textsOfBits(0x1d00ffff).target).to.equal(`00000000ffff${'0'.repeat(52)}`);
+    expect(textsOfBits(0x03000001).target).to.equal('1'.padStart(64, '0'));
   });
 });

@@ -38,6 +38,10 @@ describe('an address that is validated', () => {
       expect(validate('bcrt1'.padEnd(length, 'q')), `${length}`).to.deep.equal(fault('Bech32 string too long', places));
   });
 
+  it('has an unknown prefix if it is a checksum of nothing', () => {
+    expect(validate(base58Check(Buffer.alloc(0)))).to.deep.equal(fault('Invalid or unsupported Base58-encoded address.'));
+  });
+
   it('is looked at up to a hundred bytes', () => {
     expect(validate(base58Check(Buffer.alloc(96, 0xff)))).to.deep.equal(fault(WRONG_SUM));
     expect(validate(base58Check(Buffer.alloc(97, 0xff)))).to.deep.equal(fault(UNREADABLE));

@@ -2,23 +2,30 @@ import { spawn, spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, before, describe, it } from 'mocha';
+import { after, afterEach, before, describe, it } from 'mocha';
 import { Subscriber } from 'zeromq';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { Notifications } from '../../lib/zmq/notifications';
 import { Sockets } from '../../lib/zmq/sockets';
+import { parseAddress, type Topic } from '../../lib/zmq/topics';
 import { OptionError } from '../../plugin/options/errors';
 import { readOptions } from '../../plugin/options/rest-options';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { newFolder } from '../support/folders';
 import { ask, basicAuth } from '../support/http';
+import { current, damagedCoin, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { blockWith, createRegtestNode, freePort, mine, mineOnly } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import { signed } from '../support/signed';
+import { until } from '../support/until';
 import { subscribeTo, TestSubscriber, type Message } from './subscriber';
 import type { HostTransaction } from '../../lib/node/host';
+import type { NodeSource } from '../../lib/node/types/source';
 
 const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
@@ -193,8 +200,28 @@ for i in range(3):
     expect(pooled).to.be.greaterThan(5);
     await rest.node.chain.reset(rest.node.chain.height - 2);
     while (labels(first.messages).length < seen + 2 + pooled) await setTimeout(1);
-    expect(labels(first.messages).slice(seen).join(' ')).to.match(/^D D( R\d+)+$/);
-    expect((await poolOf(rest.port)).txids).to.deep.equal([]);
+    const { txids, mempool_sequence: next } = await poolOf(rest.port);
+    const left = Array.from({ length: pooled }, (_, i) => `R${next - pooled + i}`);
+    expect(labels(first.messages).slice(seen)).to.deep.equal(['D', 'D', ...left]);
+    expect(txids).to.deep.equal([]);
+  });
+
+  it('tells a reorganization that comes at once after a block as a step of its own', async () => {
+    const { node } = rest;
+    const { height } = node.chain;
+    const longer = [await blockWith(node, [])];
+    await node.chain.add(longer[0] as HostFullBlock);
+    longer.push(await blockWith(node, []));
+    await node.chain.add(longer[1] as HostFullBlock);
+    await node.chain.reset(height);
+    await node.mempool.addTX(spending(16));
+    const shorter = await blockWith(node, [spending(16)]);
+    const { mempool_sequence: next } = await poolOf(rest.port);
+    while (!labels(first.messages).includes(`A${next - 1}`)) await setTimeout(1);
+    const seen = labels(first.messages).length;
+    await Promise.all([shorter, ...longer].map((block) => node.chain.add(block)));
+    while (labels(first.messages).length < seen + 5) await setTimeout(1);
+    expect(labels(first.messages).slice(seen)).to.deep.equal(['C', 'D', `A${next + 1}`, 'C', 'C']);
   });
 
   /** Signatures differ each time. */
@@ -208,6 +235,113 @@ for i in range(3):
     signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 50 * 100_000_000 - fee]]);
 
   const hashOf = (hash: Buffer): Buffer | string => (typeof rest.node.chain.tip.hash === 'string' ? hash.toString('hex') : hash);
+});
+
+describe('blocks of a node', () => {
+  withNodeAndIndex();
+  let notifications: Notifications;
+  let subscriber: TestSubscriber;
+  afterEach(async () => {
+    await subscriber.close();
+    await notifications.close();
+  });
+
+  /** Publishes these topics of the current node. */
+  async function publish(topics: readonly Topic[], node: NodeSource = current.node): Promise<void> {
+    const { index, log: logger } = current;
+    const address = `tcp://127.0.0.1:${await freePort()}`;
+    notifications = new Notifications({ node, index, notifiers: topics.map((topic) => ({ topic, address, hwm: 0 })), logger });
+    await notifications.open();
+    subscriber = await TestSubscriber.open(address);
+  }
+
+  /** Publishes these topics. The node gives bytes of blocks once `goOn` is called; `asked`: for how many it was asked. */
+  async function publishHeld(topics: readonly Topic[]): Promise<{ readonly goOn: () => void; readonly asked: () => number }> {
+    const { node } = current;
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    let asked = 0;
+    const rawBlock = async (hash: Buffer): Promise<Buffer | undefined> => {
+      asked++;
+      await held;
+      return node.rawBlock(hash);
+    };
+    await publish(topics, nodeWith(node, { rawBlock }));
+    return { goOn, asked: () => asked };
+  }
+
+  const told = (topic: Topic): string[] =>
+    subscriber.messages.flatMap((message) => (message.topic === topic ? [message.body.toString('hex', 0, 32)] : []));
+
+  /** Mines, waits until the last block is told, and gives the hashes. */
+  async function mineTold(count: number, topic: Topic): Promise<string[]> {
+    const hashes = (await mine(current.host, count)).map((block) => toDisplayHex(block.hash()));
+    await until(() => told(topic).at(-1) === hashes.at(-1));
+    return hashes;
+  }
+
+  it('are not told a second time when the index is built again', async () => {
+    const txid = await damagedCoin(5);
+    await publish(['sequence']);
+    const before = await mineTold(1, 'sequence');
+    expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
+    await reach('live');
+    const after = await mineTold(1, 'sequence');
+    expect(told('sequence')).to.deep.equal([...before, ...after]);
+  });
+
+  it('wait with their transactions up to a hundred; further ones are told by their hashes, and the last one as the tip', async () => {
+    await openNew();
+    await mine(current.host, 1);
+    const { node } = current;
+    const { goOn } = await publishHeld(['hashblock', 'hashtx', 'sequence']);
+    const mined = await mine(current.host, 205);
+    goOn();
+    await until(() => told('hashblock').at(-1) === toDisplayHex(node.tip().hash));
+    const hashes = mined.map((block) => toDisplayHex(block.hash()));
+    expect(told('sequence')).to.deep.equal(hashes);
+    expect(told('hashtx')).to.deep.equal(mined.slice(0, 100).map(({ txs: [coinbase] }) => coinbase && toDisplayHex(coinbase.hash())));
+    expect(told('hashblock')).to.deep.equal([...hashes.slice(0, 100), ...hashes.slice(-1)]);
+    await mineTold(1, 'hashblock');
+    expect(told('hashtx')).to.have.lengthOf(101);
+  });
+
+  it('are not read for their hashes alone', async () => {
+    await openNew();
+    const { asked } = await publishHeld(['hashblock', 'sequence']);
+    const hashes = await mineTold(3, 'hashblock');
+    expect(told('sequence')).to.deep.equal(hashes);
+    expect(asked()).to.equal(0);
+  });
+
+  it('are told by their hashes if the node has no bytes of them, with a warning if it cannot read them', async () => {
+    await openNew();
+    let isBroken = false;
+    const rawBlock = (): Promise<undefined> => (isBroken ? Promise.reject(new Error('the disk is broken')) : Promise.resolve(undefined));
+    const warnings = (): string[] => current.log.lines.filter((line) => line.startsWith('warning'));
+    await publish(['hashtx', 'sequence'], nodeWith(current.node, { rawBlock }));
+    const lost = await mineTold(1, 'sequence');
+    expect(warnings()).to.deep.equal([]);
+    isBroken = true;
+    const unreadable = await mineTold(1, 'sequence');
+    expect(told('sequence')).to.deep.equal([...lost, ...unreadable]);
+    await until(() => warnings().length > 0);
+    expect(warnings()).to.deep.equal(['warning Not all subscribers of ZeroMQ were notified: the disk is broken.']);
+  });
+
+  it('are not told once the node closes, which waits for the one that is being told', async () => {
+    await openNew();
+    const { goOn, asked } = await publishHeld(['rawtx']);
+    await mine(current.host, 3);
+    await until(() => asked() === 1);
+    let isClosed = false;
+    const closing = notifications.close().then(() => (isClosed = true));
+    await setImmediate();
+    expect(isClosed).to.equal(false);
+    goOn();
+    await closing;
+    expect(asked()).to.equal(1);
+  });
 });
 
 describe('a subscriber that does not read', () => {
@@ -260,12 +394,29 @@ describe('options for ZeroMQ', () => {
     expect((error as Error).message).to.equal('--rest-zmq-hashblock is for nodes, not for a reader of a fleet');
   });
 
+  it('name addresses as ZeroMQ does, or paths as Bitcoin Core does', () => {
+    for (const text of ['tcp://*:1', 'tcp://[::1]:65535', 'tcp://node-1.example:28332', 'ipc:///run/node 1', 'ipc://a\nb'])
+      expect(parseAddress(text), text).to.equal(text);
+    expect(parseAddress('unix:/run/node')).to.equal('ipc:///run/node');
+    for (const text of ['tcp://*:0', 'tcp://*:65536', 'tcp://*', 'tcp://a/b:1', 'unix:', 'ipc://', 'udp://*:1'])
+      expect(parseAddress(text), text).to.equal(undefined);
+  });
+
   it('stop the node when an address cannot be bound', async () => {
     const address = `tcp://127.0.0.1:${await freePort()}`;
     const sockets = new Sockets();
     await sockets.open([{ topic: 'hashtx', address, hwm: 1 }]);
-    const error = await caught(openRestNode({ isFleet: false, settings: { 'rest-zmq-rawblock': address } }));
+    const free = `tcp://127.0.0.1:${await freePort()}`;
+    const settings = { 'rest-zmq-hashtx': free, 'rest-zmq-rawblock': address };
+    const error = await caught(openRestNode({ isFleet: false, settings }));
     sockets.close();
+    // Nothing is left that listens, once ZeroMQ has closed its socket.
+    await until(async () => {
+      const again = new Sockets();
+      const fault = await again.open([{ topic: 'hashtx', address: free, hwm: 1 }]).catch((inUse: unknown) => inUse);
+      again.close();
+      return fault === undefined;
+    });
     expect((error as Error).message).to.match(/^--rest-zmq-rawblock: cannot listen on tcp:.*: Address already in use/);
   });
 });

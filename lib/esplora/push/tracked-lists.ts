@@ -103,10 +103,8 @@ export class TrackedLists {
     const { most } = this;
     const client = this.#client;
     this.#lists[kind] = scripts;
-    let fault =
-      entries > most
-        ? `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`
-        : unreadable && `cannot be read: ${unreadable}`;
+    let fault = unreadable === undefined ? undefined : `cannot be read: ${unreadable}`;
+    if (entries > most) fault = `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`;
     client.charge(Math.min(entries, most) * NAME_POINTS);
     try {
       for (const script of this.#lists[kind].keys()) {

@@ -92,11 +92,9 @@ export class TransactionUpdates implements Notifier, GradualNotifier {
   async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<TransactionUpdate | undefined> {
     const { index } = snapshot;
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
-    const { pooled } = tracked;
     const standing = this.#standingOf(tracked, index);
-    // Listeners that were there before are notified by the next pass.
+    // Listeners that were there before are notified by the next pass, if it stands differently by now.
     if (tracked.listeners.size === 0) tracked.standing = standing;
-    else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#pending.add(tracked);
     if (this.#tracked.size === 0) this.#reach(index);
     // Another chain may go back to the tip of the last pass, which would then look at nothing.
     else if (this.#tip?.hash.equals(index.tip.hash) !== true) this.#pending.add(tracked);

@@ -33,8 +33,8 @@ export function blockPartEndpoint(answers: Answers): Endpoint {
     const { offset, size } = wanted;
     const { format } = splitSuffix(request.pathOnly);
     const isActive = block.tip !== undefined;
-    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, answers) : undefined;
-    if (length !== undefined && isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
+    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, answers) : 0;
+    if (isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
       return blocks.part(block, Number(offset), Number(size), length);
     const raw = await blocks.block(block, request, isActive);
     if (raw === undefined) return undefined;
@@ -81,13 +81,11 @@ function isMost({ size }: WantedPart, length: number): boolean {
   return size * 2n > BigInt(length);
 }
 
-/** The length in bytes of a block of the active chain; undefined when the index does not know it. */
-function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: Answers): number | undefined {
-  if (transactionCount === undefined) return undefined;
+/** The length in bytes of a block that is in the active chain in this turn; 0 if the index does not know it. */
+function lengthOf({ height }: KnownBlock, { reader }: Answers): number {
   return reader.read((snapshot) => {
-    const header = snapshot.headerAt(height);
-    if (header?.hash.equals(hash) !== true) return undefined;
-    return header.chainBytes - (snapshot.headerAt(height - 1)?.chainBytes ?? 0);
+    const bytesTo = (top: number): number => snapshot.headerAt(top)?.chainBytes ?? 0;
+    return bytesTo(height) - bytesTo(height - 1);
   });
 }
 

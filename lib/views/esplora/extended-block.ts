@@ -57,7 +57,7 @@ function extrasOf(block: EsploraBlock, extras: BlockExtras, prefixes: AddressPre
     avgFeeRate: transactionsWeight === 0 ? 0 : Math.floor((totalFees * WEIGHT_PER_VBYTE) / transactionsWeight),
     utxoSetChange: isGenesis ? 0 : outputs - inputs,
     // The same steps as mempool's, for the same double.
-    avgTxSize: isGenesis ? 0 : Math.round((size / count) * 100) * 0.01,
+    avgTxSize: Math.round((size / count) * 100) * 0.01,
     totalInputs: inputs,
     totalOutputs: outputs,
     totalOutputAmt: extras.outputValue,
@@ -136,15 +136,12 @@ export const EXTENDED_BLOCK: Schema = named(
 /** A transaction of a block, as `strippedTransaction` shows it. */
 export const STRIPPED_TRANSACTION: Schema = named(
   'TransactionStripped',
-  object(
-    {
-      txid: TXID,
-      fee: SATOSHIS,
-      vsize: described('A quarter of the weight, not rounded.', NUMBER),
-      value: described('Satoshis of all outputs.', SATOSHIS),
-      rate: described('Satoshis for each virtual byte, together with those with which a miner takes it.', NUMBER),
-      flags: described("mempool's TransactionFlags.", COUNT)
-    },
-    { time: described('When it entered the pool, Unix time in seconds.', COUNT) }
-  )
+  object({
+    txid: TXID,
+    fee: SATOSHIS,
+    vsize: described('A quarter of the weight, not rounded.', NUMBER),
+    value: described('Satoshis of all outputs.', SATOSHIS),
+    rate: described('Satoshis for each virtual byte, together with those with which a miner takes it.', NUMBER),
+    flags: described("mempool's TransactionFlags.", COUNT)
+  })
 );

@@ -11,21 +11,23 @@ export interface ListedTransaction {
   /** Satoshis per virtual byte of its chunk. */
   readonly rate: number;
   readonly flags: number;
-  /** When it entered the pool, Unix time in seconds; undefined for one of a block. */
-  readonly time?: number;
+}
+
+interface ListedPoolTransaction extends ListedTransaction {
+  /** When it entered the pool, Unix time in seconds. */
+  readonly time: number;
 }
 
 /** `TransactionStripped` in node-api.interface.ts. */
-export const strippedTransaction = ({ txid, fee, weight, value, rate, flags, time }: ListedTransaction): object => ({
-  ...{ txid: toDisplayHex(txid), fee, vsize: weight / WEIGHT_PER_VBYTE, value, rate, flags },
-  ...(time !== undefined && { time })
+export const strippedTransaction = ({ txid, fee, weight, value, rate, flags }: ListedTransaction): object => ({
+  ...{ txid: toDisplayHex(txid), fee, vsize: weight / WEIGHT_PER_VBYTE, value, rate, flags }
 });
 
 /** Rates in deltas have two places. */
 const twoPlaces = (rate: number): number => Math.round(rate * 100) / 100;
 
 /** `TransactionCompressed` in websocket.interface.ts. */
-export const compressedTransaction = ({ txid, fee, weight, value, rate, flags, time = 0 }: ListedTransaction): unknown[] => [
+export const compressedTransaction = ({ txid, fee, weight, value, rate, flags, time }: ListedPoolTransaction): unknown[] => [
   ...[toDisplayHex(txid), fee, weight / WEIGHT_PER_VBYTE, value],
   ...[twoPlaces(rate), flags, time]
 ];

@@ -26,6 +26,15 @@ describe('writeEsploraBlock', () => {
     );
   });
 
+  it('reads versions as unsigned', () => {
+    const view = chainAView(chainAActiveBlocks()[1]?.hash ?? '');
+    const header = Buffer.from(view.header);
+    header.writeInt32LE(-2);
+    const writer = new JsonWriter();
+    writeEsploraBlock(writer, { ...view, header, length: 285, weight: 1_140 });
+    expect(JSON.parse(writer.toString())).to.include({ version: 0xffff_fffe });
+  });
+
   it('writes the blocks of chain A as they were recorded', function () {
     const folder = sharedFolder();
     if (folder === undefined) {

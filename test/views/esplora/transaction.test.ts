@@ -108,6 +108,21 @@ describe('writeEsploraTransaction', () => {
     expect(json).to.have.nested.property('status').that.deep.equals({ confirmed: false });
   });
 
+  it('shows as a key only a push of 33 or 65 bytes before OP_CHECKSIG', () => {
+    const typeOf = (script: string): unknown => {
+      const output = { value: 1, script: Buffer.from(script, 'hex') };
+      const json = JSON.parse(
+        textOf({ transaction: madeTransaction([{ witness: ['00'] }]), spent: [output], status: undefined })
+      ) as object;
+      return (json as { vin: [{ prevout: { scriptpubkey_type: unknown } }] }).vin[0].prevout.scriptpubkey_type;
+    };
+    for (const length of [33, 65]) {
+      const [push, any] = [length.toString(16), '05'.repeat(length)];
+      expect([`${push}${any}ac`, `4c${any}ac`, `${push}${any}ad`].map(typeOf)).to.deep.equal(['p2pk', 'unknown', 'unknown']);
+    }
+    expect(typeOf(`22${'05'.repeat(34)}ac`)).to.equal('unknown');
+  });
+
   it('shows the redeem script of a script hash when the last operation pushes it', () => {
     const scriptHash = `a914${'00'.repeat(20)}87`;
     expect(inner(scriptHash, '5101ac', [])).to.deep.equal(['OP_CHECKSIG', undefined]);
