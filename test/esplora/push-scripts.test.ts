@@ -186,7 +186,7 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
   it('says so if a name is nested deeper than it can be shown', async () => {
     const own = await client();
     const fault = 'cannot be read: a value that is nested too deep';
-    own.socket.send(`{"track-addresses":[${'['.repeat(200_000)}${']'.repeat(200_000)}]}`);
+    own.socket.send(`{"track-addresses":[${'['.repeat(90_000)}${']'.repeat(90_000)}]}`);
     expect(await own.ask()).to.deep.equal([{ 'track-addresses-error': fault }]);
   });
 
