@@ -130,6 +130,7 @@ describe('methods of the Electrum protocol', () => {
     const long = signed(wallet.ring, [wallet.fresh()], [...outputs, [wallet.script, COINBASE_SATS - 2_500 * 1_000 - 10 * FEE_SATS]]);
     expect(long.toRaw().length).to.be.above(0x1_0000);
     expect(await result('blockchain.transaction.broadcast', [hexOf(long)])).to.equal(txidOf(long));
+    await served.settle();
     expect(await result('blockchain.transaction.get', [txidOf(long)])).to.equal(hexOf(long));
     expect(await result('blockchain.transaction.get', [txidOf(long), true])).to.include({ hex: hexOf(long) });
     await mine(served.node, 1);

@@ -5,6 +5,7 @@ import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscripti
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { NO_CLIENT } from '../../lib/turns/client';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { unfailing } from '../support/unfailing';
@@ -22,6 +23,9 @@ async function refusal(client: ClientSubscriptions, script: Buffer, name: string
     return error;
   }
 }
+
+/** Why a reader notifies more often. */
+const IN_RECORDS = 'a reader hears of a block and of what leaves the pool for it in several records';
 
 describe('the status of a script with a transaction in the pool that spends an unconfirmed output', () => {
   let walk: PoolWalk;
@@ -57,7 +61,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     return `${nameOf(CHILD)} ${status?.toString('hex') ?? 'null'}`;
   };
 
-  it('changes when the parent is confirmed, and when it comes back', async () => {
+  it('changes when the parent is confirmed, and when it comes back', async function () {
+    needsNode(this, IN_RECORDS);
     const waiting = await subscribe();
     await walk.mineOnly([parent]);
     await all.untilNotified();
@@ -69,7 +74,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(told[1]).to.equal(`${nameOf(CHILD)} ${waiting ?? ''}`);
   });
 
-  it('changes when the chain is reset, which empties the pool', async () => {
+  it('changes when the chain is reset, which empties the pool', async function () {
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     await subscribe();
     await walk.host.chain.reset(walk.host.chain.height - 1);
     await all.untilNotified();
@@ -101,7 +107,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(await statusOf(all)).to.equal(expected);
   });
 
-  it('is told to every other listener if one of them fails, which is told that it did', async () => {
+  it('is told to every other listener if one of them fails, which is told that it did', async function () {
+    needsNode(this, IN_RECORDS);
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)).toString('latin1');
     const fault = new Error('a client that cannot be told');
     const failures: unknown[] = [];
@@ -128,7 +135,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     }
   });
 
-  it('is told under the name that was given, to every subscriber, once for each subscription', async () => {
+  it('is told under the name that was given, to every subscriber, once for each subscription', async function () {
+    needsNode(this, IN_RECORDS);
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const upper = nameOf(CHILD).toUpperCase();
     const clients = [nameOf(CHILD), upper].map((name) => {
@@ -169,7 +177,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(await refused).to.be.instanceOf(HistoryTooLongError);
   });
 
-  it('is told to a client that was answered after another one was refused', async () => {
+  it('is told to a client that was answered after another one was refused', async function () {
+    needsNode(this, IN_RECORDS);
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const limited = all.client(() => undefined, { maxHistory: 0 });
     const refused = refusal(limited, script, nameOf(CHILD));
@@ -180,7 +189,8 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(told).to.deep.equal([await present()]);
   });
 
-  it('costs the first client what had to be read, including the pool', async () => {
+  it('costs the first client what had to be read, including the pool', async function () {
+    needsNode(this, IN_RECORDS);
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const read: number[] = [];
     for (let i = 0; i < 2; i++) await all.client(() => undefined).addScript(script, nameOf(CHILD), (count) => read.push(count));
@@ -245,7 +255,8 @@ describe('the subscription to an outpoint', () => {
     await walk.close();
   });
 
-  it('is answered with the block that has just come, though others are told of it later', async () => {
+  it('is answered with the block that has just come, though others are told of it later', async function () {
+    needsNode(this, IN_RECORDS);
     const walk = await PoolWalk.start();
     const all = await NotifyingNode.beside(walk.host);
     const [coin] = await walk.spendable();

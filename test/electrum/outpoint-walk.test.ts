@@ -5,6 +5,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { NO_CLIENT } from '../../lib/turns/client';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { activeChain } from '../support/regtest-chain';
 import { POOLS, PoolWalk, type Outpoint } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
@@ -88,7 +89,8 @@ describe('notifications about outpoints', () => {
   const open = servedWalks();
 
   for (const { name, start, step } of POOLS)
-    it(`end with what chain and pool say of each, and tell nothing twice, on random walks with ${name} (TEST_SEED=${seed})`, async () => {
+    it(`end with what chain and pool say of each, and tell nothing twice, on random walks with ${name} (TEST_SEED=${seed})`, async function () {
+      needsNode(this, NO_FEED_WHILE_SHORTER);
       let [funded, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean(), fc.nat({ max: 3 })), { minLength: 15, maxLength: 30 }), async (steps) => {
@@ -140,7 +142,8 @@ describe('notifications about outpoints', () => {
       expect(joined, 'clients that subscribed during a step').to.be.above(0);
     }).timeout(300_000 * testScale());
 
-  it('tell what blocks alone have: an output, its spend, and that both are undone', async () => {
+  it('tell what blocks alone have: an output, its spend, and that both are undone', async function () {
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     const { walk, all } = await open();
     const client = new Client(all);
     const [coin] = await walk.spendable();

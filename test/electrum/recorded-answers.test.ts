@@ -146,6 +146,7 @@ describe('the Electrum protocol over chain A', () => {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await ServedNode.open({ prefix: await copiedChain() });
     await fillChainAPool(served.node);
+    await served.settle();
     caller = new MethodCaller(served);
   });
   after(() => served.node.close());

@@ -7,6 +7,7 @@ import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { askInOneWrite } from '../support/http';
 import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
@@ -154,7 +155,8 @@ describe('replies of Esplora’s interface that are cached', () => {
   };
 
   for (const { name, start, step } of POOLS)
-    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async () => {
+    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async function () {
+      needsNode(this, NO_FEED_WHILE_SHORTER);
       let inMidst = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
@@ -185,7 +187,8 @@ describe('replies of Esplora’s interface that are cached', () => {
       expect(inMidst, 'replies that were in the cache in the midst of a step').to.be.above(0);
     }).timeout(120_000 * testScale());
 
-  it('come from memory until a block or the pool has to do with the script', async () => {
+  it('come from memory until a block or the pool has to do with the script', async function () {
+    needsNode(this, 'a reader hears of each step a moment later than its node');
     const { walk, all } = await open();
     const questions = OF_SCRIPT.map((path) => `/scripthash/${HASHES[0] ?? ''}${path}`);
     const areCached = (): boolean[] => questions.map((question) => cached(all, question) !== undefined);

@@ -6,7 +6,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
-import { needsNode } from '../support/fleet';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import {
   differing,
   DIFFERENT,
@@ -307,7 +307,7 @@ describe('Esplora’s interface over a long chain', () => {
 
   it('forgets blocks that are disconnected, and knows them again when they are connected again', async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    needsNode(this, 'a node whose chain has become shorter does not feed a fleet until it has as much work again');
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     const { height } = chainAManifest();
     const taken = chainAActiveBlocks().slice(height - 19);
     const block = taken.reduce((a, b) => (b.raw.length > a.raw.length ? b : a));

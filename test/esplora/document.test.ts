@@ -9,6 +9,7 @@ import { esploraRoutes } from '../../lib/esplora/routes';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { jsonIn } from '../support/chain-a';
 import { DescribedHttp, type HttpDocument, type Operation } from '../support/described-http';
+import { needsNode } from '../support/fleet';
 import { esploraText, type RecordedTransaction } from '../support/recorded-esplora';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
@@ -155,7 +156,8 @@ describe('the description of Esplora’s API', () => {
     await other.close();
   });
 
-  it('says with the node’s error why it has no block to mine, as Blockstream’s server', async () => {
+  it('says with the node’s error why it has no block to mine, as Blockstream’s server', async function () {
+    needsNode(this, 'what is held up here is in the node');
     // On other networks than regtest a node without peers gives none.
     const other = await ServedNode.open({ settings: { 'rest-mining': true, network: 'testnet' } });
     const reply = await other.get('/block-template');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
-import { needsNode } from '../support/fleet';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { KeyWallet } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { blockWith, entryOf, mine } from '../support/regtest-node';
@@ -197,7 +197,8 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(own.told.find((told) => 'block' in told)).to.include.keys('mempoolInfo', 'fees', 'da');
   });
 
-  it('tells the last blocks and what an address gets after a reset by more blocks than are remembered', async () => {
+  it('tells the last blocks and what an address gets after a reset by more blocks than are remembered', async function () {
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     const { node } = served;
     const ring = bcoin.KeyRing.generate();
     const own = await client();

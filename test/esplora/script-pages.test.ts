@@ -9,6 +9,7 @@ import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin } from '../support/bcoin';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { holdReads } from '../support/held-reads';
 import { countConnections, openSocket, requestBytes, type RawRequest } from '../support/http';
 import { ServedNode } from '../support/served-node';
@@ -192,7 +193,8 @@ describe('a script over Esplora’s interface', () => {
     ).to.equal(true);
   });
 
-  it('shows a transaction once while a block confirms it, and while a block is disconnected', async () => {
+  it('shows a transaction once while a block confirms it, and while a block is disconnected', async function () {
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     const { mempool, chain } = served.node;
     const poolCount = async (): Promise<string | undefined> => /"mempool_stats":\{[^}]*"tx_count":(\d+)/.exec(await ofScript())?.[1];
     const id = idOf(joined);

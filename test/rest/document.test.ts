@@ -16,7 +16,7 @@ import {
 import { DescribedHttp, type HttpDocument } from '../support/described-http';
 import { endpointContext } from '../support/endpoints';
 import { ask, basicAuth } from '../support/http';
-import { openRestNode, type RestNode } from '../support/rest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { Described } from '../support/described';
 
 type Edition = keyof typeof PROFILES;
@@ -129,6 +129,7 @@ describe('the description of REST', () => {
 
   it('says what is switched off, and who needs a key', async () => {
     const { served, described } = await descriptionOf({ 'rest-filters': false });
+    await untilReady(served);
     const filter = described.find('GET', '/blockfilter/basic/00.json') ?? expect.fail('the operation');
     const refusal = await ask(served.port, { path: `/rest/blockfilter/basic/${'0'.repeat(64)}.json` });
     expect([refusal.status, Object.keys(filter.of.responses).sort()]).to.deep.equal([400, ['400', '500', '503']]);

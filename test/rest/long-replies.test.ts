@@ -9,6 +9,7 @@ import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../su
 import { blockHash } from '../support/made-blocks';
 import { BlockMaker } from '../support/mined-blocks';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { settledAt } from '../support/settled-ports';
 
 const MATURE = 101;
 const LARGE_BLOCKS = 8;
@@ -36,6 +37,7 @@ describe('long replies', () => {
       if (height > MATURE) hashes.push(toDisplayHex(tip));
     }
     paths = hashes.flatMap((hash) => [`/rest/block/${hash}.json`, `/rest/block/${hash}.hex`]);
+    await settledAt(served.port);
     const cold = coldAnswers(served);
     for (const path of paths) expected.set(path, await cold(path));
   });

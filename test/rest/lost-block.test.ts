@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { mine } from '../support/regtest-node';
 import { ServedNode } from '../support/served-node';
@@ -14,7 +15,8 @@ const EXPECTED = {
 
 describe('a block that the node has lost on its disk', () => {
   for (const profile of ['0.17', 'modern'] as const)
-    it(`is refused as by Bitcoin Core, and so are its transactions (${profile})`, async () => {
+    it(`is refused as by Bitcoin Core, and so are its transactions (${profile})`, async function () {
+      needsNode(this, 'a reader has blocks of its own');
       const served = await ServedNode.open({ settings: { 'rest-core': profile } });
       try {
         const [block] = await mine(served.node, 3);

@@ -8,6 +8,7 @@ import { HttpError } from '../../lib/server/errors';
 import { nodeWith } from '../support/changed-node';
 import { coldAnswers } from '../support/cold-answers';
 import { endpointContext, requestFor } from '../support/endpoints';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -53,7 +54,8 @@ describe('requests that are worked on while the chain moves', () => {
   };
 
   for (const moment of ['while a reset deletes it', 'once a reset has deleted it'])
-    it(`are never answered as if a block or its transaction did not exist, ${moment}`, async () => {
+    it(`are never answered as if a block or its transaction did not exist, ${moment}`, async function () {
+      needsNode(this, NO_FEED_WHILE_SHORTER);
       const { node, rest } = served;
       const tip = blocks.at(-1) as HostFullBlock;
       const transaction = tip.txs[0]?.toRaw() ?? expect.fail('a coinbase');
@@ -90,7 +92,8 @@ describe('requests that are worked on while the chain moves', () => {
       await reset;
     });
 
-  it('are not answered with soft forks, or outputs, that the node has lost meanwhile', async () => {
+  it('are not answered with soft forks, or outputs, that the node has lost meanwhile', async function () {
+    needsNode(this, 'what is held up here is in the node');
     const { node, rest } = served;
     const moving = '503 Service temporarily unavailable: the chain is moving';
     const nothing = Buffer.alloc(0);
@@ -114,7 +117,8 @@ describe('requests that are worked on while the chain moves', () => {
     expect(await outcome(late, `/rest/spenttxouts/${spending}.bin`, nothing)).to.equal(moving);
   });
 
-  it('describe one tip in chaininfo, also when a block comes meanwhile', async () => {
+  it('describe one tip in chaininfo, also when a block comes meanwhile', async function () {
+    needsNode(this, 'what is held up here is in the node');
     const { node, rest } = served;
     const tip = toDisplayHex(blocks.at(-1)?.hash() ?? Buffer.alloc(0));
     const late = nodeWith(rest.node, {
@@ -133,7 +137,8 @@ describe('requests that are worked on while the chain moves', () => {
     expect(after.bip9_softforks.csv.statistics.elapsed).to.equal((HEIGHT + 2) % 144);
   });
 
-  it('never have fewer headers than blocks in chaininfo while blocks are disconnected', async () => {
+  it('never have fewer headers than blocks in chaininfo while blocks are disconnected', async function () {
+    needsNode(this, 'what is held up here is in the node');
     const { node } = served;
     const told: Info[] = [];
     node.chain.prependListener('disconnect', async () => {

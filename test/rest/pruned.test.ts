@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { needsNode } from '../support/fleet';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
@@ -14,8 +15,9 @@ for (const prunes of ['from the start', 'when it is told to'])
     const hashes: string[] = [];
     const coinbases: string[] = [];
 
-    before(async () => {
+    before(async function () {
       served = await openRestNode({ settings: { prune: prunes === 'from the start' } });
+      needsNode(this, 'a reader has blocks of its own');
       await untilReady(served);
       for (const mined of await mine(served.node, HEIGHT)) {
         hashes.push(toDisplayHex(mined.hash()));

@@ -5,7 +5,7 @@ import { PROFILES } from '../../lib/views/profile';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, chainAAnswers, chainAManifest, type RecordedAnswer } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
-import { isFleetWanted } from '../support/fleet';
+import { isFleetWanted, needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { differencesFrom, withCoreAddresses } from '../support/recorded-core';
 import { untilReady, type RestNode } from '../support/rest-node';
 
@@ -51,6 +51,7 @@ for (const bootstrap of isFleetWanted ? ['blocks'] : ['blocks', 'coins'])
     });
 
     it('are given from the caches after the chain was disconnected and connected again', async function () {
+      needsNode(this, NO_FEED_WHILE_SHORTER);
       this.timeout(CHAIN_A_TIMEOUT_MS);
       // Not the node of the other tests, since blocks off the chain are deleted here.
       const other = await openChainANode();

@@ -7,6 +7,7 @@ import { afterEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { ask, askInOneWrite, basicAuth, openSocket, type RawReply, requestBytes, untilClosed } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
@@ -48,9 +49,10 @@ describe('the service on a real node', () => {
     folder = undefined;
   });
 
-  it('refuses everything until the node is synced, then answers', () =>
-    withStrictTipAge(async () => {
+  it('refuses everything until the node is synced, then answers', function () {
+    return withStrictTipAge(async () => {
       await open({ 'rest-warmup': 'synced' });
+      needsNode(this, 'a reader is answered by no node until one is synced');
       for (const path of ['/rest/chaininfo.json', '/rest/chaininfo.bin', '/rest/tx/xyz', '/rest/getutxos']) {
         const { status, contentType, body } = await get(path);
         expect({ status, contentType }, path).to.deep.equal({ status: 503, contentType: 'text/plain' });
@@ -62,7 +64,8 @@ describe('the service on a real node', () => {
       await untilReady(served);
       expect(await blocks()).to.equal(1);
       expect((await get('/rest/tx/xyz')).status).to.equal(400);
-    }));
+    });
+  });
 
   it('never shows an old tip once the chain has moved', async () => {
     await open();
@@ -118,6 +121,7 @@ describe('the service on a real node', () => {
   it('closes while the chain is being reset, and opens again', async function () {
     this.timeout(60_000);
     await open();
+    needsNode(this, NO_FEED_WHILE_SHORTER);
     await untilReady(served);
     await mine(served.node, 400);
     const state = { resetting: true };
@@ -155,15 +159,17 @@ describe('the service on a real node', () => {
     for (const user of ['', 'x', 'anybody']) expect((await get('/rest/chaininfo.json', basic(`${user}:a:key`))).status, user).to.equal(200);
   });
 
-  it('needs no key by default, even if the node’s own interface needs one', async () => {
+  it('needs no key by default, even if the node’s own interface needs one', async function () {
     await open({ 'api-key': 'secret' });
+    needsNode(this, 'a reader has no interface of the node');
     await untilReady(served);
     expect((await get('/rest/chaininfo.json')).status).to.equal(200);
     expect((await get('/')).status).to.equal(401);
   });
 
-  it('leaves the node’s own interface as it is', async () => {
+  it('leaves the node’s own interface as it is', async function () {
     await open({ 'no-auth': true });
+    needsNode(this, 'a reader has no interface of the node');
     await untilReady(served);
     await mine(served.node, 2);
     const info = await get('/');

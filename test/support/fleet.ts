@@ -20,6 +20,9 @@ import type { MemoryLog } from './memory-log';
 /** Whether the suites are to ask a reader. */
 export const isFleetWanted = process.env['TEST_SOURCE'] === 'fleet';
 
+/** Why a reader cannot show what happens after a reset. */
+export const NO_FEED_WHILE_SHORTER = 'a node whose chain has become shorter does not feed a fleet until it has as much work again';
+
 /** Skips what a reader cannot show, and says why. */
 export function needsNode(context: Context, why: string): void {
   if (!isFleetWanted) return;
@@ -57,7 +60,7 @@ export class TestFleet {
     });
     const { apiKey, noAuth } = host.http.options;
     const http = new ReaderHttp({ host: '127.0.0.1', port: 0, apiKey, needsApiKey: !noAuth });
-    this.#made = { node, feed, source, http };
+    this.#made = { node, feed, source, http, electrumPort: options.addresses?.electrum.plain?.port };
     return this.#made;
   }
 
@@ -69,7 +72,7 @@ export class TestFleet {
     await open();
     await http.open();
     let known = '';
-    waitBeforeAsking(portOf(http), async () => {
+    const settle = async (): Promise<void> => {
       const { pool } = node;
       const now = () => `${node.tip().hash.toString('hex')} ${pool.revision} ${pool.feeFingerprint()} ${String(node.synced)}`;
       const before = now();
@@ -79,19 +82,26 @@ export class TestFleet {
         await firstValueFrom(source.position.moved$.pipe(filter(() => source.position.now.sequence >= sequence)));
       await firstValueFrom(index.tip$.pipe(filter(({ hash }) => hash.equals(source.tip().hash))));
       known = before;
-    });
+    };
+    for (const port of this.#ports) waitBeforeAsking(port, settle);
   }
 
   /** Closes the parts around those that answer. */
   async closeAround(close: () => Promise<void>): Promise<void> {
     const { feed, source, http } = this.#parts();
-    askAtOnce(portOf(http));
+    for (const port of this.#ports) askAtOnce(port);
     await http.close();
     await close();
     source.close();
     await source.closed();
     await feed.close();
     await this.#nats.close();
+  }
+
+  /** On which clients ask. */
+  get #ports(): readonly number[] {
+    const { http, electrumPort } = this.#parts();
+    return [portOf(http), ...(electrumPort === undefined ? [] : [electrumPort])];
   }
 
   #parts(): Made {
@@ -105,6 +115,7 @@ interface Made {
   readonly feed: Feed;
   readonly source: ReaderNode;
   readonly http: ReaderHttp;
+  readonly electrumPort: number | undefined;
 }
 
 /** With the node's address prefixes, which tests change. */
