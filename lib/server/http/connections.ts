@@ -2,7 +2,6 @@
 // stops.
 
 import { ReplaySubject, type Observable } from 'rxjs';
-import { mostDescriptors } from '../../system/descriptors';
 import { Handshakes } from '../bounds/handshakes';
 import { Idlest } from '../bounds/idlest';
 import { PipelinedRequests } from './pipelined';
@@ -213,3 +212,14 @@ const mostConnections = (): number => (affordable ??= connectionsWithin(mostDesc
 
 const connectionsWithin = (descriptors: number): number =>
   Number.isNaN(descriptors) ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, Math.floor(descriptors * DESCRIPTORS_SHARE));
+
+/** How many descriptors the process may have open; NaN: there is no limit, or it is not known. */
+function mostDescriptors(): number {
+  const { report } = process as { report: { excludeNetwork?: boolean; getReport(): object } };
+  const { excludeNetwork = false } = report;
+  // Otherwise the report looks up the names of addresses.
+  report.excludeNetwork = true;
+  const { userLimits } = report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } };
+  report.excludeNetwork = excludeNetwork;
+  return Number(userLimits?.open_files?.soft);
+}
