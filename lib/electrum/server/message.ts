@@ -4,8 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { errorReply as framedError, errorText, resultFrame } from '../../server/json-rpc/frames';
 import { idTextOf } from '../../server/json-rpc/id-text';
 import { isObject, type Params } from '../../server/json-rpc/values';
-import { scanJson, type JsonBounds } from '../../server/json/scan';
-import { runAtOnce } from '../../turns/slices';
+import { scanShortJson, type JsonBounds } from '../../server/json/scan';
 import { CODES, ElectrumError } from '../errors';
 import type { Bytes, OutboundMessage } from '../../server/sockets/outbox';
 
@@ -50,17 +49,19 @@ export const isBad = (request: Request | BadRequest): request is BadRequest => '
 /** The requests in a message, one or a batch. Never throws: what cannot be read is a BadRequest in its place, or the only one. */
 export function readMessage(value: Buffer): Message {
   if (!isUtf8(value)) return refused(CODES.parse, 'invalid UTF-8');
-  const scan = runAtOnce(scanJson(value, BOUNDS));
+  const scan = scanShortJson(value, BOUNDS);
   if (scan === 'frame') return refused(CODES.parse, 'invalid JSON');
   if (scan === 'items') return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
   if (typeof scan === 'string') return refused(CODES.invalidRequest, `message has more than ${MOST_VALUES} values`);
   const { isList, items } = scan;
   if (isList && items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
   try {
-    const requests = items.flatMap((item) => {
+    const requests: (Request | BadRequest)[] = [];
+    for (const item of items) {
       const json: unknown = JSON.parse(value.toString('utf8', item.begin, item.end));
-      return readRequest(json, idTextOf(value, item)) ?? [];
-    });
+      const request = readRequest(json, idTextOf(value, item));
+      if (request !== undefined) requests.push(request);
+    }
     return { isBatch: isList, requests };
   } catch {
     return refused(CODES.parse, 'invalid JSON');

@@ -1,5 +1,4 @@
-import { scanJson } from '../../server/json/scan';
-import { runAtOnce } from '../../turns/slices';
+import { scanShortJson } from '../../server/json/scan';
 import type { HttpError } from '../../server/errors';
 
 export interface ListErrors {
@@ -10,7 +9,7 @@ export interface ListErrors {
 
 /** The strings of a body, which is a JSON array of `most` strings at most. What has more values is not parsed. @throws HttpError */
 export function stringsIn(body: Buffer, most: number, { none, tooMany }: ListErrors): string[] {
-  const scan = runAtOnce(scanJson(body, { items: most, values: 1, names: 0, allValues: most + 1 }));
+  const scan = scanShortJson(body, { items: most, values: 1, names: 0, allValues: most + 1 });
   if (scan === 'items') throw tooMany(most);
   const list = typeof scan === 'string' ? undefined : parsed(body);
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw none();

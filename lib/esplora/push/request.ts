@@ -5,9 +5,8 @@ import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { fromDisplayHex, keyOf, scriptHashOf } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
 import { MOST_BLOCKS } from '../../pool/projection/projected-blocks';
-import { scanJson, type JsonBounds } from '../../server/json/scan';
+import { scanShortJson, type JsonBounds } from '../../server/json/scan';
 import { shownValue } from '../../server/sockets/shown-value';
-import { runAtOnce } from '../../turns/slices';
 
 /** Scripts by SHA-256, one character a byte, each with the client's names for it: addresses and keys as it spells them, scripts in lower case. */
 export type NamedScripts = ReadonlyMap<string, ReadonlySet<string>>;
@@ -100,7 +99,7 @@ export function kindOf({ action, want, transaction, transactions, mempoolBlock, 
 }
 
 function parse(message: Buffer): unknown {
-  if (typeof runAtOnce(scanJson(message, BOUNDS)) === 'string') return undefined;
+  if (typeof scanShortJson(message, BOUNDS) === 'string') return undefined;
   try {
     return JSON.parse(message.toString());
   } catch {

@@ -20,7 +20,7 @@ export function idTextOf(bytes: Buffer, { id }: Pick<JsonItem, 'id'>): string | 
 function printed(json: string): string {
   if (json.startsWith('"')) return printedText(json);
   // Outside of texts there is white space to leave out.
-  return /^[[{]/.test(json)
+  return json.startsWith('[') || json.startsWith('{')
     ? json.replace(TEXT_OR_OTHER, (part) => (part.startsWith('"') ? printedText(part) : part.replace(/\s+/g, '')))
     : json;
 }

@@ -57,8 +57,8 @@ const CASE_BIT = 0x20;
 /** `\ud83d` */
 const ESCAPE_LENGTH = 6;
 
-/** `id`, whose characters may be escaped. */
-const ID = /^"(i|\\u0069)(d|\\u0064)"$/;
+const ID_NAME = '"id"';
+const ESCAPED_ID_NAME = /^"(i|\\u0069)(d|\\u0064)"$/;
 const LONGEST_ID_NAME = '"\\u0069\\u0064"'.length;
 
 /** Scans UTF-8. Yields after every few thousand bytes. */
@@ -69,6 +69,12 @@ export function* scanJson(bytes: Buffer, bounds: JsonBounds): Generator<void, Js
     if (fault !== undefined) return fault;
     yield;
   }
+  return scanner.goOn(bytes.length) ?? scanner.finish();
+}
+
+/** As `scanJson`, for what is known to be short. */
+export function scanShortJson(bytes: Buffer, bounds: JsonBounds): JsonScan | ScanFault {
+  const scanner = new Scanner(bytes, bounds);
   return scanner.goOn(bytes.length) ?? scanner.finish();
 }
 
@@ -107,16 +113,19 @@ class Scanner {
 
   /** Scans up to `end`, or a few bytes more. */
   goOn(end: number): ScanFault | undefined {
+    const bytes = this.#bytes;
+    let at = this.#at;
     let fault: ScanFault | undefined;
-    while (this.#at < end && fault === undefined) {
-      if (this.#text >= 0) this.#goOnWithText(end);
+    while (at < end && fault === undefined) {
+      if (this.#text >= 0) at = this.#goOnWithText(at, end);
       else {
-        const at = this.#at++;
-        const code = this.#bytes[at] as number; // within
+        const code = bytes[at] as number; // within
         if (!isSpace(code)) fault = this.#take(code, at);
+        at++;
       }
     }
-    return fault ?? (!this.#isEnded && this.#at - this.#begin > this.#mostBytes ? 'bytes' : undefined);
+    this.#at = at;
+    return fault ?? (!this.#isEnded && at - this.#begin > this.#mostBytes ? 'bytes' : undefined);
   }
 
   /** To be called when everything is scanned. */
@@ -161,20 +170,24 @@ class Scanner {
     return undefined;
   }
 
-  #goOnWithText(end: number): void {
+  /** Gives where the text ends, or its next part begins. */
+  #goOnWithText(begin: number, end: number): number {
     const bytes = this.#bytes;
-    const at = (this.#at = plainEnd(bytes, this.#at, end));
-    if (at === end) return;
-    if (bytes[at] === BACKSLASH) {
-      const half = halfAt(bytes, at);
-      const isPair = half === 'first' && halfAt(bytes, at + ESCAPE_LENGTH) === 'second';
-      if (half !== undefined && !isPair) this.#hasHalfAPair = true;
-      this.#at += isPair ? 2 * ESCAPE_LENGTH : 2;
-    } else {
-      this.#at++;
-      this.#isId = this.#isAmongMembers && isIdName(bytes, this.#text, this.#at);
-      this.#text = -1;
-    }
+    let at = begin;
+    while (at < end && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
+    if (at === end) return at;
+    if (bytes[at] === BACKSLASH) return this.#endOfEscape(at);
+    at++;
+    this.#isId = this.#isAmongMembers && isIdName(bytes, this.#text, at);
+    this.#text = -1;
+    return at;
+  }
+
+  #endOfEscape(at: number): number {
+    const half = halfAt(this.#bytes, at);
+    const isPair = half === 'first' && halfAt(this.#bytes, at + ESCAPE_LENGTH) === 'second';
+    if (half !== undefined && !isPair) this.#hasHalfAPair = true;
+    return at + (isPair ? 2 * ESCAPE_LENGTH : 2);
   }
 
   /** Whether the members of an item are on this level. */
@@ -210,19 +223,14 @@ class Scanner {
 }
 
 /** Space, tab, and what ends a line. */
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-
-/** Where the next quote or backslash is, or `end`. */
-function plainEnd(bytes: Buffer, begin: number, end: number): number {
-  let at = begin;
-  while (at < end && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
-  return at;
-}
+const isSpace = (code: number): boolean => code <= 0x20 && (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09);
 
 /** Whether the text with its quotes is `id`. */
 function isIdName(bytes: Buffer, begin: number, end: number): boolean {
-  const first = bytes[begin + 1];
-  return end - begin <= LONGEST_ID_NAME && (first === SMALL_I || first === BACKSLASH) && ID.test(bytes.toString('latin1', begin, end));
+  const [first, second] = [bytes[begin + 1], bytes[begin + 2]];
+  if (end - begin === ID_NAME.length) return first === SMALL_I && second === SMALL_D;
+  const isEscaped = first === BACKSLASH || second === BACKSLASH;
+  return isEscaped && end - begin <= LONGEST_ID_NAME && ESCAPED_ID_NAME.test(bytes.toString('latin1', begin, end));
 }
 
 /** Which half of a surrogate pair is escaped there: `\ud800` to `\udbff`, or `\udc00` to `\udfff`. */
