@@ -78,6 +78,7 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const confirmedMeanwhile = async (own: PushClient, request: (txid: string) => object): Promise<string> => {
       const { transactions, projections } = served.answers;
       const txid = await faucet.pays(new KeyWallet().address, PAID);
+      await served.settle();
       const json = new Held(transactions.unconfirmed.bind(transactions));
       const project = projections.get.bind(projections);
       const blocks = new Held(async () => project());

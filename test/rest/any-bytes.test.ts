@@ -153,8 +153,8 @@ describe('a node that is sent arbitrary bytes', function () {
 
   before(async () => {
     served = await openRestNode({ settings: { 'no-auth': true, 'rest-cache': 4 } });
-    await untilReady(served);
     await chainWithSpends(served.node);
+    await untilReady(served);
     const block = toDisplayHex(served.rest.node.tip().hash);
     const { tx } = JSON.parse((await ask(served.port, { path: `/rest/block/${block}.json` })).body.toString()) as {
       tx: [{ txid: string }, { txid: string }];

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { coldAnswers } from '../support/cold-answers';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import { ask } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -64,6 +65,13 @@ describe('answers that were given before', () => {
     await reorganize(served.node, 1, 2);
     await compare();
     await reorganize(served.node, 6, 7);
+    await compare();
+  });
+
+  it('are not given again after the chain was reset', async function () {
+    needsNode(this, NO_FEED_WHILE_SHORTER);
+    this.timeout(300_000);
+    await chainWithSpends(served.node);
     await compare();
     await served.node.chain.reset(100);
     await untilReady(served);

@@ -7,6 +7,7 @@ import { placesOf } from '../../plugin/places';
 import { isFleetWanted, TestFleet } from './fleet';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import { settledAt } from './settled-ports';
 import { SHORT_REHEARSAL } from './short-rehearsal';
 import type { AddressInfo } from 'node:net';
 import type { NodeSource } from '../../lib/node/types/source';
@@ -36,8 +37,9 @@ export async function openRestNode({ isFleet = isFleetWanted, ...options }: Rest
   return { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
 }
 
-/** Resolves once requests are answered. */
-export async function untilReady({ rest }: RestNode): Promise<void> {
+/** Resolves once requests are answered, from all that has happened. */
+export async function untilReady({ rest, port }: RestNode): Promise<void> {
+  await settledAt(port);
   await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
 }
 
