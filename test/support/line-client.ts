@@ -62,10 +62,19 @@ export class LineClient {
     this.socket.write(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
   }
 
+  /** Asks and gives the reply. Notifications that come before it can be read afterwards. */
   async ask(method: string, params: unknown = [], id: unknown = 1): Promise<Reply> {
     await settledAt(this.socket.remotePort);
     this.send({ jsonrpc: '2.0', id, method, params });
-    return this.value();
+    const notifications: Reply[] = [];
+    for (;;) {
+      const reply = await this.value();
+      if (reply.method === undefined) {
+        this.#lines.unshift(...notifications.map((notification) => JSON.stringify(notification)));
+        return reply;
+      }
+      notifications.push(reply);
+    }
   }
 }
 
