@@ -6,7 +6,6 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ElectrumError } from '../../lib/electrum/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { UnavailableError } from '../../lib/server/errors';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
 import { POOLS, scriptHash, SCRIPTS } from '../support/pool-walk';
@@ -85,7 +84,6 @@ describe('answers of the Electrum protocol that are cached', () => {
 
   for (const { name, start, step } of POOLS)
     it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async function () {
-      needsNode(this, NO_FEED_WHILE_SHORTER);
       let inMidst = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {

@@ -5,7 +5,6 @@ import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { activeChain } from '../support/regtest-chain';
 import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool-walk';
 import { testScale, testSeed } from '../support/scale';
@@ -99,7 +98,6 @@ describe('notifications on random walks', () => {
 
   for (const { name, start, step } of POOLS)
     it(`end with the status of chain and pool, and tell nothing twice, also to new clients, with ${name} (TEST_SEED=${seed})`, async function () {
-      needsNode(this, NO_FEED_WHILE_SHORTER);
       let [tips, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {

@@ -90,7 +90,6 @@ describe('notifications about outpoints', () => {
 
   for (const { name, start, step } of POOLS)
     it(`end with what chain and pool say of each, and tell nothing twice, on random walks with ${name} (TEST_SEED=${seed})`, async function () {
-      needsNode(this, NO_FEED_WHILE_SHORTER);
       let [funded, joined] = [0, 0];
       await fc.assert(
         fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean(), fc.nat({ max: 3 })), { minLength: 15, maxLength: 30 }), async (steps) => {

@@ -7,7 +7,7 @@ import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
+import { needsNode } from '../support/fleet';
 import { askInOneWrite } from '../support/http';
 import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
@@ -156,7 +156,6 @@ describe('replies of Esplora’s interface that are cached', () => {
 
   for (const { name, start, step } of POOLS)
     it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async function () {
-      needsNode(this, NO_FEED_WHILE_SHORTER);
       let inMidst = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
