@@ -141,6 +141,21 @@ describe('the id of a call', () => {
     );
   });
 
+  it('is found in a short message of the Electrum protocol as in a long one, which is scanned', () => {
+    const written = fc.constantFrom('1', '1', '1.0', '1e2', '-1', '-0', '9007199254740993', '"1"', '{"id":1}', 'null');
+    const names = fc.constantFrom('"id"', '"id"', '"i\\u0064"', '"method"', '"result"', '"x"');
+    const member = fc
+      .tuple(names, space, fc.constantFrom('', ' ', '  '), written)
+      .map(([name, before, behind, id]) => `${name}${before}:${behind}${name === '"method"' ? '"id"' : id}`);
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 5 }), fc.constantFrom(',', ' , '), (members, comma) => {
+        const text = `{${members.join(comma)}}`;
+        expect(readMessage(Buffer.from(text)), text).to.deep.equal(readMessage(Buffer.from(text + ' '.repeat(5_000))));
+      }),
+      { numRuns: 3_000 }
+    );
+  });
+
   it('is found beside a parameter of many megabytes', () => {
     const long = '00'.repeat(4_000_000);
     for (const id of ['1', '1.5', '12345678901234567890', '["\\u0061", 1.50]']) {
