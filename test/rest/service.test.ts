@@ -11,6 +11,7 @@ import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
 import { ask, askInOneWrite, basicAuth, openSocket, type RawReply, requestBytes, untilClosed } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { entryOf, mine } from '../support/regtest-node';
+import { until } from '../support/until';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -91,15 +92,22 @@ describe('the service on a real node', () => {
     const txid = toDisplayHex((await spend(node, parent, HALF_SATS)).hash());
     const paths = [`/rest/tx/${txid}.bin`, `/rest/getutxos/checkmempool/${toDisplayHex(parent.hash())}-0/${txid}-0.json`];
     const state = { moving: true };
+    let answered = 0;
+    const untilAsked = async (): Promise<void> => {
+      const before = answered;
+      await until(() => answered > before + 1);
+    };
     const moved = (async () => {
       for (const other of more.slice(0, 10)) {
         const fork = node.chain.tip;
         await mine(node, 1);
+        await untilAsked();
         const [rival] = (await mine(node, 1, fork)) as [HostFullBlock];
         const overtaking = await node.miner.cpu.mineBlock(await entryOf(node, rival));
         // bcoin takes nothing back into an empty pool.
         await spend(node, other, COINBASE_SATS);
         await node.chain.add(overtaking as HostFullBlock);
+        await untilAsked();
       }
     })().finally(() => {
       state.moving = false;
@@ -112,6 +120,7 @@ describe('the service on a real node', () => {
       const { bitmap, utxos } = JSON.parse(coins?.body.toString() ?? '') as { bitmap: string; utxos: { height: number }[] };
       bitmaps.add(bitmap);
       heights.add(utxos[0]?.height);
+      answered++;
     }
     await moved;
     expect([...bitmaps]).to.deep.equal(['01']);

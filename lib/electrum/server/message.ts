@@ -55,7 +55,7 @@ export function readMessage(value: Buffer): Message {
   return (value.length <= SHORT_MESSAGE ? readShort(value.toString()) : undefined) ?? readScanned(value);
 }
 
-/** Without a scan, which takes nearly as long as JSON.parse. Undefined if it is needed: for batches, and for ids that are no plain numbers. */
+/** Without a scan. Undefined if it is needed: for batches, and for ids that are no plain numbers. */
 function readShort(text: string): Message | undefined {
   let json: unknown;
   try {
