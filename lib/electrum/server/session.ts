@@ -133,9 +133,9 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   protected take(message: Buffer): void {
-    const began = performance.now();
+    const began = message.length > LONG_MESSAGE_BYTES ? performance.now() : undefined;
     const { isBatch, requests } = readMessage(message);
-    if (message.length > LONG_MESSAGE_BYTES) this.tookLong(performance.now() - began);
+    if (began !== undefined) this.tookLong(performance.now() - began);
     if (this.account.isOverdrawn) {
       this.#cutOff(requests[0]?.id);
       return;
