@@ -44,7 +44,10 @@ export function transactionRoutes(context: EsploraContext): Route[] {
       path: '/tx/:txid',
       endpoint: transactionEndpoint(context, asJson),
       operation: {
-        ...{ id: 'getTransaction', summary: 'A transaction of the active chain or the pool.', parameters, errors },
+        id: 'getTransaction',
+        summary: 'A transaction of the active chain or the pool.',
+        parameters,
+        errors,
         answer: json('The transaction.', ESPLORA_TRANSACTION)
       }
     },

@@ -53,8 +53,11 @@ export function blockRoutes(context: EsploraContext): Route[] {
       endpoint: blockEndpoint(context, (block, _, request) => blockReply(block, request, context)),
       isHeavy: true,
       operation: {
-        ...{ id: 'getExtendedBlock', summary: 'A block of the active chain, with what it pays.', parameters: [HASH_IN_PATH] },
-        ...{ answer: json('The block.', EXTENDED_BLOCK), errors: UNKNOWN_BLOCK }
+        id: 'getExtendedBlock',
+        summary: 'A block of the active chain, with what it pays.',
+        parameters: [HASH_IN_PATH],
+        answer: json('The block.', EXTENDED_BLOCK),
+        errors: UNKNOWN_BLOCK
       }
     },
     {
@@ -63,8 +66,11 @@ export function blockRoutes(context: EsploraContext): Route[] {
       endpoint: blockEndpoint(context, (block, _, request) => summaryReply(block, request, context)),
       isHeavy: true,
       operation: {
-        ...{ id: 'getBlockSummary', summary: 'The transactions of a block in a few figures.', parameters: [HASH_IN_PATH] },
-        ...{ answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)), errors: UNKNOWN_BLOCK }
+        id: 'getBlockSummary',
+        summary: 'The transactions of a block in a few figures.',
+        parameters: [HASH_IN_PATH],
+        answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)),
+        errors: UNKNOWN_BLOCK
       }
     },
     {

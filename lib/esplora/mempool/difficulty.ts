@@ -18,8 +18,16 @@ const DAY = 86_400;
 /** How far back an interval reaches, in days; any other text: to the beginning. */
 const INTERVALS: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    ...{ '24h': 1, '3d': 3, '1w': 7, '1m': 30, '3m': 90, '6m': 180 },
-    ...{ '1y': 365, '2y': 730, '3y': 1_095, '4y': 1_461 }
+    '24h': 1,
+    '3d': 3,
+    '1w': 7,
+    '1m': 30,
+    '3m': 90,
+    '6m': 180,
+    '1y': 365,
+    '2y': 730,
+    '3y': 1_095,
+    '4y': 1_461
   })
 );
 
@@ -73,7 +81,9 @@ export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] 
       endpoint: adjustments,
       isHeavy: true,
       operation: {
-        ...{ id: 'getDifficultyAdjustmentsSince', summary: 'Changes of the difficulty.', parameters: [INTERVAL] },
+        id: 'getDifficultyAdjustmentsSince',
+        summary: 'Changes of the difficulty.',
+        parameters: [INTERVAL],
         answer: ADJUSTMENTS
       }
     },
@@ -83,7 +93,9 @@ export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] 
       endpoint: hashrates,
       isHeavy: true,
       operation: {
-        ...{ id: 'getHashrate', summary: 'Hash rate by day, and changes of the difficulty.', parameters: [INTERVAL] },
+        id: 'getHashrate',
+        summary: 'Hash rate by day, and changes of the difficulty.',
+        parameters: [INTERVAL],
         answer: json('Both upwards.', HASHRATE)
       }
     }
