@@ -149,7 +149,13 @@ export class Assembly {
     const { serving, answers, index } = this;
     const { notifiers, rpcUser: user, rpcWhitelists: whitelists } = options;
     return new RpcService({
-      ...{ serving, answers, index, notifiers, user, whitelists, version },
+      serving,
+      answers,
+      index,
+      notifiers,
+      user,
+      whitelists,
+      version,
       scripts: () => this.wallets?.answers,
       cookiePath: places?.cookie,
       times: times?.of('rpc')
@@ -167,7 +173,14 @@ export class Assembly {
       logger.error(`A transaction of the pool was left out: ${messageOf(error)}.`);
     });
     return new WalletServices({
-      ...{ serving, list, scripts, options, version, logger, replaced, times },
+      serving,
+      list,
+      scripts,
+      options,
+      version,
+      logger,
+      replaced,
+      times,
       answers: scriptAnswersOf(this.answers, serving.gate, scripts, pool),
       folder: places?.folder
     });
@@ -200,7 +213,12 @@ export class Assembly {
     const { takes, handle: handler } = this.#app;
     const { webSockets } = this.wallets ?? {};
     return new Mount({
-      ...{ server, takes, handler, targetOf: this.#unixSocket?.targetOf, connections: this.serving.connections, logger },
+      server,
+      takes,
+      handler,
+      targetOf: this.#unixSocket?.targetOf,
+      connections: this.serving.connections,
+      logger,
       isAuthenticated: (socket) => host.isAuthenticated(socket),
       ...(webSockets && { upgrade: { takes: webSockets.takes, listener: webSockets.upgrade } })
     });

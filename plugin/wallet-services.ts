@@ -130,7 +130,12 @@ export class WalletServices {
     const { maxHistory } = options;
     const { maxSubscriptions } = options.electrum;
     return new PushService({
-      ...{ context, scripts, passes, sessions, subscriptions, logger },
+      context,
+      scripts,
+      passes,
+      sessions,
+      subscriptions,
+      logger,
       outflow: serving.responses,
       options: { maxSubscriptions, maxHistory },
       times: times?.of('push')
@@ -146,7 +151,13 @@ export class WalletServices {
     const subscriptionsOf = (client: NotifiedClient, address: string): ClientSubscriptions =>
       new ClientSubscriptions({ tips, statuses, outpoints }, client, subscriptions.open(address), { maxSubscriptions, maxHistory });
     return new ElectrumService({
-      ...{ serving, sessions, gate, ready$, version, folder, logger },
+      serving,
+      sessions,
+      gate,
+      ready$,
+      version,
+      folder,
+      logger,
       methods: times === undefined ? table : timedMethods(table, times.of('electrum')),
       subscriptionsOf: replaced.subscriptionsOf ?? subscriptionsOf,
       options: electrum

@@ -69,7 +69,11 @@ export class AddressList extends FollowLoop {
     this.#subscription.add(index.tip$.subscribe(this.wake));
     this.run();
     this.#scrubbing = scrubAgainAndAgain({
-      ...{ store, name: 'the list of addresses', wasChecked: false, logger, passMs },
+      store,
+      name: 'the list of addresses',
+      wasChecked: false,
+      logger,
+      passMs,
       onDamage: this.reportDamage,
       onPart: () => undefined,
       signal: this.signal

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../store/errors';
 import { messageOf } from '../system/error-text';
 import { isDamage } from './errors';
+import { megabytes } from './state-text';
 import type { Store } from '../store/store';
 import type { IndexLogger } from './logger';
 
@@ -52,7 +53,7 @@ export async function scrubAgainAndAgain({ store, name, wasChecked, logger, pass
         signal.throwIfAborted();
       }
       said = undefined;
-      if (bytes > 0) logger.info(`The files of ${name} were looked through${again}: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+      if (bytes > 0) logger.info(`The files of ${name} were looked through${again}: ${megabytes(bytes)}, all sound.`);
     } catch (error) {
       if (isOver()) return;
       bytes = 0;

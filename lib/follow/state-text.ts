@@ -5,6 +5,9 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** `412,000`. */
 export const grouped = (count: number): string => COUNT.format(count);
 
+/** `4.5 MB`. */
+export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
 /** `412,000 of 900,000 (45%)`. */
 export function reached({ height, target }: { readonly height: number; readonly target: number }): string {
   return `${grouped(height)} of ${grouped(target)} (${percent(height, target)})`;

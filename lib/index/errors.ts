@@ -30,7 +30,12 @@ export class NotYetKnownError extends Error {
   }
 }
 
-/** There is no state to read: the index is empty, closed, damaged, or its store cannot be read. */
-export class IndexUnavailableError extends Error {
+/** There is no state of an index to read: it is empty, closed, damaged, or its store cannot be read. */
+export class NoStateError extends Error {
+  override readonly name: string = 'NoStateError';
+}
+
+/** There is no state of the main index to read. */
+export class IndexUnavailableError extends NoStateError {
   override readonly name = 'IndexUnavailableError';
 }

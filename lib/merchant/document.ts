@@ -106,7 +106,9 @@ const ENCODED = 'The body has a Content-Encoding.';
 const UNKNOWN = { 404: 'There is no such order.' };
 
 export const CREATE: PlacedOperation = {
-  ...{ id: 'createOrder', method: 'POST', path: PATH },
+  id: 'createOrder',
+  method: 'POST',
+  path: PATH,
   summary: 'Makes a payment request.',
   body: json('The order. Unknown fields are refused.', ORDER),
   status: 201,
@@ -121,7 +123,9 @@ export const CREATE: PlacedOperation = {
 };
 
 export const LIST: PlacedOperation = {
-  ...{ id: 'listOrders', method: 'GET', path: PATH },
+  id: 'listOrders',
+  method: 'GET',
+  path: PATH,
   summary: 'The orders, the newest first, or a page with them, by the header Accept.',
   parameters: [
     inQuery('status', 'Only orders with this status.', STATUS_NAME),
@@ -134,7 +138,9 @@ export const LIST: PlacedOperation = {
 };
 
 export const STATUS: PlacedOperation = {
-  ...{ id: 'getOrderStatus', method: 'GET', path: `${PATH}/{id}/status` },
+  id: 'getOrderStatus',
+  method: 'GET',
+  path: `${PATH}/{id}/status`,
   summary: 'How far an order has come.',
   parameters: [ID],
   answer: json('How far it has come.', PROGRESS),
@@ -142,7 +148,9 @@ export const STATUS: PlacedOperation = {
 };
 
 export const GET: PlacedOperation = {
-  ...{ id: 'getOrder', method: 'GET', path: `${PATH}/{id}` },
+  id: 'getOrder',
+  method: 'GET',
+  path: `${PATH}/{id}`,
   summary: 'The payment request, its URI, a page for people, or the state of the order, by the header Accept.',
   parameters: [ID],
   answer: [
@@ -156,7 +164,9 @@ export const GET: PlacedOperation = {
 };
 
 export const PAY: PlacedOperation = {
-  ...{ id: 'payOrder', method: 'POST', path: `${PATH}/{id}` },
+  id: 'payOrder',
+  method: 'POST',
+  path: `${PATH}/{id}`,
   summary: 'Takes a Payment, broadcasts its transactions and acknowledges it.',
   parameters: [ID],
   body: message(PAYMENT_TYPE, 'A Payment.'),

@@ -51,7 +51,12 @@ export class RpcService {
       serving,
       context: {
         ...answers,
-        ...{ host, index, notifiers, scripts, version, closing$: connections.closing$ },
+        host,
+        index,
+        notifiers,
+        scripts,
+        version,
+        closing$: connections.closing$,
         document: () => (document ??= rpcDocument(answers.profile.fields, version)),
         help: (method) => helpText(method, answers.node),
         active: () => this.#server.active

@@ -1,7 +1,9 @@
 // Why the index by script cannot answer, or cannot be filled.
 
+import { NoStateError } from '../index/errors';
+
 /** There is no state to read: the index by script is not at the block of the main index, is closed or damaged, or cannot be read. */
-export class ScriptsUnavailableError extends Error {
+export class ScriptsUnavailableError extends NoStateError {
   override readonly name = 'ScriptsUnavailableError';
 }
 

@@ -1,8 +1,8 @@
 // Why an answer is refused. Interfaces have their own words for some of the reasons.
 
-import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
+import { NoStateError, NotYetKnownError } from '../index/errors';
 import { ChainMovedError, NoNodeError } from '../node/errors';
-import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../scripts/errors';
+import { HistoryTooLongError, TooManyCoinsError } from '../scripts/errors';
 import { detailsOf } from '../system/error-text';
 import { brokenDown, chainMoving, HttpError, notYetKnown, QueueFullError, unavailable, UnavailableError } from './errors';
 import type { ServerLogger } from './logger';
@@ -25,7 +25,7 @@ export function refusalOf(error: unknown, gate: Pick<Gate, 'status'>, logger: Pi
     if (error.cause !== undefined) logger.error(`request failed: ${detailsOf(error.cause)}`);
     return { kind: 'said', error };
   }
-  if (error instanceof IndexUnavailableError || error instanceof ScriptsUnavailableError) return notReady(unavailable(gate.status()));
+  if (error instanceof NoStateError) return notReady(unavailable(gate.status()));
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notReady(notYetKnown(error.backfill));
   if (error instanceof ChainMovedError) return notReady(chainMoving());
   if (error instanceof NoNodeError) return notReady(unavailable(error.message));

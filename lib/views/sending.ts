@@ -130,7 +130,9 @@ export const TRIALS: Schema = listOf(
     anyOf(
       object(
         {
-          ...{ txid: TXID, wtxid: WTXID, allowed: { const: true, description: 'It would enter the pool.' } },
+          txid: TXID,
+          wtxid: WTXID,
+          allowed: { const: true, description: 'It would enter the pool.' },
           ...MEASURES,
           fees: object({ base: COINS, 'effective-feerate': CORE_FEE_RATE, 'effective-includes': INCLUDES })
         },

@@ -35,8 +35,10 @@ describe('the ports of the Electrum protocol', () => {
     const { certificate, key } = paths();
     served = await openElectrumNode({
       settings: {
-        ...{ 'rest-electrum': ports.plain, 'rest-electrum-tls': ports.tls },
-        ...{ 'rest-electrum-cert': certificate, 'rest-electrum-key': key }
+        'rest-electrum': ports.plain,
+        'rest-electrum-tls': ports.tls,
+        'rest-electrum-cert': certificate,
+        'rest-electrum-key': key
       }
     });
   });

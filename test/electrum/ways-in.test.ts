@@ -30,7 +30,8 @@ describe('clients of the Electrum protocol', () => {
     const prefix = await newFolder();
     folder = join(prefix, 'regtest/rest');
     served = await openElectrumNode({
-      ...{ prefix, inMemory: false },
+      prefix,
+      inMemory: false,
       settings: { 'rest-electrum-tls': await freePort(), 'rest-cors': 'https://wallet.example', 'rest-timeout': 1 }
     });
     silent = await LineClient.connect((served.electrum.addresses[1] as AddressInfo).port);

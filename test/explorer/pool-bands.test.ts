@@ -45,8 +45,16 @@ describe('the balance of an address', () => {
   const transaction = (ins: readonly bigint[], outs: readonly bigint[]): Parameters<typeof effectOf>[0] => {
     const output = (value: bigint) => ({ value, script: '', asm: '', kind: 'p2pkh', address: 'own' });
     const inputs = ins.map((value) => ({
-      ...{ txid: '', vout: 0, isCoinbase: false, script: '', asm: '', witness: [], sequence: 0 },
-      ...{ redeemScript: undefined, witnessScript: undefined, spent: output(value) }
+      txid: '',
+      vout: 0,
+      isCoinbase: false,
+      script: '',
+      asm: '',
+      witness: [],
+      sequence: 0,
+      redeemScript: undefined,
+      witnessScript: undefined,
+      spent: output(value)
     }));
     return { txid: '', version: 1, locktime: 0, size: 0, weight: 0, fee: 0n, inputs, outputs: outs.map(output), confirmation: undefined };
   };

@@ -314,8 +314,15 @@ describe('calls over HTTP', () => {
       const context = {
         ...answers,
         blockForms: new GivenForms(answers),
-        ...{ host, index: { state: { phase: 'live', height: 0 } as const, tip$ }, version: '', notifiers: [], closing$: NEVER },
-        ...{ document: () => Buffer.alloc(0), scripts: () => undefined, help: () => '', active: () => [] }
+        host,
+        index: { state: { phase: 'live', height: 0 } as const, tip$ },
+        version: '',
+        notifiers: [],
+        closing$: NEVER,
+        document: () => Buffer.alloc(0),
+        scripts: () => undefined,
+        help: () => '',
+        active: () => []
       };
       const calls = new RpcServer({ serving: servingOf(host.server, changes), context, access: new Access({ host, node }) });
       server = createServer((request, response) => void calls.handle(request, response)).listen(0, '127.0.0.1');

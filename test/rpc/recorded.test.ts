@@ -83,8 +83,11 @@ describe('recorded calls of Bitcoin Core 31', () => {
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openChainANode({
-      ...{ 'rest-core': 'modern', 'rest-filters': true, 'rest-addresses': true },
-      ...{ 'rest-rpc-user': ACCOUNT, 'api-key': 'a key' }
+      'rest-core': 'modern',
+      'rest-filters': true,
+      'rest-addresses': true,
+      'rest-rpc-user': ACCOUNT,
+      'api-key': 'a key'
     });
     caller = new RpcCaller(served.port, basic(ACCOUNT));
   });

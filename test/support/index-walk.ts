@@ -93,7 +93,10 @@ export class IndexWalk {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
     const parts = {
-      ...{ node: this.node, log: this.log, folder, undoDepth },
+      node: this.node,
+      log: this.log,
+      folder,
+      undoDepth,
       inMemory: (): Store => (waits ? waitingStore(new MemoryStore()) : new MemoryStore()),
       chainTo: (tip: Buffer) => this.#chainTo(tip)
     };

@@ -59,8 +59,15 @@ export class WalkedMainIndex implements WalkedIndex {
   async open(): Promise<void> {
     const { node, log: logger, undoDepth, cacheBytes = CACHE_BYTES } = this.#parts;
     this.#indexer = new ChainIndexer({
-      ...{ store: this.store, node, logger, migrations: [] },
-      ...{ undoDepth, bootstrap: this.#bootstrap, filters: this.hasFilters, cacheBytes, scrubMs: this.scrubMs }
+      store: this.store,
+      node,
+      logger,
+      migrations: [],
+      undoDepth,
+      bootstrap: this.#bootstrap,
+      filters: this.hasFilters,
+      cacheBytes,
+      scrubMs: this.scrubMs
     });
     await this.#indexer.open();
   }

@@ -2,8 +2,7 @@
 
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { IndexUnavailableError } from '../../lib/index/errors';
-import { ScriptsUnavailableError } from '../../lib/scripts/errors';
+import { NoStateError } from '../../lib/index/errors';
 import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { DiskStore } from '../../lib/store/disk-store';
@@ -85,7 +84,7 @@ export class WalkedScripts implements WalkedIndex {
       await this.indexer.reader.read((snapshot) => this.#expectAnswers(snapshot, new ScriptModel(chainTo(snapshot.index.tip.hash))));
       return true;
     } catch (error) {
-      if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+      if (!(error instanceof NoStateError)) throw error;
       return false;
     }
   }

@@ -5,8 +5,17 @@ import type { SignalledFork } from '../../lib/node/types/soft-forks';
 
 describe('a soft fork for which blocks signal', () => {
   const FORK: SignalledFork = {
-    ...{ id: 'testdummy', bit: 28, startTime: 0n, timeout: 0xffff_ffffn, status: 'started', nextStatus: 'started', since: 144 },
-    ...{ activeSince: undefined, signals: [], period: 10, threshold: 8 }
+    id: 'testdummy',
+    bit: 28,
+    startTime: 0n,
+    timeout: 0xffff_ffffn,
+    status: 'started',
+    nextStatus: 'started',
+    since: 144,
+    activeSince: undefined,
+    signals: [],
+    period: 10,
+    threshold: 8
   };
   const shown = (fork: Partial<SignalledFork>): unknown => {
     const info = {

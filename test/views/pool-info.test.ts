@@ -8,7 +8,10 @@ describe('the summary of the pool since Bitcoin Core 31', () => {
   const counted = { size: 3, bytes: 700, usage: 4_000, totalFee: 5_000, unbroadcast: 2 };
   const info: PoolInfo = {
     ...counted,
-    ...{ mostDataCarrierBytes: 83, maxUsage: 300_000_000, minFeeRate: 100, minRelayFeeRate: 100 },
+    mostDataCarrierBytes: 83,
+    maxUsage: 300_000_000,
+    minFeeRate: 100,
+    minRelayFeeRate: 100,
     replaces: false
   };
   const shown = (isBestOrder: boolean): object => {

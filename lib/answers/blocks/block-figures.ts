@@ -85,8 +85,18 @@ export function* blockFigures(raw: Buffer, spent: readonly SpentNodeCoin[]): Gen
   const statistics = yield* feeStatistics(transactions.slice(1));
   const transactionsWeight = transactions.slice(1).reduce((sum, one) => sum + one.weight, 0);
   return {
-    ...{ coinbase, length: raw.length, weight, transactions, totalFees, statistics, size },
-    ...{ transactionsWeight, inputs, outputs, outputValue, segwit }
+    coinbase,
+    length: raw.length,
+    weight,
+    transactions,
+    totalFees,
+    statistics,
+    size,
+    transactionsWeight,
+    inputs,
+    outputs,
+    outputValue,
+    segwit
   };
 }
 

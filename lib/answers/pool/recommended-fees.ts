@@ -74,8 +74,11 @@ function recommended(blocks: readonly PayingBlock[], { minFeeRate }: LeastRate, 
   const fastestFee = Math.max(first, halfHourFee);
   const round = (rate: number): number => rounded(rate, step);
   return {
-    ...{ fastestFee: round(fastestFee), halfHourFee: round(halfHourFee), hourFee: round(hourFee) },
-    ...{ economyFee: round(economyFee), minimumFee: round(minimumFee) }
+    fastestFee: round(fastestFee),
+    halfHourFee: round(halfHourFee),
+    hourFee: round(hourFee),
+    economyFee: round(economyFee),
+    minimumFee: round(minimumFee)
   };
 }
 

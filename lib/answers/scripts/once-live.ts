@@ -2,8 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { filter, firstValueFrom, type Observable } from 'rxjs';
-import { IndexUnavailableError } from '../../index/errors';
-import { ScriptsUnavailableError } from '../../scripts/errors';
+import { NoStateError } from '../../index/errors';
 import type { ScriptsState } from '../../scripts/types';
 
 /**
@@ -24,7 +23,7 @@ export async function onceLive<T>(
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+      if (!(error instanceof NoStateError)) throw error;
       await setImmediate();
     }
   }

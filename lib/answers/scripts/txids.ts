@@ -1,7 +1,6 @@
 // Txids of blocks from the index by script, which is cheaper than hashing their transactions.
 
-import { IndexUnavailableError } from '../../index/errors';
-import { ScriptsUnavailableError } from '../../scripts/errors';
+import { NoStateError } from '../../index/errors';
 import type { BlockPoint } from '../../node/types/chain';
 import type { ScriptReader } from '../../scripts/types';
 
@@ -16,7 +15,7 @@ export function txidsFrom(scripts: ScriptReader): TxidsOf {
         snapshot.index.headerAt(height)?.hash.equals(hash) === true ? snapshot.txids(height) : undefined
       );
     } catch (error) {
-      if (error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) return undefined;
+      if (error instanceof NoStateError) return undefined;
       throw error;
     }
   };

@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { merge, type Observable, type Subscription } from 'rxjs';
-import { IndexUnavailableError } from '../../index/errors';
+import { NoStateError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../../scripts/errors';
 import { detailsOf, messageOf } from '../../system/error-text';
 import type { IndexLogger } from '../../follow/logger';
@@ -112,8 +112,7 @@ export class SettledPasses {
         await node.withChainLock(() => this.#pass());
       } catch (error) {
         // The index by script announces when it can be read again. After closing, errors do not matter.
-        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)
-          logger.warning(`Clients were not told of changes: ${messageOf(error)}.`);
+        if (!(error instanceof NoStateError) && this.isOpen) logger.warning(`Clients were not told of changes: ${messageOf(error)}.`);
       }
     }
     this.#run = undefined;

@@ -125,7 +125,8 @@ function testedText({ fault, list }: TriedTransactions): string {
     list.map(({ transaction: { txid, wtxid }, trial }) => {
       const reason = fault ?? (trial.type === 'refused' ? (trial.details ?? trial.reason) : undefined);
       return {
-        ...{ txid: toDisplayHex(txid), wtxid: toDisplayHex(wtxid) },
+        txid: toDisplayHex(txid),
+        wtxid: toDisplayHex(wtxid),
         ...(trial.type !== 'unsaid' && { allowed: trial.type === 'taken' }),
         ...(reason !== undefined && { reason })
       };

@@ -6,12 +6,13 @@ import { ClientSession } from '../../server/sockets/client-session';
 import { ClientGoneError } from '../../turns/client';
 import { CODES, ElectrumError, electrumErrorOf } from '../errors';
 import { errorReply, isBad, lengthOf, notification, readMessage, resultReply, type Reply, type Request } from './message';
+import { OpenRequests, type Job } from './open-requests';
 import { valuesOf } from './parameters';
 import { PendingNotifications } from './pending-notifications';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, negotiate, type MethodsOf } from './versions';
 import type { Account } from '../../server/bounds/cost';
-import type { Unfinished, UnfinishedMessage } from '../../server/bounds/unfinished';
+import type { Unfinished } from '../../server/bounds/unfinished';
 import type { ServerLogger } from '../../server/logger';
 import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
@@ -22,10 +23,6 @@ import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
 const MOST_AT_WORK = 10;
-const MOST_WAITING = 500;
-
-/** Bytes of requests that wait or are worked on. */
-const MOST_WAITING_BYTES = 1_000_000;
 
 /** Reading a longer message is charged for by its time: small parts take much more than their bytes. */
 const LONG_MESSAGE_BYTES = 16_384;
@@ -78,30 +75,13 @@ export interface SessionParts {
   readonly logger: ServerLogger;
 }
 
-/** A request that can be answered. */
-interface Job {
-  readonly request: Request;
-  readonly method: Method;
-  readonly values: readonly unknown[];
-  /** Its share of the message's bytes. */
-  readonly bytes: number;
-  readonly replies: Replies;
-  /** Its place in the message. */
-  readonly at: number;
-}
-
 export class Session extends ClientSession implements ElectrumClient, Notified, TurnTaker {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
   readonly #parts: SessionParts;
   /** Of its protocol, by their names. */
   #methods: ReadonlyMap<string, Method>;
-  readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
-  /** The requests that wait or are worked on. */
-  readonly #unfinished: UnfinishedMessage;
-  #bytes = 0;
-  /** Whether requests are being taken: then their bytes are counted afterwards, without those that were answered at once. */
-  #isTaking = false;
+  readonly #requests: OpenRequests;
   #atWork = 0;
   #hasVersion = false;
   /** Client and server have no version of the protocol in common. */
@@ -115,9 +95,10 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
     this.#methods = parts.methodsOf(this.protocol);
-    this.#unfinished = parts.unfinished.open(address, () => {
+    const memory = parts.unfinished.open(address, () => {
       this.destroy();
     });
+    this.#requests = new OpenRequests(memory);
     this.#notifications = new PendingNotifications({ connection, outflow: parts.outflow, mustWait: () => this.#unfinishedBatches > 0 });
     this.subscriptions = parts.subscriptionsOf(this, address);
     connection.open(this);
@@ -128,8 +109,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   protected get isAnswering(): boolean {
-    const { small, heavy } = this.#waiting;
-    return this.#atWork + small.length + heavy.length > 0;
+    return this.#atWork + this.#requests.waiting > 0;
   }
 
   protected take(message: Buffer): void {
@@ -143,7 +123,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     if (requests.length === 0) return;
     const replies = isBatch ? this.#newBatch(requests.length) : this.#single;
     const bytes = Math.ceil(message.length / requests.length);
-    this.#isTaking = true;
+    this.#requests.take();
     for (const [at, request] of requests.entries()) {
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
@@ -152,8 +132,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     }
     if (this.#isRefused) this.end();
     else this.#wake();
-    this.#isTaking = false;
-    this.#unfinished.set(this.#bytes);
+    this.#requests.taken();
   }
 
   notify(method: string, params: string, about: string): void {
@@ -178,11 +157,11 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   }
 
   hasWork(lane: Lane): boolean {
-    return this.#waiting[lane].length > 0 && this.#mayWork;
+    return this.#requests.waitsIn(lane) && this.#mayWork;
   }
 
   begin(lane: Lane): Promise<void> | undefined {
-    const job = this.#waiting[lane].shift() as Job; // hasWork
+    const job = this.#requests.next(lane);
     this.#atWork++;
     this.charge(REQUEST_POINTS);
     this.#slowDown();
@@ -205,7 +184,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
 
   #finish(job: Job, reply: Reply | undefined): void {
     this.#atWork--;
-    this.#drop(job);
+    this.#requests.end(job);
     job.replies.add(job.at, reply);
   }
 
@@ -234,8 +213,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
       }
       const method = this.#methodOf(name);
       const values = valuesOf(name, method, params);
-      this.#bytes += bytes;
-      this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies, at });
+      this.#requests.add({ request, method, values, bytes, replies, at }, method.isHeavy === true ? 'heavy' : 'small');
     } catch (error) {
       this.charge(BAD_REQUEST_POINTS);
       replies.add(at, id === undefined ? undefined : errorReply(id, electrumErrorOf(error, this.#parts.gate, this.#parts.logger)));
@@ -273,15 +251,13 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   #wake(): void {
     if (this.isGone) return;
     this.#readOn();
-    const { small, heavy } = this.#waiting;
-    if (small.length + heavy.length === 0) return;
+    if (this.#requests.waiting === 0) return;
     this.#slowDown();
     this.#wantTurns();
   }
 
   #readOn(): void {
-    const { small, heavy } = this.#waiting;
-    this.readOn(small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES);
+    this.readOn(this.#requests.isFull);
   }
 
   #wantTurns(): void {
@@ -349,12 +325,6 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     return result;
   }
 
-  /** Releases the memory of a request. */
-  #drop({ bytes }: Job): void {
-    this.#bytes -= bytes;
-    if (!this.#isTaking) this.#unfinished.set(this.#bytes);
-  }
-
   /** Cuts off a client that has cost too much. */
   #cutOff(id = 'null'): void {
     this.connection.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
@@ -366,10 +336,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
     this.#notifications.close();
     for (const lane of ['small', 'heavy'] as const) {
       this.#parts.turns[lane].leave(this);
-      for (const job of this.#waiting[lane].splice(0)) {
-        this.#drop(job);
-        job.replies.add(job.at, undefined);
-      }
+      this.#requests.drop(lane);
     }
     this.subscriptions.close();
   }

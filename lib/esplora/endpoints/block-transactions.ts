@@ -30,7 +30,9 @@ export function blockTransactionRoutes(context: EsploraContext): Route[] {
       endpoint: blockEndpoint(context, txidsReply),
       isHeavy: true,
       operation: {
-        ...{ id: 'getBlockTxids', summary: 'The transactions of a block, by txid.', parameters: [HASH_IN_PATH] },
+        id: 'getBlockTxids',
+        summary: 'The transactions of a block, by txid.',
+        parameters: [HASH_IN_PATH],
         answer: json('The txids, in the order of the block.', listOf(TXID)),
         errors: UNKNOWN_BLOCK
       }
@@ -69,8 +71,11 @@ function pageRoutes(context: EsploraContext): Route[] {
       endpoint,
       isHeavy: true,
       operation: {
-        ...{ id: 'getBlockTransactions', summary: `The first ${PAGE_SIZE} transactions of a block.` },
-        ...{ parameters: [HASH_IN_PATH], answer, errors }
+        id: 'getBlockTransactions',
+        summary: `The first ${PAGE_SIZE} transactions of a block.`,
+        parameters: [HASH_IN_PATH],
+        answer,
+        errors
       }
     },
     {
@@ -79,8 +84,11 @@ function pageRoutes(context: EsploraContext): Route[] {
       endpoint,
       isHeavy: true,
       operation: {
-        ...{ id: 'getBlockTransactionsFrom', summary: `${PAGE_SIZE} transactions of a block.` },
-        ...{ parameters: [HASH_IN_PATH, start], answer, errors }
+        id: 'getBlockTransactionsFrom',
+        summary: `${PAGE_SIZE} transactions of a block.`,
+        parameters: [HASH_IN_PATH, start],
+        answer,
+        errors
       }
     }
   ];

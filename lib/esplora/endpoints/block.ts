@@ -28,7 +28,9 @@ export function blockRoutes(context: EsploraContext): Route[] {
       path: '/block/:hash/status',
       endpoint: statusEndpoint(context),
       operation: {
-        ...{ id: 'getBlockStatus', summary: 'Whether a block is in the active chain.', parameters },
+        id: 'getBlockStatus',
+        summary: 'Whether a block is in the active chain.',
+        parameters,
         answer: json('The place of the block.', BLOCK_STATUS),
         errors: { 400: NOT_HEX }
       }

@@ -9,7 +9,7 @@ import { sorted } from '../../turns/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
 import { JsonWriter } from '../../views/json-writer';
 import { findHash, findNumber, jsonReply } from '../reply';
-import { txidsText } from './txids-text';
+import { TXIDS_PER_SLICE, txidsText } from './txids-text';
 import type { RecentTransaction, ScriptPool } from '../../pool/by-script/script-pool';
 import type { PoolSummary } from '../../pool/summary';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
@@ -19,8 +19,6 @@ import type { EsploraReply } from '../reply';
 const MOST_TXIDS = 10_000;
 
 const RECENT_SECONDS = 5;
-
-const TXIDS_PER_SLICE = 512;
 
 export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));

@@ -1,13 +1,12 @@
 // The transactions of several scripts in one list, as mempool's version of electrs has them.
 
-import { positionOf } from '../../answers/transactions/transactions';
 import { keyOf } from '../../bitcoin/hash';
 import { inQuery, json, type Content } from '../../describe/open-api';
 import { listOf } from '../../describe/schema';
 import { ASKED_HASH, TEXT } from '../../describe/values';
-import { cursorNotFound, noScriptList, tooManyScripts } from '../errors';
-import { findHash, joinedReply, jsonReply } from '../reply';
-import { behind, MOST_ASKED, OF_POOL, readMost, TRANSACTIONS } from './script-history';
+import { noScriptList, tooManyScripts } from '../errors';
+import { joinedReply, jsonReply } from '../reply';
+import { behind, MOST_ASKED, OF_POOL, readCursor, readMost, TRANSACTIONS } from './script-history';
 import { addressHash, readScriptHash } from './script-name';
 import { stringsIn } from './string-list';
 import type { Position } from '../../index/types';
@@ -71,9 +70,7 @@ function historiesEndpoint({ scripts, pool, pooled, transactions }: EsploraConte
       const { index } = snapshot;
       const parts = hashes.map((hash) => pooled.at(hash, snapshot));
       const most = readMost(request) ?? OF_POOL;
-      const cursor = findHash(request.query('after_txid') ?? '');
-      const position = cursor && positionOf(cursor, index);
-      if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+      const { cursor, position } = readCursor(request, index, pool);
       const inPool: PooledTransaction[] = [];
       if (position === undefined) for (const part of parts) inPool.push(...(await part.transactions()));
       const left = position === undefined ? behind(cursor, unique(inPool)) : [];

@@ -8,7 +8,7 @@ import { ESPLORA_TRANSACTION } from '../../views/esplora/transaction';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { cursorNotFound } from '../errors';
 import { findHash, findNumber, joinedReply, jsonReply, replyAt, replyFrom } from '../reply';
-import type { Position } from '../../index/types';
+import type { IndexSnapshot, Position } from '../../index/types';
 import type { PooledTransaction } from '../../pool/by-script/pooled-transaction';
 import type { RowTransaction, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
@@ -22,6 +22,13 @@ const OF_CHAIN = 25;
 export const MOST_ASKED = 100;
 
 export const TRANSACTIONS = json('The transactions.', { ...listOf(ESPLORA_TRANSACTION), maxItems: MOST_ASKED });
+
+/** The transaction after which a page begins; without one it begins with the first. */
+interface Cursor {
+  readonly cursor: Buffer | undefined;
+  /** undefined: it is in the pool. */
+  readonly position: Position | undefined;
+}
 
 const MOST = inQuery('max_txs', 'The most transactions.', { type: 'integer', minimum: 0, maximum: MOST_ASKED });
 
@@ -59,9 +66,7 @@ export function mixedPage({ pool, transactions, node }: EsploraContext): ScriptA
   return async ({ hash, snapshot, pooled, bases }, request) => {
     const { index } = snapshot;
     const most = readMost(request);
-    const cursor = findHash(request.query('after_txid') ?? '');
-    const position = cursor && positionOf(cursor, index);
-    if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+    const { cursor, position } = readCursor(request, index, pool);
     const inPool = position === undefined ? behind(cursor, await pooled.transactions()) : [];
     const ofPool = (inPool ?? []).slice(0, most ?? OF_POOL);
     const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
@@ -102,6 +107,14 @@ export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
 export function readMost(request: EsploraRequest): number | undefined {
   const asked = findNumber(request.query('max_txs') ?? '');
   return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
+}
+
+/** `after_txid`, and its position if it is in the chain. @throws HttpError 422 when neither chain nor pool has it */
+export function readCursor(request: EsploraRequest, index: IndexSnapshot, pool: EsploraContext['pool']): Cursor {
+  const cursor = findHash(request.query('after_txid') ?? '');
+  const position = cursor && positionOf(cursor, index);
+  if (cursor !== undefined && position === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+  return { cursor, position };
 }
 
 /** The transactions after the cursor; undefined if it is not in the list. */

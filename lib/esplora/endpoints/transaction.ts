@@ -24,27 +24,17 @@ interface Forms {
 }
 
 export function transactionRoutes(context: EsploraContext): Route[] {
-  const { transactions } = context;
   const [parameters, errors] = [[TXID_IN_PATH], UNKNOWN_TRANSACTION];
-  const asJson: Forms = {
-    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
-    pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
-  };
-  const asBytes: Forms = {
-    confirmed: async (placed, { index }, client) => binaryReply((await transactions.at(placed, index, client)).raw),
-    pooled: ({ raw }) => Promise.resolve(binaryReply(raw))
-  };
-  const asHex: Forms = {
-    confirmed: async (placed, { index }, client) => hexReply((await transactions.at(placed, index, client)).raw, client),
-    pooled: ({ raw }, client) => hexReply(raw, client)
-  };
   return [
     {
       method: 'GET',
       path: '/tx/:txid',
-      endpoint: transactionEndpoint(context, asJson),
+      endpoint: transactionEndpoint(context, asJson(context)),
       operation: {
-        ...{ id: 'getTransaction', summary: 'A transaction of the active chain or the pool.', parameters, errors },
+        id: 'getTransaction',
+        summary: 'A transaction of the active chain or the pool.',
+        parameters,
+        errors,
         answer: json('The transaction.', ESPLORA_TRANSACTION)
       }
     },
@@ -63,7 +53,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/tx/:txid/hex',
-      endpoint: transactionEndpoint(context, asHex),
+      endpoint: transactionEndpoint(context, asHex(context)),
       operation: {
         id: 'getTransactionHex',
         summary: 'A transaction in hex.',
@@ -75,7 +65,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     {
       method: 'GET',
       path: '/tx/:txid/raw',
-      endpoint: transactionEndpoint(context, asBytes),
+      endpoint: transactionEndpoint(context, asBytes(context)),
       operation: {
         id: 'getTransactionRaw',
         summary: 'The bytes of a transaction.',
@@ -86,6 +76,21 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     }
   ];
 }
+
+const asJson = ({ transactions }: EsploraContext): Forms => ({
+  confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
+  pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
+});
+
+const asHex = ({ transactions }: EsploraContext): Forms => ({
+  confirmed: async (placed, { index }, client) => hexReply((await transactions.at(placed, index, client)).raw, client),
+  pooled: ({ raw }, client) => hexReply(raw, client)
+});
+
+const asBytes = ({ transactions }: EsploraContext): Forms => ({
+  confirmed: async (placed, { index }, client) => binaryReply((await transactions.at(placed, index, client)).raw),
+  pooled: ({ raw }) => Promise.resolve(binaryReply(raw))
+});
 
 function transactionEndpoint({ scripts, bases, pool, node }: EsploraContext, forms: Forms): Endpoint {
   return async (request) => {

@@ -2,7 +2,8 @@
 
 import { JsonWriter } from '../../views/json-writer';
 
-const TXIDS_PER_SLICE = 512;
+/** Txids that are worked on between two turns. */
+export const TXIDS_PER_SLICE = 512;
 
 /** `"`, 64 digits, `",` */
 const TXID_TEXT_LENGTH = 67;

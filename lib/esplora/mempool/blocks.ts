@@ -1,15 +1,15 @@
 // Blocks with what their transactions pay, and their transactions in a few figures.
 
 import { inPath, json } from '../../describe/open-api';
-import { listOf, named, object } from '../../describe/schema';
-import { COUNT, HEIGHT, SATOSHIS } from '../../describe/values';
+import { listOf } from '../../describe/schema';
+import { HEIGHT } from '../../describe/values';
 import { runInSlices } from '../../turns/slices';
 import { EXTENDED_BLOCK, STRIPPED_TRANSACTION } from '../../views/esplora/extended-block';
 import { strippedTransaction } from '../../views/esplora/listed-transaction';
 import { blockEndpoint, extendedBlock, refuse } from '../blocks';
 import { blockNotFound } from '../errors';
 import { HASH_IN_PATH, UNKNOWN_BLOCK } from '../operations';
-import { findNumber, jsonReply, joinedReply, readNumber, replyAt, replyFrom } from '../reply';
+import { findNumber, jsonReply, joinedReply, replyAt, replyFrom } from '../reply';
 import type { FiguredTransaction } from '../../answers/blocks/block-figures';
 import type { HeaderRecord } from '../../index/types';
 import type { Client } from '../../turns/client';
@@ -18,9 +18,6 @@ import type { EsploraReply } from '../reply';
 
 /** Blocks in one reply. */
 const PAGE_SIZE = 15;
-
-/** The most blocks over which rewards are summed up: each may have to be read. */
-const MOST_REWARDS = 144;
 
 const TRANSACTIONS_PER_SLICE = 128;
 
@@ -53,8 +50,11 @@ export function blockRoutes(context: EsploraContext): Route[] {
       endpoint: blockEndpoint(context, (block, _, request) => blockReply(block, request, context)),
       isHeavy: true,
       operation: {
-        ...{ id: 'getExtendedBlock', summary: 'A block of the active chain, with what it pays.', parameters: [HASH_IN_PATH] },
-        ...{ answer: json('The block.', EXTENDED_BLOCK), errors: UNKNOWN_BLOCK }
+        id: 'getExtendedBlock',
+        summary: 'A block of the active chain, with what it pays.',
+        parameters: [HASH_IN_PATH],
+        answer: json('The block.', EXTENDED_BLOCK),
+        errors: UNKNOWN_BLOCK
       }
     },
     {
@@ -63,21 +63,11 @@ export function blockRoutes(context: EsploraContext): Route[] {
       endpoint: blockEndpoint(context, (block, _, request) => summaryReply(block, request, context)),
       isHeavy: true,
       operation: {
-        ...{ id: 'getBlockSummary', summary: 'The transactions of a block in a few figures.', parameters: [HASH_IN_PATH] },
-        ...{ answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)), errors: UNKNOWN_BLOCK }
-      }
-    },
-    {
-      method: 'GET',
-      path: '/v1/mining/reward-stats/:count',
-      endpoint: rewardEndpoint(context),
-      isHeavy: true,
-      operation: {
-        id: 'getRewardStats',
-        summary: `What the last blocks have paid, ${MOST_REWARDS} at most.`,
-        parameters: [inPath('count', 'How many blocks.', COUNT)],
-        answer: json('The sums.', REWARD_STATS),
-        errors: { 400: 'The count is not a number.' }
+        id: 'getBlockSummary',
+        summary: 'The transactions of a block in a few figures.',
+        parameters: [HASH_IN_PATH],
+        answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)),
+        errors: UNKNOWN_BLOCK
       }
     }
   ];
@@ -119,28 +109,4 @@ function* summaryText(transactions: readonly FiguredTransaction[]): Generator<vo
     if (i % TRANSACTIONS_PER_SLICE === TRANSACTIONS_PER_SLICE - 1) yield;
   }
   return `[${texts.join(',')}]`;
-}
-
-/** `RewardStats` in node-api.interface.ts. */
-const REWARD_STATS = named(
-  'RewardStats',
-  object({ startBlock: HEIGHT, endBlock: HEIGHT, totalReward: SATOSHIS, totalFee: SATOSHIS, totalTx: COUNT })
-);
-
-function rewardEndpoint(context: EsploraContext): Endpoint {
-  return async (request) => {
-    const count = Math.max(1, Math.min(readNumber(request.parameter('count')), MOST_REWARDS));
-    return context.scripts.read(async ({ index }) => {
-      const { tip } = index;
-      const startBlock = Math.max(0, tip.height - count + 1);
-      let [totalReward, totalFee, totalTx] = [0, 0, 0];
-      for (let height = startBlock; height <= tip.height; height++) {
-        const { reward, totalFees, transactionCount } = await extendedBlock(index.headerAt(height) ?? tip, request, context);
-        totalReward += reward;
-        totalFee += totalFees;
-        totalTx += transactionCount;
-      }
-      return replyAt(jsonReply(JSON.stringify({ startBlock, endBlock: tip.height, totalReward, totalFee, totalTx })), tip, undefined);
-    });
-  };
 }

@@ -41,7 +41,9 @@ function clusterOf({ chunk }: PlacedTransaction, projection: Projection): { read
   return {
     cluster: {
       txs: [...places.keys()].map(({ entry, parents }) => ({
-        ...{ txid: toDisplayHex(entry.txid), fee: entry.fee, weight: entry.weight },
+        txid: toDisplayHex(entry.txid),
+        fee: entry.fee,
+        weight: entry.weight,
         parents: [...parents].flatMap((parent) => places.get(parent) ?? [])
       })),
       chunks: inOrder.map(({ nodes, fee, weight }) => ({

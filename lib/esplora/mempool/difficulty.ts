@@ -10,43 +10,31 @@ import { runInSlices } from '../../turns/slices';
 import { jsonReply, replyAt } from '../reply';
 import type { Adjustment } from '../../answers/chain/difficulty';
 import type { IndexSnapshot } from '../../index/types';
-import type { EsploraContext, EsploraRequest, Route } from '../endpoint';
-import type { EsploraReply } from '../reply';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
 const DAY = 86_400;
 
 /** How far back an interval reaches, in days; any other text: to the beginning. */
 const INTERVALS: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    ...{ '24h': 1, '3d': 3, '1w': 7, '1m': 30, '3m': 90, '6m': 180 },
-    ...{ '1y': 365, '2y': 730, '3y': 1_095, '4y': 1_461 }
+    '24h': 1,
+    '3d': 3,
+    '1w': 7,
+    '1m': 30,
+    '3m': 90,
+    '6m': 180,
+    '1y': 365,
+    '2y': 730,
+    '3y': 1_095,
+    '4y': 1_461
   })
 );
 
 const INTERVAL = inPath('interval', `${[...INTERVALS.keys()].join(', ')}; any other text: all.`, TEXT);
 
-type DifficultyContext = Pick<EsploraContext, 'node' | 'scripts'>;
-
-export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] {
-  const answer =
-    (make: (since: number, index: IndexSnapshot, request: EsploraRequest) => Promise<unknown>) =>
-    (request: EsploraRequest): Promise<EsploraReply> =>
-      scripts.read(async ({ index }) => {
-        const days = INTERVALS.get(request.optional('interval') ?? '');
-        const since = days === undefined ? 0 : now() - days * DAY;
-        return replyAt(jsonReply(JSON.stringify(await make(since, index, request))), index.tip, undefined);
-      });
-  const adjustments = answer(async (since, index, request) =>
-    (await runInSlices(adjustmentsSince(since, index), request))
-      .reverse()
-      .map(({ time, height, difficulty, adjustment }) => [time, height, difficulty, adjustment])
-  );
-  const hashrates = answer(async (since, index, request) => ({
-    hashrates: await runInSlices(hashratesSince(since, index), request),
-    difficulty: await runInSlices(adjustmentsSince(since, index), request),
-    currentHashrate: currentHashrate(index),
-    currentDifficulty: difficultyOf(bitsOf(index.tip.header))
-  }));
+export function difficultyRoutes({ node, scripts }: Pick<EsploraContext, 'node' | 'scripts'>): Route[] {
+  const adjustments = sinceEndpoint(scripts, adjustmentList);
+  const hashrates = sinceEndpoint(scripts, hashrateList);
   return [
     {
       method: 'GET',
@@ -73,7 +61,9 @@ export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] 
       endpoint: adjustments,
       isHeavy: true,
       operation: {
-        ...{ id: 'getDifficultyAdjustmentsSince', summary: 'Changes of the difficulty.', parameters: [INTERVAL] },
+        id: 'getDifficultyAdjustmentsSince',
+        summary: 'Changes of the difficulty.',
+        parameters: [INTERVAL],
         answer: ADJUSTMENTS
       }
     },
@@ -83,12 +73,38 @@ export function difficultyRoutes({ node, scripts }: DifficultyContext): Route[] 
       endpoint: hashrates,
       isHeavy: true,
       operation: {
-        ...{ id: 'getHashrate', summary: 'Hash rate by day, and changes of the difficulty.', parameters: [INTERVAL] },
+        id: 'getHashrate',
+        summary: 'Hash rate by day, and changes of the difficulty.',
+        parameters: [INTERVAL],
         answer: json('Both upwards.', HASHRATE)
       }
     }
   ];
 }
+
+type SinceAnswer = (since: number, index: IndexSnapshot, request: EsploraRequest) => Promise<unknown>;
+
+/** `answer`: makes the JSON value of the reply, from a time in Unix seconds on. */
+function sinceEndpoint(scripts: EsploraContext['scripts'], answer: SinceAnswer): Endpoint {
+  return (request) =>
+    scripts.read(async ({ index }) => {
+      const days = INTERVALS.get(request.optional('interval') ?? '');
+      const since = days === undefined ? 0 : now() - days * DAY;
+      return replyAt(jsonReply(JSON.stringify(await answer(since, index, request))), index.tip, undefined);
+    });
+}
+
+const adjustmentList: SinceAnswer = async (since, index, request) =>
+  (await runInSlices(adjustmentsSince(since, index), request))
+    .reverse()
+    .map(({ time, height, difficulty, adjustment }) => [time, height, difficulty, adjustment]);
+
+const hashrateList: SinceAnswer = async (since, index, request) => ({
+  hashrates: await runInSlices(hashratesSince(since, index), request),
+  difficulty: await runInSlices(adjustmentsSince(since, index), request),
+  currentHashrate: currentHashrate(index),
+  currentDifficulty: difficultyOf(bitsOf(index.tip.header))
+});
 
 const now = (): number => Math.floor(Date.now() / 1_000);
 

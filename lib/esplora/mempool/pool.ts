@@ -1,6 +1,5 @@
-// The pool as mempool's interface shows it: the next blocks, what to pay for being in them, and transactions among their relatives.
+// Transactions of the pool, as mempool's interface shows them: among their relatives, and in time.
 
-import { preciseFees, RECOMMENDED_FEES, recommendedFees } from '../../answers/pool/recommended-fees';
 import { inQuery, json } from '../../describe/open-api';
 import { described, listOf, object } from '../../describe/schema';
 import { ASKED_HASH, COUNT } from '../../describe/values';
@@ -8,44 +7,13 @@ import { notTxids, tooManyTxids } from '../errors';
 import { NOT_HEX, TXID_IN_PATH } from '../operations';
 import { findHash, jsonReply, readHash } from '../reply';
 import { CPFP_INFO, cpfpInfo } from './cpfp';
-import { PROJECTED_BLOCK, projectedBlock } from './projected-block';
-import { MOST_BLOCKS } from '../../pool/projection/projected-blocks';
 import type { EsploraContext, Route } from '../endpoint';
 
 /** mempool's limit. */
 const MOST_TIMES = 100;
 
-export type PoolContext = Pick<EsploraContext, 'node' | 'pool' | 'projections'>;
-
-const FEES = json('The rates.', RECOMMENDED_FEES);
-
-export function poolRoutes({ node, projections }: PoolContext): Route[] {
+export function poolRoutes({ node, projections }: Pick<EsploraContext, 'node' | 'projections'>): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/v1/fees/recommended',
-      endpoint: async () => jsonReply(JSON.stringify(recommendedFees((await projections.get()).blocks, node.pool.info()))),
-      isHeavy: true,
-      operation: { id: 'getRecommendedFees', summary: 'Recommended fee rates, as whole numbers.', answer: FEES }
-    },
-    {
-      method: 'GET',
-      path: '/v1/fees/precise',
-      endpoint: async () => jsonReply(JSON.stringify(preciseFees((await projections.get()).blocks, node.pool.info()))),
-      isHeavy: true,
-      operation: { id: 'getPreciseFees', summary: 'Recommended fee rates, in thousandths.', answer: FEES }
-    },
-    {
-      method: 'GET',
-      path: '/v1/fees/mempool-blocks',
-      endpoint: async () => jsonReply(JSON.stringify((await projections.get()).blocks.map(projectedBlock))),
-      isHeavy: true,
-      operation: {
-        id: 'getMempoolBlocks',
-        summary: 'The next blocks, as a miner would make them of the pool. The last one has everything that is left.',
-        answer: json('The blocks.', { ...listOf(PROJECTED_BLOCK), maxItems: MOST_BLOCKS })
-      }
-    },
     {
       method: 'GET',
       path: '/v1/cpfp/:txid',

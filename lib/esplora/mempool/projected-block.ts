@@ -7,8 +7,12 @@ import type { ProjectedBlock } from '../../pool/projection/projected-blocks';
 
 /** `MempoolBlock` in mempool.interfaces.ts. */
 export const projectedBlock = ({ size, weight, count, totalFees, statistics }: ProjectedBlock): object => ({
-  ...{ blockSize: size, blockVSize: weight / WEIGHT_PER_VBYTE, nTx: count, totalFees },
-  ...{ medianFee: statistics.median, feeRange: statistics.range }
+  blockSize: size,
+  blockVSize: weight / WEIGHT_PER_VBYTE,
+  nTx: count,
+  totalFees,
+  medianFee: statistics.median,
+  feeRange: statistics.range
 });
 
 /** What `projectedBlock` makes. */

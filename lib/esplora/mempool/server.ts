@@ -92,7 +92,9 @@ function addressInformation(address: string, { node }: Pick<EsploraContext, 'nod
   if (typeof script === 'string') return { isvalid: false, error: `The address is ${script}.` };
   const program = witnessProgramOf(script);
   return {
-    ...{ isvalid: true, address, scriptPubKey: script.toString('hex') },
+    isvalid: true,
+    address,
+    scriptPubKey: script.toString('hex'),
     // A witness program of a version that is not known may be one or not: Bitcoin Core says that it is not.
     isscript: isScriptHash(script) || (program?.version === 0 && program.program.length === 32) || program?.version === 1,
     iswitness: program !== undefined,

@@ -17,25 +17,22 @@ import { putLengths } from '../records/lengths';
 import { positionOf, putPosition } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
-import { orUnread, STEP_BLOCKS, STEP_MS } from './steps';
+import { orUnread, STEP_BLOCKS, STEP_MS, type StepParts } from './steps';
 import type { SpentNodeCoin } from '../../node/types/coins';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { Position } from '../types';
-import type { BootstrapParts } from './copy-coins';
 
 const NO_COINS = Buffer.alloc(0);
 
-type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
-
 export class Backfill {
-  readonly #parts: BackfillParts;
+  readonly #parts: StepParts;
   readonly #throttle = new Throttle(LOG_MS);
   readonly #blocks: Descent<BlockRows | Error>;
   /** Why the last step had to stop, once it was logged. */
   #fault: string | undefined;
 
-  constructor(parts: BackfillParts) {
+  constructor(parts: StepParts) {
     this.#parts = parts;
     this.#throttle.restart();
     const { node, writer } = parts;
@@ -99,7 +96,7 @@ export class Backfill {
 
 /** Consecutive blocks, downwards, that are written together. */
 class BackfillBatch {
-  readonly #parts: BackfillParts;
+  readonly #parts: StepParts;
   readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   /** Txids of the coinbases in the batch. */
@@ -110,7 +107,7 @@ class BackfillBatch {
   /** The header of the block that is added next, with its counts of the chain. */
   #below: StoredHeader | undefined;
 
-  constructor(base: Base, parts: BackfillParts) {
+  constructor(base: Base, parts: StepParts) {
     this.#base = base;
     this.#parts = parts;
   }

@@ -11,13 +11,11 @@ import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, putTip, 
 import { damaged, putRecord, WriteBuffer } from '../records/layout';
 import { CoinSetError } from '../errors';
 import { ChainMovedError } from '../../node/errors';
-import type { IndexLogger } from '../../follow/logger';
 import type { NetworkInfo } from '../../node/types/chain';
 import type { CoinSet, NodeCoin } from '../../node/types/coins';
-import type { NodeSource } from '../../node/types/source';
-import type { Store, StoreWrite } from '../../store/store';
-import type { IndexWriter } from '../write/index-writer';
+import type { StoreWrite } from '../../store/store';
 import type { IndexState } from '../types';
+import type { StepParts } from './steps';
 
 /**
  * Two coinbases of the main network were replaced by later ones with the same txid while they still had coins. For a chain
@@ -25,11 +23,7 @@ import type { IndexState } from '../types';
  */
 const REPEATED_COINBASES = { chain: 'main', upTo: 91_880, coins: 2, value: 10_000_000_000 } as const;
 
-export interface BootstrapParts {
-  readonly node: NodeSource;
-  readonly store: Store;
-  readonly writer: IndexWriter;
-  readonly logger: IndexLogger;
+export interface BootstrapParts extends StepParts {
   /** Once it is aborted, work stops after the current part. */
   readonly signal: AbortSignal;
   /** Called before each part of the work. */

@@ -11,25 +11,22 @@ import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
 import { damaged } from '../records/layout';
 import { filterOverNodeCoins } from '../write/block-filter';
-import { ifReadable, STEP_BLOCKS, STEP_MS } from './steps';
+import { ifReadable, STEP_BLOCKS, STEP_MS, type StepParts } from './steps';
 import type { BlockPoint } from '../../node/types/chain';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
-import type { BootstrapParts } from './copy-coins';
 
 /** Filter entries that are checked between two turns of the event loop. */
 const ENTRIES_PER_SLICE = 64;
 
-type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
-
 export class FilterFill {
-  readonly #parts: FillParts;
+  readonly #parts: StepParts;
   readonly #throttle = new Throttle(LOG_MS);
   readonly #blocks: Descent<BlockRows>;
   /** The height at which filling had to stop, once it was logged. */
   #stoppedAt: number | undefined;
 
-  constructor(parts: FillParts) {
+  constructor(parts: StepParts) {
     this.#parts = parts;
     this.#throttle.restart();
     const { node, writer } = parts;

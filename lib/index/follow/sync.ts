@@ -18,6 +18,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { isDamage } from '../../follow/errors';
 import { FollowLoop } from '../../follow/follow-loop';
+import { megabytes } from '../../follow/state-text';
 import { StoreError } from '../../store/errors';
 import { Backfill } from '../bootstrap/backfill';
 import { copyCoins, dropPartialCopy, type BootstrapParts } from '../bootstrap/copy-coins';
@@ -154,7 +155,7 @@ export class ChainSync extends FollowLoop {
         this.signal.throwIfAborted();
         bytes += count;
       }
-      logger.info(`The store failed. Its files were looked through: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+      logger.info(`The store failed. Its files were looked through: ${megabytes(bytes)}, all sound.`);
       return undefined;
     } catch (found) {
       return isDamage(found) ? found : undefined;

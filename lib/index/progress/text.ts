@@ -1,5 +1,6 @@
 // Progress in words, for the log, the gate and the command line.
 
+import { megabytes } from '../../follow/state-text';
 import { secondsLeft as secondsTo } from './pace';
 import type { OpeningProgress } from '../../store/store';
 import type { BackfillProgress, IndexState, Pace } from '../types';
@@ -43,7 +44,7 @@ export function paceText({ bytesPerSecond, coinsPerSecond }: Pace): string {
 }
 
 function speedText(bytesPerSecond: number): string {
-  return `${(bytesPerSecond / 1_000_000).toFixed(1)} MB/s`;
+  return `${megabytes(bytesPerSecond)}/s`;
 }
 
 /** Truncated, not rounded: 100 % is shown only when the work is done. */

@@ -8,9 +8,8 @@ import { txidsIn } from '../../bitcoin/block';
 import { consecutiveBlocks } from '../../follow/consecutive';
 import { DamagedIndexError } from '../../follow/errors';
 import { damageFoundBy, FollowLoop } from '../../follow/follow-loop';
-import { IndexUnavailableError } from '../../index/errors';
+import { IndexUnavailableError, NoStateError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
-import { ScriptsUnavailableError } from '../errors';
 import { StoreError } from '../../store/errors';
 import { DamagedPageError } from '../../store/pages';
 import { runAhead } from '../../turns/slices';
@@ -79,7 +78,7 @@ export class ScriptSync extends FollowLoop implements IndexFollower {
       this.#parts.reader.keepUp();
     } catch (error) {
       // Damage was reported by the reader itself.
-      if (!(error instanceof IndexUnavailableError || error instanceof ScriptsUnavailableError)) throw error;
+      if (!(error instanceof NoStateError)) throw error;
     }
     this.wake();
   };

@@ -20,7 +20,12 @@ interface ListedPoolTransaction extends ListedTransaction {
 
 /** `TransactionStripped` in node-api.interface.ts. */
 export const strippedTransaction = ({ txid, fee, weight, value, rate, flags }: ListedTransaction): object => ({
-  ...{ txid: toDisplayHex(txid), fee, vsize: weight / WEIGHT_PER_VBYTE, value, rate, flags }
+  txid: toDisplayHex(txid),
+  fee,
+  vsize: weight / WEIGHT_PER_VBYTE,
+  value,
+  rate,
+  flags
 });
 
 /** Rates in deltas have two places. */

@@ -5,6 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { DamagedIndexError, isDamage } from '../../../lib/follow/errors';
+import { megabytes } from '../../../lib/follow/state-text';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { DiskStore, type DiskStoreOptions } from '../../../lib/store/disk-store';
 import { StoreError } from '../../../lib/store/errors';
@@ -129,7 +130,7 @@ function requireNetwork(index: ClosedIndex, { node, network }: StoppedNode): voi
 export async function diskUse(folder: string, what = ''): Promise<{ readonly bytes: number; readonly text: string }> {
   const sizes = await Promise.all((await readdir(folder)).map(async (file) => (await stat(join(folder, file))).size));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  return { bytes, text: `${(bytes / 1_000_000).toFixed(1)} MB${what} in ${folder}` };
+  return { bytes, text: `${megabytes(bytes)}${what} in ${folder}` };
 }
 
 /** For example `2 blocks behind`. */

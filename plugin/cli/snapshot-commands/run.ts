@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { isOfSystem } from '../../../lib/system/system-errors';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NETWORKS, type NetworkName } from '../../../lib/fleet/reader/networks';
+import { megabytes } from '../../../lib/follow/state-text';
 import { SnapshotError } from '../../../lib/snapshot/errors';
 import { fetchSnapshot } from '../../../lib/snapshot/fetch';
 import { makeSnapshot } from '../../../lib/snapshot/make';
@@ -200,7 +201,7 @@ function contents({ network, index, scripts, files }: SnapshotManifest): string 
   const byScript = scripts && `, and the index by script at block ${scripts.height}`;
   return (
     `the index of ${network} at block ${index.height} (${toDisplayHex(index.hash)})${byScript ?? ''}: ` +
-    `${files.length} files, ${(bytes / 1_000_000).toFixed(1)} MB.`
+    `${files.length} files, ${megabytes(bytes)}.`
   );
 }
 

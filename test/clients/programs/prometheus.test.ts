@@ -46,7 +46,11 @@ describe('Prometheus', () => {
       {
         prefix: join(folder, 'node'),
         settings: {
-          ...{ 'rest-metrics': metrics, 'rest-electrum': electrum, 'rest-core': 'modern', 'rest-filters': true, apiKey: 'key' },
+          'rest-metrics': metrics,
+          'rest-electrum': electrum,
+          'rest-core': 'modern',
+          'rest-filters': true,
+          apiKey: 'key',
           'rest-feed': nats.url
         }
       },

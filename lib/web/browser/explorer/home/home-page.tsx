@@ -5,22 +5,20 @@ import { Hash } from '../../parts/hash';
 import { Time } from '../../parts/time';
 import { Answer, useTitle } from '../frame/page';
 import { PoolChart } from '../pool/pool-chart';
-import { RecentTransactions } from '../pool/pool-transactions';
+import { RecentCard } from '../pool/pool-transactions';
 import { blockLink } from '../state/links';
-import { useLoaded } from '../state/loaded';
+import { useLoadedOfPool } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
 import { BlockRow } from './block-row';
 import { Difficulty } from './difficulty';
-import { FeeTiles } from './fee-tiles';
+import { FeesCard } from './fees-card';
 import type { Block } from '../data/types';
 
 export function HomePage() {
   useTitle('Newest blocks');
-  const { blocks, fees, poolVersion, chainVersion } = useSession();
+  const { blocks, fees } = useSession();
   const source = useSource();
-  const version = `${poolVersion}/${chainVersion}`;
-  const pool = useLoaded('pool', version, () => source.pool());
-  const recent = useLoaded('recent', version, () => source.scripts?.recent() ?? Promise.resolve([]));
+  const pool = useLoadedOfPool('pool', () => source.pool());
   const [tip] = blocks;
   return (
     <>
@@ -34,22 +32,10 @@ export function HomePage() {
               {(value) => <PoolChart pool={value} />}
             </Answer>
           </section>
-          {source.scripts !== undefined && (
-            <section class="card" aria-labelledby="recent">
-              <h2 id="recent">Newest transactions</h2>
-              <Answer of={recent} what="transactions">
-                {(list) => <RecentTransactions list={list} />}
-              </Answer>
-            </section>
-          )}
+          {source.scripts !== undefined && <RecentCard scripts={source.scripts} />}
         </div>
         <div class="column">
-          {fees !== undefined && (
-            <section class="card" aria-labelledby="fees">
-              <h2 id="fees">Recommended fees</h2>
-              <FeeTiles fees={fees} />
-            </section>
-          )}
+          {fees !== undefined && <FeesCard fees={fees} />}
           {tip !== undefined && (
             <>
               <section class="card" aria-labelledby="tip">

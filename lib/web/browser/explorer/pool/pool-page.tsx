@@ -3,20 +3,18 @@
 import { Amount } from '../../parts/amount';
 import { grouped } from '../../parts/amounts';
 import { Answer, Fact, useTitle } from '../frame/page';
-import { FeeTiles } from '../home/fee-tiles';
-import { useLoaded } from '../state/loaded';
+import { FeesCard } from '../home/fees-card';
+import { useLoadedOfPool } from '../state/loaded';
 import { useSession, useSource } from '../state/session';
 import { sizeText } from '../state/sizes';
 import { PoolChart } from './pool-chart';
-import { RecentTransactions } from './pool-transactions';
+import { RecentCard } from './pool-transactions';
 
 export function PoolPage() {
   useTitle('Pool');
-  const { poolVersion, chainVersion, fees } = useSession();
+  const { fees } = useSession();
   const source = useSource();
-  const version = `${poolVersion}/${chainVersion}`;
-  const pool = useLoaded('pool', version, () => source.pool());
-  const recent = useLoaded('recent', version, () => source.scripts?.recent() ?? Promise.resolve([]));
+  const pool = useLoadedOfPool('pool', () => source.pool());
   return (
     <>
       <h1>Pool</h1>
@@ -43,18 +41,8 @@ export function PoolPage() {
       </Answer>
       {source.scripts !== undefined && (
         <>
-          {fees !== undefined && (
-            <section class="card" aria-labelledby="fees">
-              <h2 id="fees">Recommended fees</h2>
-              <FeeTiles fees={fees} />
-            </section>
-          )}
-          <section class="card" aria-labelledby="recent">
-            <h2 id="recent">Newest transactions</h2>
-            <Answer of={recent} what="transactions">
-              {(list) => <RecentTransactions list={list} />}
-            </Answer>
-          </section>
+          {fees !== undefined && <FeesCard fees={fees} />}
+          <RecentCard scripts={source.scripts} />
         </>
       )}
     </>

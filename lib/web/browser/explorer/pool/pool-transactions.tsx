@@ -1,12 +1,27 @@
 import { Amount } from '../../parts/amount';
 import { ShortHash } from '../../parts/hash';
+import { Answer } from '../frame/page';
 import { transactionLink } from '../state/links';
+import { useLoadedOfPool } from '../state/loaded';
 import { rateText } from '../state/sizes';
 import type { Sats } from '../../parts/amounts';
+import type { ScriptSource } from '../data/source';
 import type { PoolTransaction, RecentTransaction } from '../data/types';
 
 /** The transactions that entered the pool last. */
-export function RecentTransactions({ list }: { readonly list: readonly RecentTransaction[] }) {
+export function RecentCard({ scripts }: { readonly scripts: ScriptSource }) {
+  const recent = useLoadedOfPool('recent', () => scripts.recent());
+  return (
+    <section class="card" aria-labelledby="recent">
+      <h2 id="recent">Newest transactions</h2>
+      <Answer of={recent} what="transactions">
+        {(list) => <RecentTransactions list={list} />}
+      </Answer>
+    </section>
+  );
+}
+
+function RecentTransactions({ list }: { readonly list: readonly RecentTransaction[] }) {
   if (list.length === 0) return <p class="quiet">None yet.</p>;
   return <PoolTransactions list={list} term="Amount" amountOf={({ value }) => value} />;
 }

@@ -87,3 +87,9 @@ export function useLoaded<T>(question: string, version: string | number, ask: ()
   }, [question, source, version]);
   return state.question === question ? state : kept();
 }
+
+/** As `useLoaded`, for what depends on pool and chain. */
+export function useLoadedOfPool<T>(question: string, ask: () => Promise<T>): Loaded<T> {
+  const { poolVersion, chainVersion } = useSession();
+  return useLoaded(question, `${poolVersion}/${chainVersion}`, ask);
+}
