@@ -87,10 +87,15 @@ function reordered({ fees, weights, parents }: Cluster, order: readonly number[]
 
 /**
  * The steps of a miner until Bitcoin Core 30: each takes the transaction that pays best together with its ancestors that are not taken
- * yet, the first of several equally good ones, and these ancestors.
+ * yet, the first of several equally good ones, and these ancestors: those first that have the fewest ancestors, then the lowest number.
  */
 function stepsByAncestors({ fees, weights, parents }: Cluster): number[][] {
   const left = new Set(fees.keys());
+  const count = (index: number): number => {
+    const found = new Set([index]);
+    for (const one of found) for (const parent of parents[one] ?? []) found.add(parent);
+    return found.size;
+  };
   const steps: number[][] = [];
   while (left.size > 0) {
     let best: (Rate & { readonly taken: ReadonlySet<number> }) | undefined;
@@ -101,7 +106,7 @@ function stepsByAncestors({ fees, weights, parents }: Cluster): number[][] {
       for (const one of taken) [fee, weight] = [fee + (fees[one] ?? 0), weight + (weights[one] ?? 0)];
       if (best === undefined || compareRates({ fee, weight }, best) > 0) best = { fee, weight, taken };
     }
-    const step = [...(best?.taken ?? [])];
+    const step = [...(best?.taken ?? [])].sort((a, b) => count(a) - count(b) || a - b);
     for (const one of step) left.delete(one);
     steps.push(step);
   }
@@ -208,7 +213,7 @@ describe('linearize', () => {
         const chunks = linearized(cluster);
         expectSound(chunks, cluster);
         const order = membersOf(chunks);
-        for (const step of stepsByAncestors(cluster)) expect(order.splice(0, step.length)).to.have.members(step);
+        for (const step of stepsByAncestors(cluster)) expect(order.splice(0, step.length)).to.deep.equal(step);
         expect(chunks.map(({ fee, weight }) => ({ fee, weight }))).to.deep.equal(chunksByDefinition(membersOf(chunks), cluster));
       }),
       { numRuns: 30 }
