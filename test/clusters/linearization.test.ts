@@ -167,6 +167,13 @@ describe('linearize', () => {
     expect(linearized(cluster)).to.have.length(4);
     const alone = { fees: [4, 2, 2], weights: [4, 2, 2], parents: [[], [], []] };
     expect(membersOf(linearized(alone))).to.deep.equal([1, 2, 0]);
+    // Of several transactions the highest number decides.
+    const pairs = { fees: [0, 0, 4, 4], weights: [1, 1, 1, 1], parents: [[], [], [1], [0]] };
+    expect(membersOf(linearized(pairs))).to.deep.equal([1, 2, 0, 3]);
+  });
+
+  it('refuses transactions that spend from each other in a circle', () => {
+    expect(() => linearized({ fees: [1, 1], weights: [1, 1], parents: [[1], [0]] })).to.throw(RangeError, 'in a circle');
   });
 
   it('compares amounts whose products exceed a double', () => {
@@ -176,6 +183,14 @@ describe('linearize', () => {
     expect(compareRates({ fee, weight: 399_999 }, { fee: fee - 1, weight: 399_999 })).to.be.above(0);
     expect(compareRates({ fee: fee - 1, weight: 399_999 }, { fee, weight: 399_999 })).to.be.below(0);
     expect(compareRates({ fee, weight: 7 }, { fee, weight: 7 })).to.equal(0);
+    // The products differ by one.
+    for (let times = 5_000_000_000; times > 4_999_999_900; times--) {
+      const [a, b] = [
+        { fee: 400_000 * times - 1, weight: 400_000 },
+        { fee: 399_999 * times - 1, weight: 399_999 }
+      ] as const;
+      expect([compareRates(a, b) > 0, compareRates(b, a) < 0]).to.deep.equal([true, true]);
+    }
   });
 
   /** A parent that only both children together pay for, and others: what pays best with its ancestors would come first. */
@@ -228,5 +243,11 @@ describe('linearize', () => {
       parents: Array.from({ length: count }, (_, index) => (index === 0 ? [] : [0]))
     };
     expect([...linearize(star)]).to.have.length.above(count);
+    const best = {
+      fees: Array.from({ length: MOST_IN_BEST_ORDER }, (_, index) => index),
+      weights: Array<number>(MOST_IN_BEST_ORDER).fill(400),
+      parents: Array<number[]>(MOST_IN_BEST_ORDER).fill([])
+    };
+    expect([...linearize(best)]).to.have.length.above(MOST_IN_BEST_ORDER);
   });
 });

@@ -96,12 +96,12 @@ describe('the pool’s clusters', () => {
 
   it('take in those that are smaller', () => {
     const { pool } = starsOf(1, 3);
-    pool.add(member(10), [], []);
+    for (const single of [10, 11]) pool.add(member(single), [], []);
     const large = pool.clusterOf(nodeAt(pool, 0));
-    pool.add(member(11), [key(10), key(0)], []);
-    pool.add(member(12), [key(1), key(11)], []);
-    expect(pool.clusterOf(nodeAt(pool, 12))).to.equal(large);
-    expect(large.nodes.size).to.equal(6);
+    pool.add(member(12), [key(10), key(0)], []);
+    pool.add(member(13), [key(0), key(11)], []);
+    expect(pool.clusterOf(nodeAt(pool, 11))).to.equal(large);
+    expect(large.nodes.size).to.equal(7);
   });
 
   it('are found one after the other, with a pause after each', () => {

@@ -96,7 +96,7 @@ describe('what a transaction for the pool spends', () => {
     expect(redeemed(P2WSH, ...items(101), script)).to.equal('bad-witness-nonstandard');
     expect(redeemed(script.subarray(0, 32), ...items(1))).to.equal('bad-witness-nonstandard');
     // Nothing is known of other versions there.
-    expect(redeemed(TAPROOT, ...items(101))).to.equal(undefined);
+    expect(redeemed(TAPROOT, ...items(102))).to.equal(undefined);
     // With an annex.
     expect(unlocked(TAPROOT, ...items(1, 64), Buffer.of(0x50))).to.equal('bad-witness-nonstandard');
     expect(unlocked(TAPROOT, ...items(1, 64))).to.equal(undefined);
