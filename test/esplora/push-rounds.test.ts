@@ -93,6 +93,32 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     expect(txidsOf(both)).to.deep.equal(txids.slice(1, 3));
   });
 
+  it('comes in one message, and so does what enters the pool together', async () => {
+    const { node } = served;
+    const ring = bcoin.KeyRing.generate();
+    const own = await pushing.client();
+    const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
+    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    await mine(node, 1);
+    const fan = signed(ring, [from], Array<PaidOutput>(MANY).fill([ANYBODY, 5_000]));
+    await mineOnly(node, [fan]);
+    const spends = Array.from({ length: MANY }, (_, index) =>
+      bcoin.TX.fromRaw(madeTransaction([{ txid: fan.hash(), index }], [{ value: 4_000, script: scriptAt(new KeyWallet().address) }], 0))
+    );
+    const txids = spends.map((spend) => toDisplayHex(spend.hash()));
+    await own.ask({ 'track-txs': txids });
+    // All are asked for before the first pass.
+    await Promise.all(spends.map((spend) => node.mempool.addTX(spend)));
+    const isEntry = (facts: unknown): boolean => (facts as Told)['confirmed'] === false;
+    let entered: string[] = [];
+    while (entered.length === 0) {
+      const facts = Object.entries((await own.next('tracked-txs')) as Told);
+      entered = facts.flatMap(([txid, one]) => (isEntry(one) ? [txid] : []));
+    }
+    expect(entered).to.have.members(txids);
+    await mine(node, 1);
+  });
+
   it('comes in further messages where news of several scripts are more than a megabyte', async () => {
     const ring = bcoin.KeyRing.generate();
     const own = await pushing.client();
