@@ -3,6 +3,7 @@ import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { scriptAt } from '../support/faucet';
+import { needsNode } from '../support/fleet';
 import { KeyWallet } from '../support/key-wallet';
 import { madeTransaction } from '../support/made-blocks';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
@@ -93,7 +94,8 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     expect(txidsOf(both)).to.deep.equal(txids.slice(1, 3));
   });
 
-  it('comes in one message, and so does what enters the pool together', async () => {
+  it('comes in one message, and so does what enters the pool together', async function () {
+    needsNode(this, 'a reader hears of each transaction by itself');
     const { node } = served;
     const ring = bcoin.KeyRing.generate();
     const own = await pushing.client();
