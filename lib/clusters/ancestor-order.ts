@@ -31,8 +31,8 @@ export function* orderByAncestors(cluster: Cluster): Generator<void, number[]> {
   const order: number[] = [];
   const hasCome = new Uint8Array(fees.length);
   for (let next = best.pop(); next !== undefined; next = best.pop()) {
-    // The package is outdated, or the transaction was taken with a descendant.
-    if (hasCome[next.index] === 1 || packages[next.index] !== next) continue;
+    // Of an outdated package something was taken, perhaps the transaction itself.
+    if (packages[next.index] !== next) continue;
     const changed = new Set<number>();
     const coming = (ancestors[next.index] as number[]).filter((one) => hasCome[one] === 0);
     for (const one of coming) {

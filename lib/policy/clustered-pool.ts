@@ -40,8 +40,8 @@ export class PooledCluster {
   /** Whether a transaction has left: the others may not be connected any longer. */
   mayBeSplit = false;
   #chunks: readonly PooledChunk[] = [];
-  /** The modified fees of which the chunks were made, in the order of the nodes; undefined: they are outdated. */
-  #fees: readonly number[] | undefined;
+  /** The modified fees of which the chunks were made, in the order of the nodes, to which more may have been added. */
+  #fees: readonly number[] = [];
 
   constructor(nodes: Iterable<PooledNode>) {
     this.nodes = new Set(nodes);
@@ -50,20 +50,18 @@ export class PooledCluster {
   add(node: PooledNode): void {
     this.nodes.add(node);
     node.cluster = this;
-    this.#fees = undefined;
   }
 
   /** The others stay together until their connections are looked at again. */
   delete(node: PooledNode): void {
     this.nodes.delete(node);
     this.mayBeSplit = true;
-    this.#fees = undefined;
   }
 
   /** The best first. Yields often. */
   *chunks(): Generator<void, readonly PooledChunk[]> {
     const fees = Array.from(this.nodes, ({ member }) => member.modifiedFee);
-    if (this.#fees === undefined || fees.some((fee, i) => fee !== this.#fees?.[i])) {
+    if (fees.some((fee, i) => fee !== this.#fees[i])) {
       this.#chunks = yield* chunksOf([...this.nodes], ({ parents }) => parents);
       this.#fees = fees;
     }

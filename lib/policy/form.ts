@@ -43,12 +43,11 @@ export function checkStandard({ transaction, version, inputs, outputs }: Offered
     if (script.length > LIMITS.mostScriptSigBytes) throw new PolicyRefusal('policy', 'scriptsig-size');
     if (!hasOnlyPushes(script)) throw new PolicyRefusal('policy', 'scriptsig-not-pushonly');
   }
-  let data = 0;
+  // All data that has room in a transaction of this weight is relayed.
   for (const { script } of outputs) {
     const type = scriptTypeOf(script);
     if (type === 'nonstandard' || (type === 'multisig' && (multisigOf(script)?.keys.length ?? 0) > LIMITS.mostBareKeys))
       throw new PolicyRefusal('policy', 'scriptpubkey');
-    if (type === 'nulldata' && (data += script.length) > LIMITS.mostDataBytes) throw new PolicyRefusal('policy', 'datacarrier');
   }
   if (dustIn(outputs).length > LIMITS.mostDustOutputs) throw new PolicyRefusal('policy', 'dust');
 }

@@ -18,8 +18,6 @@ export const LIMITS = {
   /** Bytes without witness. */
   leastStrippedBytes: 65,
   mostScriptSigBytes: 1_650,
-  /** Bytes of all locking scripts with data (`OP_RETURN`) together. */
-  mostDataBytes: 100_000,
   /** Keys of a multisig script that is no script hash. */
   mostBareKeys: 3,
   /** In all locking and unlocking scripts that are run, without those of witnesses (BIP54). */

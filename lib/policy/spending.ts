@@ -46,9 +46,8 @@ export function checkSpentScripts({ offered: { inputs }, coins }: Candidate): vo
 
 /** @throws PolicyRefusal */
 export function checkWitnesses(candidate: Candidate): void {
-  const { inputs, transaction } = candidate.offered;
-  if (!transaction.hasWitness) return;
-  for (const i of inputs.keys()) if (!isStandardWitness(candidate, i)) throw new PolicyRefusal('policy', 'bad-witness-nonstandard');
+  for (const i of candidate.offered.inputs.keys())
+    if (!isStandardWitness(candidate, i)) throw new PolicyRefusal('policy', 'bad-witness-nonstandard');
 }
 
 function isStandardWitness({ offered: { inputs }, coins, spend }: Candidate, i: number): boolean {

@@ -41,10 +41,9 @@ export function checkTruc(
 
 /** Checks one transaction of a package. `parents`: those in the pool. @throws PolicyRefusal */
 export function checkTrucInPackage(member: Member, parents: ReadonlySet<PooledNode>, all: readonly { readonly offered: Offered }[]): void {
-  const at = all.findIndex(({ offered }) => offered.key === member.key);
   const spendsFrom = (offered: Offered, { txid }: Pick<Member, 'txid'>): boolean => offered.inputs.some((input) => input.txid.equals(txid));
-  const own = (all[at] as { offered: Offered }).offered; // it is in the package
-  const inPackage = all.slice(0, at).filter(({ offered }) => spendsFrom(own, offered));
+  const { offered: own } = all.find(({ offered }) => offered.key === member.key) as { readonly offered: Offered }; // it is in the package
+  const inPackage = all.filter(({ offered }) => spendsFrom(own, offered));
   const ofPool = Array.from(parents, (parent) => parent.member);
   const allParents = [...ofPool, ...inPackage.map(({ offered }) => offered)];
   if (!isTruc(member)) {
@@ -54,7 +53,7 @@ export function checkTrucInPackage(member: Member, parents: ReadonlySet<PooledNo
   const [parent] = allParents;
   if (allParents.length + 1 > MOST_RELATIVES) throw tooManyAncestors(member);
   const [pooled] = parents;
-  if (pooled !== undefined && withAncestors([pooled]).size + inPackage.length + 1 > MOST_RELATIVES) throw tooManyAncestors(member);
+  if (pooled !== undefined && withAncestors([pooled]).size + 1 > MOST_RELATIVES) throw tooManyAncestors(member);
   if (parent === undefined) return;
   requireChildSize(member);
   requireSameKind(member, parent);

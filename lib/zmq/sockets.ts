@@ -38,7 +38,6 @@ export class Sockets {
   close(): void {
     for (const socket of this.#sockets.values()) socket.close();
     this.#sockets.clear();
-    this.#channels.clear();
   }
 
   has(topic: Topic): boolean {

@@ -87,10 +87,15 @@ function reordered({ fees, weights, parents }: Cluster, order: readonly number[]
 
 /**
  * The steps of a miner until Bitcoin Core 30: each takes the transaction that pays best together with its ancestors that are not taken
- * yet, the first of several equally good ones, and these ancestors.
+ * yet, the first of several equally good ones, and these ancestors: those first that have the fewest ancestors, then the lowest number.
  */
 function stepsByAncestors({ fees, weights, parents }: Cluster): number[][] {
   const left = new Set(fees.keys());
+  const count = (index: number): number => {
+    const found = new Set([index]);
+    for (const one of found) for (const parent of parents[one] ?? []) found.add(parent);
+    return found.size;
+  };
   const steps: number[][] = [];
   while (left.size > 0) {
     let best: (Rate & { readonly taken: ReadonlySet<number> }) | undefined;
@@ -101,7 +106,7 @@ function stepsByAncestors({ fees, weights, parents }: Cluster): number[][] {
       for (const one of taken) [fee, weight] = [fee + (fees[one] ?? 0), weight + (weights[one] ?? 0)];
       if (best === undefined || compareRates({ fee, weight }, best) > 0) best = { fee, weight, taken };
     }
-    const step = [...(best?.taken ?? [])];
+    const step = [...(best?.taken ?? [])].sort((a, b) => count(a) - count(b) || a - b);
     for (const one of step) left.delete(one);
     steps.push(step);
   }
@@ -162,6 +167,13 @@ describe('linearize', () => {
     expect(linearized(cluster)).to.have.length(4);
     const alone = { fees: [4, 2, 2], weights: [4, 2, 2], parents: [[], [], []] };
     expect(membersOf(linearized(alone))).to.deep.equal([1, 2, 0]);
+    // Of several transactions the highest number decides.
+    const pairs = { fees: [0, 0, 4, 4], weights: [1, 1, 1, 1], parents: [[], [], [1], [0]] };
+    expect(membersOf(linearized(pairs))).to.deep.equal([1, 2, 0, 3]);
+  });
+
+  it('refuses transactions that spend from each other in a circle', () => {
+    expect(() => linearized({ fees: [1, 1], weights: [1, 1], parents: [[1], [0]] })).to.throw(RangeError, 'in a circle');
   });
 
   it('compares amounts whose products exceed a double', () => {
@@ -171,6 +183,14 @@ describe('linearize', () => {
     expect(compareRates({ fee, weight: 399_999 }, { fee: fee - 1, weight: 399_999 })).to.be.above(0);
     expect(compareRates({ fee: fee - 1, weight: 399_999 }, { fee, weight: 399_999 })).to.be.below(0);
     expect(compareRates({ fee, weight: 7 }, { fee, weight: 7 })).to.equal(0);
+    // The products differ by one.
+    for (let times = 5_000_000_000; times > 4_999_999_900; times--) {
+      const [a, b] = [
+        { fee: 400_000 * times - 1, weight: 400_000 },
+        { fee: 399_999 * times - 1, weight: 399_999 }
+      ] as const;
+      expect([compareRates(a, b) > 0, compareRates(b, a) < 0]).to.deep.equal([true, true]);
+    }
   });
 
   /** A parent that only both children together pay for, and others: what pays best with its ancestors would come first. */
@@ -208,7 +228,7 @@ describe('linearize', () => {
         const chunks = linearized(cluster);
         expectSound(chunks, cluster);
         const order = membersOf(chunks);
-        for (const step of stepsByAncestors(cluster)) expect(order.splice(0, step.length)).to.have.members(step);
+        for (const step of stepsByAncestors(cluster)) expect(order.splice(0, step.length)).to.deep.equal(step);
         expect(chunks.map(({ fee, weight }) => ({ fee, weight }))).to.deep.equal(chunksByDefinition(membersOf(chunks), cluster));
       }),
       { numRuns: 30 }
@@ -223,5 +243,11 @@ describe('linearize', () => {
       parents: Array.from({ length: count }, (_, index) => (index === 0 ? [] : [0]))
     };
     expect([...linearize(star)]).to.have.length.above(count);
+    const best = {
+      fees: Array.from({ length: MOST_IN_BEST_ORDER }, (_, index) => index),
+      weights: Array<number>(MOST_IN_BEST_ORDER).fill(400),
+      parents: Array<number[]>(MOST_IN_BEST_ORDER).fill([])
+    };
+    expect([...linearize(best)]).to.have.length.above(MOST_IN_BEST_ORDER);
   });
 });

@@ -72,6 +72,19 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     await mine(served.node, 1);
   });
 
+  it('tells what changes in a projected block to who looks into it, although others come and leave', async () => {
+    const own = await client();
+    const [{ 'projected-block-transactions': whole } = {}] = await own.ask({ 'track-mempool-block': 0 });
+    const { sequence } = whole as { readonly sequence: number };
+    const other = await client();
+    await other.ask();
+    other.socket.terminate();
+    await until(() => served.wallets.sessions.count === 1);
+    await faucet.pays(new KeyWallet().address, PAID);
+    expect(await own.next('projected-block-transactions')).to.include({ sequence: sequence + 1 });
+    await mine(served.node, 1);
+  });
+
   it('tells each new block until a client no longer wants that, and a reorganization with the blocks that are left', async () => {
     const { node } = served;
     const own = await client();

@@ -1,18 +1,25 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
 import { MOST_BLOCKS } from '../../lib/pool/projection/projected-blocks';
+import { hurried, ShiftedClock } from '../support/clock';
 import { ask, basicAuth } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient, refusedWith } from '../support/push-client';
 import { type PushingNode, withPushingNode } from '../support/pushing-node';
+import { mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
+import { ServedNode } from '../support/served-node';
 import { until } from '../support/until';
 import type { IncomingMessage } from 'node:http';
-import type { ServedNode } from '../support/served-node';
+
+const IDLE_MS = 600_000;
+const PING_MS = 60_000;
+/** Idle clients are looked for ten times a second at most. */
+const LOOK_MS = 100;
 
 describe('connections of mempool’s WebSocket', () => {
   let pushing: PushingNode;
@@ -113,6 +120,49 @@ describe('connections of mempool’s WebSocket', () => {
     expect(await (await client()).ask({ action: 'init' })).to.have.length(1);
   });
 
+  it('does nothing for clients that have left', async () => {
+    const { projections } = served.answers;
+    const own = await client();
+    await own.ask({ action: 'want', data: ['blocks', 'stats', 'mempool-blocks'], 'track-mempool-block': 0 });
+    await pushing.leave();
+    const get = projections.get.bind(projections);
+    let asked = 0;
+    projections.get = () => {
+      asked++;
+      return get();
+    };
+    try {
+      const blocks = await client();
+      await blocks.ask({ action: 'want', data: ['blocks'] });
+      await mine(served.node, 1);
+      await blocks.next('block');
+      await blocks.ask();
+    } finally {
+      projections.get = get;
+    }
+    expect(asked).to.equal(0);
+  });
+
+  it('ends after ten minutes without a word, but not while pings are answered', async () => {
+    const pingAsUsual = hurried(PING_MS);
+    const answering = await client();
+    const silent = new PushClient(new WebSocket(`ws://127.0.0.1:${served.port}/api/v1/ws`, { autoPong: false }));
+    await once(silent.socket, 'open');
+    pingAsUsual();
+    for (const own of [answering, silent]) await own.ask({ action: 'want', data: ['blocks'] });
+    const clock = new ShiftedClock();
+    try {
+      clock.passes(IDLE_MS / 2);
+      // Answers to the first of these have come before the last one is sent.
+      for (let pings = 0; pings < 20; pings++) await once(answering.socket, 'ping');
+      clock.passes(IDLE_MS / 2);
+      expect(await silent.closed()).to.equal(1001);
+      expect(await answering.ask()).to.deep.equal([]);
+    } finally {
+      clock.restore();
+    }
+  });
+
   it('is refused with 503 while nothing can be answered, and with 403 to pages of other origins', async () => {
     const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
     pushing.ready$.next(false);
@@ -156,6 +206,51 @@ describe('a node with mempool’s WebSocket', () => {
     const served = await openRestNode();
     expect((await ask(served.port, { path: '/api/v1/ws' })).status).to.equal(404);
     await served.node.close();
+  });
+});
+
+describe('clients of mempool’s WebSocket from elsewhere', () => {
+  const MOST_COST = 400;
+  let served: ServedNode;
+
+  before(async () => {
+    const settings = { 'rest-electrum-sessions': 1, 'rest-electrum-cost': MOST_COST };
+    served = await ServedNode.open({ settings }, { isOwn: () => false });
+  });
+  after(() => served.close());
+
+  it('make room for others unless they are subscribed to something', async () => {
+    const stop = { action: 'want', data: [], 'track-mempool-block': -1, 'track-tx': 'stop', 'track-address': 'stop' };
+    let client = await PushClient.connect(served.port);
+    for (const request of [
+      { action: 'want', data: ['blocks'] },
+      { action: 'want', data: ['stats'] },
+      { action: 'want', data: ['mempool-blocks'] },
+      { 'track-mempool-block': 0 },
+      { 'track-tx': 'ab'.repeat(32) },
+      { 'track-address': new KeyWallet().address }
+    ]) {
+      await client.ask(request);
+      await setTimeout(LOOK_MS);
+      expect(await refusedWith(`ws://127.0.0.1:${served.port}/api/v1/ws`), JSON.stringify(request)).to.equal(503);
+      await client.ask(stop);
+      const gone = client.closed();
+      await setTimeout(LOOK_MS);
+      client = await PushClient.connect(served.port);
+      expect(await gone).to.equal(1006);
+    }
+    client.socket.terminate();
+    await until(() => served.wallets.sessions.count === 0);
+  });
+
+  it('are read from again later once they have cost much', async () => {
+    const client = await PushClient.connect(served.port);
+    await client.ask({ padding: ' '.repeat(500_000) });
+    const before = performance.now();
+    await client.ask();
+    // Busy machines only make it longer.
+    expect(performance.now() - before).to.be.above(200);
+    client.socket.terminate();
   });
 });
 

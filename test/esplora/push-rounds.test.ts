@@ -3,6 +3,7 @@ import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { scriptAt } from '../support/faucet';
+import { needsNode } from '../support/fleet';
 import { KeyWallet } from '../support/key-wallet';
 import { madeTransaction } from '../support/made-blocks';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
@@ -91,6 +92,33 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     // Of all but the last address both who is paid and who pays.
     const { confirmed: both } = (news['multi-address-transactions'] as Record<string, Told>)[addresses[1] ?? ''] ?? {};
     expect(txidsOf(both)).to.deep.equal(txids.slice(1, 3));
+  });
+
+  it('comes in one message, and so does what enters the pool together', async function () {
+    needsNode(this, 'a reader hears of each transaction by itself');
+    const { node } = served;
+    const ring = bcoin.KeyRing.generate();
+    const own = await pushing.client();
+    const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
+    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    await mine(node, 1);
+    const fan = signed(ring, [from], Array<PaidOutput>(MANY).fill([ANYBODY, 5_000]));
+    await mineOnly(node, [fan]);
+    const spends = Array.from({ length: MANY }, (_, index) =>
+      bcoin.TX.fromRaw(madeTransaction([{ txid: fan.hash(), index }], [{ value: 4_000, script: scriptAt(new KeyWallet().address) }], 0))
+    );
+    const txids = spends.map((spend) => toDisplayHex(spend.hash()));
+    await own.ask({ 'track-txs': txids });
+    // All are asked for before the first pass.
+    await Promise.all(spends.map((spend) => node.mempool.addTX(spend)));
+    const isEntry = (facts: unknown): boolean => (facts as Told)['confirmed'] === false;
+    let entered: string[] = [];
+    while (entered.length === 0) {
+      const facts = Object.entries((await own.next('tracked-txs')) as Told);
+      entered = facts.flatMap(([txid, one]) => (isEntry(one) ? [txid] : []));
+    }
+    expect(entered).to.have.members(txids);
+    await mine(node, 1);
   });
 
   it('comes in further messages where news of several scripts are more than a megabyte', async () => {

@@ -2,12 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { bcoin } from '../support/bcoin';
 import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
-import { mine, mineOnly } from '../support/regtest-node';
+import { blockWith, mine, mineOnly } from '../support/regtest-node';
 import { until } from '../support/until';
 import type { Faucet } from '../support/faucet';
 import type { PushClient } from '../support/push-client';
@@ -64,6 +65,8 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const { body } = await ask(served.port, { method: 'POST', path: '/api/tx', body: Buffer.from(spend.hex) });
     expect(body.toString()).to.equal(spend.txid);
     expect(await own.next('utxoSpent')).to.deep.equal({ 0: { vin: 0, txid: spend.txid } });
+    // It is where it was.
+    expect(own.told.some((told) => 'tx' in told)).to.equal(false);
     await mine(node, 1);
     expect(await own.next('txConfirmed')).to.equal(txid);
     const late = await client();
@@ -107,6 +110,26 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
       const txid = await confirmedMeanwhile(own, (asked) => ({ 'track-txs': [asked] }));
       expect(await own.next('tracked-txs')).to.deep.nested.include({ [`${txid}.confirmed`]: true });
     });
+  });
+
+  it('does not tell a second time that one is confirmed which was tracked before anybody was told of its block', async function () {
+    needsNode(this, 'a reader does not have the lock of the node');
+    const { node } = served;
+    const [own, other] = [await client(), await client()];
+    await other.ask({ 'track-tx': 'ab'.repeat(32), action: 'want', data: ['blocks'] });
+    const txid = await faucet.pays(new KeyWallet().address, PAID);
+    const added = node.chain.add(await blockWith(node, [bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${txid}/hex`), 'hex'))]));
+    // Asked for before the pass that tells of the block.
+    const locked = node.chain.locker.lock();
+    await added;
+    const unlock = await locked;
+    await served.settle();
+    expect(await own.ask({ 'track-tx': txid })).to.deep.equal([{ txConfirmed: txid }]);
+    unlock();
+    await other.next('block');
+    own.send({ action: 'ping' });
+    await own.next('pong');
+    expect(own.told).to.deep.equal([]);
   });
 
   it('tells that a transaction is confirmed that the pool never had', async () => {
@@ -255,6 +278,35 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const side = await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))], fork ?? undefined);
     await mineOnly(node, [], side);
     expect(await own.next('rbfTransaction')).to.deep.equal({ txid: two?.txid });
+  });
+
+  it('tells nothing of what another branch has in the place of one if that is too far away to be found', async () => {
+    const { node, answers, log } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const hex = await pushing.text(`/tx/${paid}/hex`);
+    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const own = await client();
+    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
+    await own.ask({ 'track-tx': one?.txid, action: 'want', data: ['blocks'] });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(one?.txid);
+    const { spends } = answers;
+    const find = spends.of.bind(spends);
+    // As in a history of a million transactions.
+    spends.of = () => Promise.reject(HistoryTooLongError.beyond(1));
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    const side = await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))], fork ?? undefined);
+    await mineOnly(node, [], side);
+    await own.next('blocks');
+    await own.next('block');
+    await served.settle();
+    spends.of = find;
+    own.send({ action: 'ping' });
+    await own.next('pong');
+    expect(own.told.some((told) => 'rbfTransaction' in told)).to.equal(false);
+    expect(log.lines.filter((line) => line.includes('Clients were not told'))).to.deep.equal([]);
   });
 
   it('tells which transaction of the chain replaced one of the pool', async () => {

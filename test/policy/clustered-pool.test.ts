@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { keyOf } from '../../lib/bitcoin/hash';
-import { ClusteredPool, type Member, type PooledNode } from '../../lib/policy/clustered-pool';
+import { keyOf, toDisplayHex } from '../../lib/bitcoin/hash';
+import { ClusteredPool, componentsOf, type Member, type PooledChunk, type PooledNode } from '../../lib/policy/clustered-pool';
 import { LIMITS } from '../../lib/policy/limits';
 import { allReplaced, checkPaysForReplacement, checkSpendsNoConflict } from '../../lib/policy/replacement';
 import { Staging } from '../../lib/policy/staging';
@@ -75,6 +75,40 @@ describe('the pool’s clusters', () => {
     expect(pool.clusterOf(nodeAt(pool, 1)).nodes.size).to.equal(1);
   });
 
+  it('are chunked once, and again when one of them enters, leaves or pays otherwise', () => {
+    const pool = new ClusteredPool();
+    const root = { ...member(0) };
+    pool.add(root, [], []);
+    for (const child of [1, 2]) pool.add(member(child, 1_000 + child), [key(0)], []);
+    const chunks = (): readonly PooledChunk[] => runAtOnce(pool.clusterOf(nodeAt(pool, 0)).chunks());
+    const fees = (): number[] => chunks().map(({ fee }) => fee);
+    expect(fees()).to.deep.equal([2_002, 1_001]);
+    expect(chunks()).to.equal(chunks());
+    pool.add(member(3, 1_003), [key(0)], []);
+    expect(fees()).to.deep.equal([3_005, 1_001]);
+    pool.delete(key(3));
+    expect(fees()).to.deep.equal([2_002, 1_001]);
+    Object.assign(root, { modifiedFee: 3_000 });
+    expect(fees()).to.deep.equal([3_000, 1_002, 1_001]);
+    // Rates are by weight.
+    expect(chunks().map(({ weight }) => weight)).to.deep.equal([400, 400, 400]);
+  });
+
+  it('take in those that are smaller', () => {
+    const { pool } = starsOf(1, 3);
+    for (const single of [10, 11]) pool.add(member(single), [], []);
+    const large = pool.clusterOf(nodeAt(pool, 0));
+    pool.add(member(12), [key(10), key(0)], []);
+    pool.add(member(13), [key(0), key(11)], []);
+    expect(pool.clusterOf(nodeAt(pool, 11))).to.equal(large);
+    expect(large.nodes.size).to.equal(7);
+  });
+
+  it('are found one after the other, with a pause after each', () => {
+    const { pool } = starsOf(50, 2);
+    expect([...componentsOf(pool.nodes(), ({ parents, children }) => [...parents, ...children])]).to.have.length(50);
+  });
+
   it('hold 64 transactions of 404,000 weight together', () => {
     const { pool } = starsOf(1, LIMITS.mostInCluster - 1);
     const staged = (number: number, weight: number, spends: readonly number[]): unknown => {
@@ -90,6 +124,21 @@ describe('the pool’s clusters', () => {
     pool.add(member(999), [key(0)], []);
     expect(staged(1_000, 400, [0])).to.equal('too-large-cluster');
     expect(staged(1_000, 400, [])).to.equal(undefined);
+  });
+
+  it('count all that enter together', () => {
+    const { pool } = starsOf(1, LIMITS.mostInCluster - 2);
+    const entering = (...spends: readonly (readonly number[])[]): string | undefined => {
+      const staging = new Staging(pool);
+      for (const [i, spent] of spends.entries()) staging.add(member(1_000 + i), keys(spent));
+      return refusalOf(() => {
+        staging.checkClusters();
+      });
+    };
+    for (const second of [0, 1_000]) {
+      expect(entering([0], [second])).to.equal(undefined);
+      for (const third of [0, 1_000, 1_001]) expect(entering([0], [second], [third])).to.equal('too-large-cluster');
+    }
   });
 
   it('have room for a replacement once what it replaces does not count any more', () => {
@@ -160,7 +209,8 @@ describe('a replacement', () => {
       /^too many potential replacements, rejecting replacement [0-9a-f]{64}; too many conflicting clusters \(101 > 100\)$/
     );
     // Many of one cluster are one.
-    expect(allReplaced(conflicts([0, 1, 2]), pool, { txid, reason }).size).to.equal(3);
+    const all = Array.from({ length: 3 * LIMITS.mostReplacedClusters }, (_, number) => number);
+    expect(allReplaced(conflicts(all), pool, { txid, reason }).size).to.equal(all.length);
   });
 
   it('pays for all that goes, and for itself', () => {
@@ -195,6 +245,22 @@ describe('a replacement', () => {
     expect(improves(1_200, 400, [4])).to.equal(false);
   });
 
+  it('of two transactions makes the pool better, with what the second one spends from the first', () => {
+    const pool = new ClusteredPool();
+    pool.add(member(1), [], []);
+    const improves = (parentFee: number, childFee: number): boolean => {
+      const staging = new Staging(pool);
+      staging.removed.add(nodeAt(pool, 1));
+      staging.add(member(2, parentFee), new Set());
+      staging.add(member(3, childFee), keys([2]));
+      return runAtOnce(staging.improves());
+    };
+    expect(improves(0, 2_001)).to.equal(true);
+    expect(improves(0, 1_999)).to.equal(false);
+    // Neither was there before.
+    expect(improves(1_500, 10)).to.equal(true);
+  });
+
   it('does not spend what it replaces, nor what descends from that', () => {
     const pool = new ClusteredPool();
     pool.add(member(1), [], []);
@@ -208,5 +274,12 @@ describe('a replacement', () => {
       /^bad-txns-spends-conflicting-tx, [0-9a-f]{64} spends conflicting transaction [0-9a-f]{64}$/
     );
     expect(spends([first], [second])).to.equal(undefined);
+    // The one that Bitcoin Core names.
+    const named = [first, second].map(({ member: one }) => one.txid).sort((a, b) => a.compare(b))[0] ?? expect.fail('there are two');
+    for (const both of [
+      [first, second],
+      [second, first]
+    ])
+      expect(spends(both, both)).to.match(new RegExp(`transaction ${toDisplayHex(named)}$`));
   });
 });

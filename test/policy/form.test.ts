@@ -11,6 +11,8 @@ const NOTHING = Buffer.alloc(36);
 NOTHING.writeUInt32LE(0xffff_ffff, 32);
 const BLOCK_BYTES = 1_000_000;
 const MAX_MONEY = 2_100_000_000_000_000;
+/** Written without a sign. */
+const NEGATIVE = 2 ** 64 - 2 ** 32;
 
 const refusalOf = (check: () => void): [kind: string, message: string] | undefined => {
   try {
@@ -50,7 +52,11 @@ describe('the form of a transaction for the pool', () => {
     expect(form({ inputs: [input(3), input(3)] })).to.deep.equal(['invalid', 'bad-txns-inputs-duplicate']);
     expect(form({ inputs: [], outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vin-empty']);
     expect(form({ outputs: [] })).to.deep.equal(['invalid', 'bad-txns-vout-empty']);
-    expect(form({ outputs: [{ value: 1, script: Buffer.alloc(BLOCK_BYTES) }] })).to.deep.equal(['invalid', 'bad-txns-oversize']);
+    const { strippedLength } = offered({ outputs: [{ value: 1, script: Buffer.alloc(BLOCK_BYTES / 2) }] }).transaction;
+    const room = BLOCK_BYTES / 2 + BLOCK_BYTES - strippedLength;
+    expect(form({ outputs: [{ value: 1, script: Buffer.alloc(room) }] })).to.equal(undefined);
+    expect(form({ outputs: [{ value: 1, script: Buffer.alloc(room + 1) }] })).to.deep.equal(['invalid', 'bad-txns-oversize']);
+    expect(form({ outputs: [{ value: NEGATIVE, script: P2WPKH }] })).to.deep.equal(['invalid', 'bad-txns-vout-negative']);
     expect(form({ outputs: [{ value: MAX_MONEY + 1, script: P2WPKH }] })).to.deep.equal(['invalid', 'bad-txns-vout-toolarge']);
     const half = { value: MAX_MONEY / 2, script: P2WPKH };
     expect(form({ outputs: [half, { value: MAX_MONEY / 2 + 1, script: P2WPKH }] })).to.deep.equal([

@@ -58,6 +58,13 @@ describe('what a pool that was full asks for', () => {
     expect(floor.rate(1, START + HOUR)).to.be.closeTo(7_100 / 2 ** (1 / 12), 0.5);
   });
 
+  it('goes on falling when no higher rate is dropped again', () => {
+    floor.evicted(900);
+    floor.blockCame(START);
+    floor.evicted(900);
+    expect(floor.rate(1, START + 12 * HOUR)).to.equal(500);
+  });
+
   it('waits for another block after something was dropped again', () => {
     floor.evicted(900);
     floor.blockCame(START);

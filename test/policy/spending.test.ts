@@ -9,6 +9,7 @@ import type { SpentCoin } from '../../lib/policy/transaction';
 
 const [OP_CHECKSIG, OP_CHECKMULTISIG, OP_0, OP_15] = [0xac, 0xae, 0x00, 0x5f];
 const P2SH = Buffer.from(`a914${'cd'.repeat(20)}87`, 'hex');
+const TAPROOT = Buffer.from(`5120${'cd'.repeat(32)}`, 'hex');
 
 const pushOf = (data: Buffer): Buffer => Buffer.concat([Buffer.of(data.length), data]);
 
@@ -87,6 +88,18 @@ describe('what a transaction for the pool spends', () => {
     ])
       expect(unlocked(P2WSH, ...witness)).to.equal('bad-witness-nonstandard');
     expect(unlocked(P2WPKH, ...items(2, 520))).to.equal(undefined);
+    const redeemed = (redeem: Buffer, ...witness: Buffer[]): unknown =>
+      refusalOf(() => {
+        checkWitnesses(candidate({ inputs: [{ ...input(0, pushOf(redeem)), witness }] }, [{ script: P2SH }]));
+      });
+    expect(redeemed(P2WSH, ...items(100), script)).to.equal(undefined);
+    expect(redeemed(P2WSH, ...items(101), script)).to.equal('bad-witness-nonstandard');
+    expect(redeemed(script.subarray(0, 32), ...items(1))).to.equal('bad-witness-nonstandard');
+    // Nothing is known of other versions there.
+    expect(redeemed(TAPROOT, ...items(102))).to.equal(undefined);
+    // With an annex.
+    expect(unlocked(TAPROOT, ...items(1, 64), Buffer.of(0x50))).to.equal('bad-witness-nonstandard');
+    expect(unlocked(TAPROOT, ...items(1, 64))).to.equal(undefined);
     for (const locking of [Buffer.from('51024e73', 'hex'), Buffer.from(`76a914${'00'.repeat(20)}88ac`, 'hex')])
       expect(unlocked(locking, ...items(1))).to.equal('bad-witness-nonstandard');
   });
@@ -106,6 +119,10 @@ describe('what a transaction for the pool spends', () => {
     expect(weight).to.equal((40 + 1) * 20);
     expect(size).to.equal(205);
     expect(offered.transaction.weight).to.be.below(weight);
+    // A witness takes fractions of a virtual byte.
+    const witnessed = candidate({ inputs: [{ ...input(0), witness: [Buffer.alloc(3)] }] });
+    expect(witnessed.weight % 4).to.equal(3);
+    expect(witnessed.size).to.equal((witnessed.weight + 1) / 4);
   });
 
   it('pays what a full pool asks for before what is asked for always', () => {

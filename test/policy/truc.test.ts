@@ -18,12 +18,14 @@ const outpointOf = ({ txid }: Offered, index: number): Buffer => {
 
 let made = 0;
 
-/** Spends an output of each of these, or a coin of its own. */
-const spending = (...parents: readonly Offered[]): Offered =>
+/** Spends an output of each of these, and a coin of its own. */
+const spendingAs = (version: number, ...parents: readonly Offered[]): Offered =>
   offered({
-    version: 3,
+    version,
     inputs: [input(++made), ...parents.map((parent, index) => ({ ...input(0), outpoint: outpointOf(parent, index) }))]
   });
+
+const spending = (...parents: readonly Offered[]): Offered => spendingAs(3, ...parents);
 
 const memberOf = ({ key, txid, wtxid, version }: Offered, size = SIZE): Member => ({
   key,
@@ -93,6 +95,22 @@ describe('transactions of version 3', () => {
     expect(check(child, 1_001, parent)).to.equal(`TRUC-violation, version=3 child ${namesOf(child)} is too big: 1001 > 1000 virtual bytes`);
   });
 
+  it('spend from no others in the pool, nor do others from them', () => {
+    const [usual, restricted] = [{ ...memberOf(spending()), version: 2 }, memberOf(parent)];
+    const check = (own: Member, from: Member): unknown =>
+      refusalOf(() => {
+        const pool = new ClusteredPool();
+        pool.add(from, [], []);
+        checkTruc(own, new Set([pool.get(from.key) ?? expect.fail('it is in the pool')]), new Set());
+      });
+    const [child, other] = [memberOf(spending()), { ...memberOf(spending()), version: 2 }];
+    expect(check(child, usual)).to.equal(`TRUC-violation, version=3 ${namesOf(child)} cannot spend from non-version=3 ${namesOf(usual)}`);
+    expect(check(other, restricted)).to.equal(
+      `TRUC-violation, non-version=3 ${namesOf(other)} cannot spend from version=3 ${namesOf(restricted)}`
+    );
+    expect([check(child, restricted), check(other, usual)]).to.deep.equal([undefined, undefined]);
+  });
+
   it('conflict with a sibling like any others', () => {
     const sibling = spending(parent);
     const node = poolOf(parent, sibling);
@@ -123,5 +141,22 @@ describe('transactions of version 3', () => {
     expect(check([child, other], 0, [parent, sibling], [parent])).to.equal(tooManyDescendants(parent));
     const ofChild = spending(child);
     expect(check([ofChild, other], 0, [parent, child], [child])).to.equal(tooManyAncestors(ofChild));
+    // As those that come alone.
+    const large = (all: readonly Offered[], size: number): string | undefined =>
+      refusalOf(() => {
+        checkTrucInPackage(
+          memberOf(child, size),
+          new Set(),
+          all.map((one) => ({ offered: one }))
+        );
+      });
+    expect(large([parent, child], 1_000)).to.equal(undefined);
+    expect(large([parent, child], 1_001)).to.match(/is too big: 1001 > 1000 virtual bytes$/);
+    expect(large([child, other], 1_001)).to.equal(undefined);
+    const [usual, ofUsual] = [spendingAs(2), spendingAs(2, parent)];
+    expect(check([parent, ofUsual], 1)).to.match(/, non-version=3 .* cannot spend from version=3 /);
+    const mixed = spending(usual);
+    expect(check([usual, mixed], 1)).to.match(/, version=3 .* cannot spend from non-version=3 /);
+    expect(check([usual, spendingAs(2, usual)], 1)).to.equal(undefined);
   });
 });

@@ -181,6 +181,42 @@ describe('blocks that other nodes refuse', function () {
     expect(served.log.lines.filter((line) => line.includes('refused by other nodes'))).to.deep.equal([]);
   });
 
+  it('are not said if they leave the chain while they are looked at', async () => {
+    const { node, source, index } = served;
+    const log = new MemoryLog();
+    const previous = node.chain.tip;
+    await mineOnly(node, [wrongly(take(1))]);
+    const wrong = source.tip().hash;
+    await served.settle();
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const asked = new Set<string>();
+    const watched = nodeWith(source, {
+      rawBlock: (hash) => {
+        asked.add(toDisplayHex(hash));
+        return source.rawBlock(hash);
+      },
+      spentOutputs: async (hash, counts) => {
+        const outputs = await source.spentOutputs(hash, counts);
+        if (hash.equals(wrong)) await held;
+        return outputs;
+      }
+    });
+    const blocks = new RefusedBlocks({ node: watched, index, logger: log, file: undefined });
+    await blocks.open();
+    try {
+      await until(() => asked.has(toDisplayHex(wrong)));
+      await mine(node, 2, previous);
+      await served.settle();
+      goOn();
+      // One is looked at after the other.
+      await until(() => asked.has(toDisplayHex(source.tip().hash)));
+      expect([blocks.warnings, log.lines]).to.deep.equal([[], []]);
+    } finally {
+      await blocks.close();
+    }
+  });
+
   it('are looked for in the other blocks when one cannot be read', async () => {
     const log = new MemoryLog();
     const wrong = wrongly(take(1));

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -30,6 +31,9 @@ import type { NodeSource } from '../../lib/node/types/source';
 const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
 const FEE = 10_000;
+
+/** State of a connection, and its timer, in `/proc/net/tcp`. */
+const [ESTABLISHED, KEEPALIVE] = ['01', '02'];
 
 describe('a node that publishes over ZeroMQ', () => {
   let folder: string;
@@ -370,6 +374,60 @@ describe('a subscriber that does not read', () => {
     expect(reader.messages.map(({ number }) => number)).to.deep.equal(Array.from({ length: count }, (_, i) => i));
     expect(numbers.length).to.be.within(1, count - 20);
     expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b));
+  });
+});
+
+describe('sockets of ZeroMQ', () => {
+  const LOCAL = '127.0.0.1';
+  let sockets: Sockets;
+  let port: number;
+
+  const open = async (host: string): Promise<string> => {
+    port = await freePort();
+    const address = `tcp://${host}:${port}`;
+    sockets = new Sockets();
+    await sockets.open([{ topic: 'rawtx', address, hwm: 1_000 }]);
+    return address;
+  };
+  afterEach(() => {
+    sockets.close();
+  });
+
+  it('listen on addresses of IPv6', async function () {
+    if (!Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))) this.skip();
+    const address = await open('[::1]');
+    const subscriber = new Subscriber({ linger: 0, ipv6: true });
+    await subscribeTo(address, subscriber);
+    await sockets.send('rawtx', Buffer.of(7));
+    expect((await subscriber.receive())[1]).to.deep.equal(Buffer.of(7));
+    subscriber.close();
+  });
+
+  it('disconnect a subscriber that sends more than the prefix of a topic', async () => {
+    const address = await open(LOCAL);
+    const subscriber = new Subscriber({ linger: 0 });
+    await subscribeTo(address, subscriber, ['r'.repeat(200), 'rawtx']);
+    let isDisconnected = false;
+    subscriber.events.on('disconnect', () => (isDisconnected = true));
+    await sockets.send('rawtx', Buffer.of(7));
+    await subscriber.receive();
+    expect(isDisconnected).to.equal(false);
+    subscriber.subscribe('r'.repeat(300));
+    await until(() => isDisconnected);
+    subscriber.close();
+  });
+
+  it('ask subscribers now and then whether they are there', async function () {
+    // Where the system shows its timers.
+    if (process.platform !== 'linux') this.skip();
+    const subscriber = await TestSubscriber.open(await open(LOCAL));
+    const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+    const connections = (await readFile('/proc/net/tcp', 'utf8'))
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, own = '', , state]) => own.endsWith(local) && state === ESTABLISHED);
+    expect(connections.map(([, , , , , timer = '']) => timer.slice(0, 2))).to.deep.equal([KEEPALIVE]);
+    await subscriber.close();
   });
 });
 

@@ -2,11 +2,11 @@
 // mempool does, and after each block.
 
 import { setImmediate } from 'node:timers/promises';
-import { notify, type Listener } from '../../answers/updates/listener';
+import { notify } from '../../answers/updates/listener';
 import { difficultyFields, poolFields, projectedFields, type StateContext } from '../mempool/state';
 import { ProjectedPlaces } from './projected-places';
 import { ProjectedLists } from './projected-lists';
-import { NOTIFIED_IN_TURN, type Rounds } from './rounds';
+import { NOTIFIED_IN_TURN, type RoundMember, type Rounds } from './rounds';
 import type { Notifier, SettledPasses } from '../../answers/updates/settled-passes';
 import type { Projection } from '../../pool/projection/projected-blocks';
 import type { BlockPoint } from '../../node/types/chain';
@@ -15,9 +15,8 @@ import type { Field } from '../messages';
 
 const EVERY_MS = 2_000;
 
-export interface PoolListener extends Listener {
-  /** Whether it wants to know of the pool. */
-  readonly awaitsPool: boolean;
+/** A client, which listens while it awaits the pool. */
+export interface PoolListener extends RoundMember {
   /** `texts`: of the blocks that `trackedBlock` names. */
   poolChanged(update: PoolUpdate): void;
   /** The number of the projected block into which it looks. */
@@ -34,8 +33,7 @@ export interface PoolUpdate {
 
 export class PoolUpdates implements Notifier {
   readonly #context: StateContext;
-  readonly #rounds: Rounds;
-  readonly #members = new Set<PoolListener>();
+  readonly #rounds: Rounds<PoolListener>;
   /** The projection of which listeners know. */
   #lists: ProjectedLists | undefined;
   /** The revision of the pool that all listeners know, or will as they begin: the projection of a large pool may be older than the pool. */
@@ -47,7 +45,7 @@ export class PoolUpdates implements Notifier {
   #isDue = false;
   #updating = false;
 
-  constructor(context: StateContext, rounds: Rounds, passes: SettledPasses) {
+  constructor(context: StateContext, rounds: Rounds<PoolListener>, passes: SettledPasses) {
     this.#context = context;
     this.#rounds = rounds;
     passes.add(this);
@@ -55,11 +53,12 @@ export class PoolUpdates implements Notifier {
 
   /** Clients, whether they listen or not. */
   get size(): number {
-    return this.#members.size;
+    return this.#rounds.size;
   }
 
+  /** From now on it has a part in rounds, too. */
   add(member: PoolListener): void {
-    this.#members.add(member);
+    this.#rounds.add(member);
     if (this.#timer !== undefined) return;
     this.#beginAnew();
     this.#tip = this.#context.node.tip();
@@ -69,8 +68,8 @@ export class PoolUpdates implements Notifier {
   }
 
   delete(member: PoolListener): void {
-    this.#members.delete(member);
-    if (this.#members.size > 0) return;
+    this.#rounds.delete(member);
+    if (this.#rounds.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#lists = undefined;
@@ -149,11 +148,11 @@ export class PoolUpdates implements Notifier {
   }
 
   get #listeners(): PoolListener[] {
-    return [...this.#members].filter(({ awaitsPool }) => awaitsPool);
+    return [...this.#rounds.members].filter(({ awaitsPool }) => awaitsPool);
   }
 
   #missing(blocks: ReadonlyMap<number, Buffer>, isNew: boolean): number | undefined {
-    const tracked = isNew ? [...this.#members].flatMap(({ trackedBlock }) => trackedBlock ?? []) : [];
+    const tracked = isNew ? [...this.#rounds.members].flatMap(({ trackedBlock }) => trackedBlock ?? []) : [];
     return tracked.find((block) => !blocks.has(block));
   }
 }

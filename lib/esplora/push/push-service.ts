@@ -3,7 +3,7 @@
 import { acceptedPrefixes } from '../../bitcoin/address';
 import { Ancestry } from './ancestry';
 import { BlockUpdates } from './block-updates';
-import { PoolUpdates } from './pool-updates';
+import { PoolUpdates, type PoolListener } from './pool-updates';
 import { PushSession, type PushSessionParts } from './push-session';
 import { Rounds } from './rounds';
 import { ScriptUpdates } from './script-updates';
@@ -54,7 +54,7 @@ export class PushService {
     const transactionUpdates = new TransactionUpdates(context, ancestry, passes);
     const blockUpdates = new BlockUpdates(context, ancestry, passes);
     const scriptUpdates = new ScriptUpdates({ context, scripts, passes, ancestry, maxHistory });
-    const rounds = new Rounds([transactionUpdates, scriptUpdates]);
+    const rounds = new Rounds<PoolListener>([transactionUpdates, scriptUpdates]);
     const poolUpdates = new PoolUpdates(context, rounds, passes);
     passes.add(rounds);
     this.#session = {
@@ -64,7 +64,6 @@ export class PushService {
       scriptUpdates,
       transactionUpdates,
       poolUpdates,
-      rounds,
       prefixes: acceptedPrefixes(node.network.chain, node.network.addressPrefixes),
       maxSubscriptions,
       outflow,

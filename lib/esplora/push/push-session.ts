@@ -25,7 +25,6 @@ import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { BlockListener, BlockUpdates } from './block-updates';
 import type { PoolListener, PoolUpdate, PoolUpdates } from './pool-updates';
-import type { RoundMember, Rounds } from './rounds';
 import type { ScriptUpdate, ScriptUpdates } from './script-updates';
 import type { TransactionUpdate, TransactionUpdates } from './transaction-updates';
 
@@ -46,7 +45,6 @@ export interface PushSessionParts {
   readonly poolUpdates: PoolUpdates;
   readonly scriptUpdates: ScriptUpdates;
   readonly transactionUpdates: TransactionUpdates;
-  readonly rounds: Rounds;
   /** The prefixes of accepted addresses. */
   readonly prefixes: readonly AddressPrefixes[];
   /** The most scripts that one client may track. */
@@ -66,7 +64,7 @@ export interface PushClient {
   readonly account: Account;
 }
 
-export class PushSession extends ClientSession implements BlockListener, PoolListener, RoundMember, TrackingClient, TransactionClient {
+export class PushSession extends ClientSession implements BlockListener, PoolListener, TrackingClient, TransactionClient {
   readonly #parts: PushSessionParts;
   readonly #lists: TrackedLists;
   readonly #transactions: TrackedTransactions;
@@ -85,7 +83,6 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
     this.#lists = new TrackedLists(this, parts.scriptUpdates, memory, parts.maxSubscriptions);
     this.#transactions = new TrackedTransactions(this, parts.transactionUpdates, memory);
     parts.poolUpdates.add(this);
-    parts.rounds.add(this);
     connection.open(this);
     connection.keepAlive(() => {
       if (this.heardAt !== undefined) this.heardAt = performance.now();
@@ -297,10 +294,9 @@ export class PushSession extends ClientSession implements BlockListener, PoolLis
 
   /** Stops all updates for the client. */
   #forget(): void {
-    const { blockUpdates, poolUpdates, rounds } = this.#parts;
+    const { blockUpdates, poolUpdates } = this.#parts;
     blockUpdates.delete(this);
     poolUpdates.delete(this);
-    rounds.delete(this);
     this.#transactions.clear();
     this.#lists.clear();
   }

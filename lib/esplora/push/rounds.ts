@@ -10,7 +10,7 @@ export const NOTIFIED_IN_TURN = 16;
 
 /** Whoever gathers what it is told, and sends it as one message. */
 export interface RoundMember extends Listener {
-  /** Whether after a block it waits for the pool before its message is sent. */
+  /** Whether it wants to know of the pool: after a block its message is not sent before that. */
   readonly awaitsPool: boolean;
   endRound(): void;
 }
@@ -21,9 +21,9 @@ export interface GradualNotifier {
   readonly passesLeft: number;
 }
 
-export class Rounds implements Notifier {
+export class Rounds<Member extends RoundMember> implements Notifier {
   readonly #gradual: readonly GradualNotifier[];
-  readonly #members = new Set<RoundMember>();
+  readonly #members = new Set<Member>();
   /** The hash of the tip at the last pass. */
   #tip: Buffer | undefined;
   /** How many passes the round under way still takes after this one; undefined: there is none. */
@@ -39,11 +39,15 @@ export class Rounds implements Notifier {
     return this.#members.size;
   }
 
-  add(member: RoundMember): void {
+  get members(): ReadonlySet<Member> {
+    return this.#members;
+  }
+
+  add(member: Member): void {
     this.#members.add(member);
   }
 
-  delete(member: RoundMember): void {
+  delete(member: Member): void {
     this.#members.delete(member);
   }
 
