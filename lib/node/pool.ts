@@ -43,7 +43,8 @@ export class BcoinPool implements PoolSource {
     this.#mempool = mempool;
     this.#toHost = toHost;
     this.#modern = modern;
-    this.#unbroadcast = new Unbroadcast(mempool, peers, toHost, (entry) => {
+    const isPackage = (): boolean => modern?.isSubmitting === true;
+    this.#unbroadcast = new Unbroadcast(mempool, peers, toHost, isPackage, (entry) => {
       if (this.#known.delete(entry)) this.#revision++;
     });
     this.#followed = new FollowedBlock(chain);

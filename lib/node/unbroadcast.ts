@@ -1,4 +1,5 @@
 // Transactions of the pool that no peer is known to have: they were given to this node, and no peer has since asked for or sent them.
+// Bitcoin Core does not count those that were given in a package.
 
 import { keyOf } from '../bitcoin/hash';
 import type { HostEmitter, HostHash, HostMempool, HostPoolEntry, HostTransaction, ToHostHash } from './host';
@@ -25,8 +26,17 @@ export class Unbroadcast {
   readonly #mempool: HostMempool;
   readonly #onChange: (entry: HostPoolEntry) => void;
 
-  /** `peers`: the node's connections. `onChange`: called with an entry that stays in the pool and is no longer unbroadcast. */
-  constructor(mempool: HostMempool, peers: HostEmitter, toHost: ToHostHash, onChange: (entry: HostPoolEntry) => void) {
+  /**
+   * `peers`: the node's connections. `isPackage`: whether what enters the pool now was given in a package. `onChange`: called with an entry
+   * that stays in the pool and is no longer unbroadcast.
+   */
+  constructor(
+    mempool: HostMempool,
+    peers: HostEmitter,
+    toHost: ToHostHash,
+    isPackage: () => boolean,
+    onChange: (entry: HostPoolEntry) => void
+  ) {
     this.#mempool = mempool;
     this.#onChange = onChange;
     mempool.on('add orphan', (transaction: HostTransaction) => {
@@ -37,7 +47,7 @@ export class Unbroadcast {
       this.#orphans.delete(keyOf(transaction.hash()));
     });
     mempool.on('add entry', (entry: HostPoolEntry) => {
-      if (!this.#orphans.delete(keyOf(entry.tx.hash()))) this.#entries.add(entry);
+      if (!this.#orphans.delete(keyOf(entry.tx.hash())) && !isPackage()) this.#entries.add(entry);
     });
     mempool.on('remove entry', (entry: HostPoolEntry) => {
       this.#entries.delete(entry);

@@ -130,6 +130,23 @@ describe('the modern pool', function () {
     expect(refused).to.deep.equal([toHostLike(host.chain.tip.hash)(rival.hash())]);
   });
 
+  it('counts what was given in a package as broadcast, and what was given alone as not', async () => {
+    const { node, coins } = await withCoins(2);
+    const [first, ...others] = coins.map((coin) => paying([coin], FEE));
+    const child = paying(others, FEE, COINBASE_SATS - FEE);
+    await node.broadcast((first as HostTransaction).toRaw()); // there are two coins
+    const submitted = await node.submitPackage(
+      [...others, child].map((one) => one.toRaw()),
+      0
+    );
+    expect(submitted?.message).to.equal('success');
+    expect(node.pool.info()).to.include({ size: 3, unbroadcast: 1 });
+    const unbroadcast = node.pool.entries().filter(({ isUnbroadcast }) => isUnbroadcast);
+    expect(unbroadcast.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(namesOf(first as HostTransaction));
+    await node.broadcast(paying([child], FEE, COINBASE_SATS - 2 * FEE).toRaw());
+    expect(node.pool.info()).to.include({ size: 4, unbroadcast: 2 });
+  });
+
   it('takes no package that pays more than its sender wants', async () => {
     const { node, coins } = await withCoins(1);
     const parent = paying(coins, 0);

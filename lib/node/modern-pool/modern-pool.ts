@@ -33,6 +33,7 @@ export class ModernPool {
   readonly #toHost: ToHostHash;
   readonly #admission: Admission;
   readonly #slice = new Slice();
+  #isSubmitting = false;
   /** The most that senders want to pay. bcoin's own way into the pool takes no such terms. */
   readonly #mostRates = new Map<HostTransaction, number>();
 
@@ -66,6 +67,11 @@ export class ModernPool {
     };
   }
 
+  /** While transactions enter because a package was submitted. */
+  get isSubmitting(): boolean {
+    return this.#isSubmitting;
+  }
+
   /** Adds a transaction, or says why not. `mostRate`: as for `submit`. @throws PolicyRefusal */
   async add(transaction: HostTransaction, mostRate = 0): Promise<void> {
     let missing;
@@ -96,7 +102,14 @@ export class ModernPool {
 
   /** `mostRate`: the most that the sender wants to pay, in satoshis per 1,000 virtual bytes; 0: no limit. */
   async submit(members: readonly OfferedMember[], mostRate: number): Promise<SubmittedPackage> {
-    return this.#locked(() => new PackageSubmission(this.entries, this.#admission, members, mostRate).submit());
+    return this.#locked(async () => {
+      this.#isSubmitting = true;
+      try {
+        return await new PackageSubmission(this.entries, this.#admission, members, mostRate).submit();
+      } finally {
+        this.#isSubmitting = false;
+      }
+    });
   }
 
   async #locked<T>(work: () => Promise<T>): Promise<T> {
