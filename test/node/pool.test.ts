@@ -231,6 +231,20 @@ describe("the node's pool", () => {
     expect(node.pool.txids()).to.deep.equal([spend.hash()]);
   });
 
+  it('takes a transaction that comes several times at once', async () => {
+    await Promise.all([1, 2, 3].map(() => node.broadcast(spend.toRaw())));
+    expect(node.pool.txids()).to.deep.equal([spend.hash()]);
+  });
+
+  it('takes a child that comes while its large parent is still being read', async () => {
+    const change = COINBASE_SATS - 100 * FEE_SATS - 2_000 * 1_000;
+    const outputs = Array.from({ length: 2_000 }, () => [ANYBODY, 1_000] as const);
+    const parent = signed(ring, [coinbases[0] as HostTransaction], [...outputs, [ring.getAddress(), change]]);
+    const child = signed(ring, [[parent, outputs.length]], [[ring.getAddress(), change - FEE_SATS]]);
+    await Promise.all([parent, child].map((each) => node.broadcast(each.toRaw())));
+    expect(node.pool.txids()).to.have.deep.members([parent.hash(), child.hash()]);
+  });
+
   /** Spends the first output. */
   const paying = (from: HostTransaction, sats: number): HostTransaction => signed(ring, [from], [[ring.getAddress(), sats]]);
 
