@@ -77,6 +77,16 @@ describe('a connection to NATS', function () {
     await nats.close();
   });
 
+  it('fails with the same sentence each time when the account may not hear replies', async () => {
+    const nats = await Nats.open(program, 1, { user: { name: 'me', password: 'right', deaf: '_INBOX.>' } });
+    const fails = (): Promise<unknown> => caught(connectToNats(access(nats.url.replace('nats://', 'nats://me:right@')), 'test'));
+    const error = await fails();
+    expect(error).to.be.instanceOf(NatsRefusedError);
+    expect((error as Error).message).to.match(/: Permissions Violation for Subscription to "_INBOX\.>"$/);
+    expect(await fails()).to.have.property('message', (error as Error).message);
+    await nats.close();
+  });
+
   it('fails with a sentence that does not show the password when the credentials are wrong', async () => {
     const nats = await Nats.open(program, 1, { user: { name: 'me', password: 'right' } });
     const error = await caught(connectToNats(access(nats.url.replace('nats://', 'nats://me:wrongest@')), 'test'));

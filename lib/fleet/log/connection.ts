@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../system/error-text';
 import { NatsAwayError, NatsRefusedError } from './errors';
-import { isNotPermitted, loadNats } from './nats';
+import { isNotPermitted, loadNats, wordsOf } from './nats';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './access';
@@ -61,7 +61,7 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
     // The client says that JetStream is not enabled; the servers have said so if there is a cause of theirs, or else they lack a quorum.
     const isRefused = error instanceof Error && error.cause instanceof jetstream.JetStreamApiError;
     if (isRefused || isNotPermitted(nats, error)) {
-      throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${messageOf(error)}`, { cause: error });
+      throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${wordsOf(error)}`, { cause: error });
     }
     throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });
   }
