@@ -3,8 +3,10 @@
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { TransactionRefusedError, UnreadableTransactionError } from './errors';
 import { earlyRefusal } from './first-checks';
+import { HostTransactions } from './host-transactions';
 import { PolicyRefusal } from '../policy/refusal';
-import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
+import { Lock } from '../turns/lock';
+import type { HostHash, HostNode, HostTransaction, ToHostHash } from './host';
 import type { SubmittedPackage, Trials } from './types/pool';
 
 /** How transactions enter the pool. */
@@ -26,50 +28,76 @@ export class Broadcaster {
   readonly #host: HostNode;
   readonly #toHost: ToHostHash;
   readonly #entrance: Entrance;
-  #hostClass: HostTransactionClass | undefined;
+  readonly #transactions: HostTransactions;
+  /** Large transactions take many turns to be read: what comes after one may spend from it, and reaches the pool after it. */
+  readonly #inOrder = new Lock();
 
   constructor(host: HostNode, toHost: ToHostHash, entrance: Entrance) {
     this.#host = host;
     this.#toHost = toHost;
     this.#entrance = entrance;
+    this.#transactions = new HostTransactions(host);
   }
 
   /** @throws TransactionRefusedError */
   async broadcast(bytes: Buffer, mostRate: number): Promise<void> {
-    const { mempool, pool } = this.#host;
     const scanned = scan(bytes);
-    const early = this.#refusalOf(scanned);
-    if (early !== undefined) throw this.#entrance.refused(early);
-    const transaction = await this.#read(scanned);
-    const entry = mempool.getEntry(this.#toHost(transaction.hash()));
-    if (entry) {
-      // The one that was checked: another may have the same txid and a wrong witness.
-      this.#announce(entry.tx);
-      return;
-    }
-    await this.#entrance.add(transaction, mostRate);
-    // A node that is not selfish announces transactions that enter its pool by itself.
-    if (pool.options.selfish) await this.#host.broadcast(transaction);
+    await this.#afterEarlier([scanned], ([offered]) => {
+      if (offered instanceof PolicyRefusal) throw this.#entrance.refused(offered);
+      return this.#enter(offered as HostTransaction, mostRate); // one was offered
+    });
   }
 
   /** @throws UnreadableTransactionError */
   async try(transactions: readonly Buffer[]): Promise<Trials> {
-    const scanned = transactions.map(scan);
-    return this.#entrance.try(await this.#offer(scanned));
+    return this.#afterEarlier(transactions.map(scan), (members) => this.#entrance.try(members));
   }
 
   /** undefined: the pool takes only one transaction at a time. @throws UnreadableTransactionError */
   async submit(transactions: readonly Buffer[], mostRate: number): Promise<SubmittedPackage | undefined> {
-    if (this.#entrance.submit === undefined) return undefined;
-    const scanned = transactions.map(scan);
-    const members = await this.#offer(scanned);
-    const submitted = await this.#entrance.submit(members, mostRate);
-    for (const [i, member] of members.entries()) {
-      if (member instanceof PolicyRefusal) continue;
-      const type = submitted.members[i]?.type;
-      if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(member);
+    const { submit } = this.#entrance;
+    if (submit === undefined) return undefined;
+    return this.#afterEarlier(transactions.map(scan), async (members) => {
+      const submitted = await submit(members, mostRate);
+      for (const [i, member] of members.entries()) {
+        if (member instanceof PolicyRefusal) continue;
+        const type = submitted.members[i]?.type;
+        if (type === 'pooled' || (type === 'entered' && this.#host.pool.options.selfish)) this.#announce(member);
+      }
+      return submitted;
+    });
+  }
+
+  /** Reads the transactions, and begins to give them to the pool once all that came earlier have got so far. */
+  async #afterEarlier<T>(transactions: readonly ScannedTransaction[], give: (members: readonly OfferedMember[]) => Promise<T>): Promise<T> {
+    const { given } = await this.#inOrder.run(async () => {
+      const members: OfferedMember[] = [];
+      for (const transaction of transactions) members.push(this.#refusalOf(transaction) ?? (await this.#transactions.read(transaction)));
+      return { given: give(members) };
+    });
+    return given;
+  }
+
+  /** @throws TransactionRefusedError */
+  async #enter(transaction: HostTransaction, mostRate: number): Promise<void> {
+    const hash = this.#toHost(transaction.hash());
+    if (this.#announcePooled(hash)) return;
+    try {
+      await this.#entrance.add(transaction, mostRate);
+    } catch (error) {
+      // It may have come twice at once.
+      if (error instanceof TransactionRefusedError && this.#announcePooled(hash)) return;
+      throw error;
     }
-    return submitted;
+    // A node that is not selfish announces transactions that enter its pool by itself.
+    if (this.#host.pool.options.selfish) await this.#host.broadcast(transaction);
+  }
+
+  /** Announces the pool's transaction of that txid, if there is one: with the witness that was checked, whatever witness another one has. */
+  #announcePooled(hash: HostHash): boolean {
+    const entry = this.#host.mempool.getEntry(hash);
+    if (entry) this.#announce(entry.tx);
+    return Boolean(entry);
   }
 
   /** Announces a transaction to peers that have not heard of it yet. Does not wait for their answers. */
@@ -82,27 +110,6 @@ export class Broadcaster {
   #refusalOf(transaction: ScannedTransaction): PolicyRefusal | undefined {
     const { chain, mempool } = this.#host;
     return earlyRefusal(transaction, { chain, requireStandard: mempool.options.requireStandard });
-  }
-
-  #offer(transactions: readonly ScannedTransaction[]): Promise<OfferedMember[]> {
-    return Promise.all(transactions.map(async (each) => this.#refusalOf(each) ?? (await this.#read(each))));
-  }
-
-  async #read({ raw }: ScannedTransaction): Promise<HostTransaction> {
-    const hostClass = (this.#hostClass ??= await this.#findClass());
-    try {
-      return hostClass.fromRaw(raw);
-    } catch (error) {
-      throw new UnreadableTransactionError('it cannot be read', { cause: error });
-    }
-  }
-
-  /** The node's own class of transactions, taken from its genesis block: requiring bcoin would load a second copy of bcoin. */
-  async #findClass(): Promise<HostTransactionClass> {
-    const genesis = await this.#host.chain.getBlock(this.#host.network.genesis.hash);
-    const [coinbase] = genesis?.txs ?? [];
-    if (coinbase === undefined) throw new Error('the node has no genesis block');
-    return coinbase.constructor as unknown as HostTransactionClass;
   }
 }
 

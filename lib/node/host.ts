@@ -184,8 +184,16 @@ export interface HostWorkers {
   readonly enabled: boolean;
 }
 
+export type HostWitness = object;
+
+export interface HostInput {
+  readonly prevout: HostOutpoint;
+  readonly sequence: number;
+  readonly witness: HostWitness;
+}
+
 export interface HostTransaction {
-  readonly inputs: readonly { readonly prevout: HostOutpoint; readonly sequence: number }[];
+  readonly inputs: readonly HostInput[];
   readonly outputs: readonly HostOutput[];
   readonly version: number;
   hash(): Buffer;
@@ -199,7 +207,31 @@ export interface HostTransaction {
 }
 
 export interface HostTransactionClass {
+  new (): UnfinishedTransaction;
   fromRaw(bytes: Buffer): HostTransaction;
+}
+
+/** bcoin's class of inputs, outputs or witnesses. */
+export interface HostPartClass<Part> {
+  fromRaw(bytes: Buffer): Part;
+}
+
+export interface UnfinishedInput extends HostInput {
+  witness: HostWitness;
+}
+
+/** A transaction of bcoin that is being put together, with the fields in which it keeps what it knows of its bytes. */
+export interface UnfinishedTransaction extends HostTransaction {
+  readonly inputs: UnfinishedInput[];
+  readonly outputs: HostOutput[];
+  version: number;
+  locktime: number;
+  _raw: Buffer;
+  _size: number;
+  /** Bytes of the witnesses, with marker and flag. */
+  _witness: number;
+  _hash: Buffer;
+  _whash: Buffer;
 }
 
 export interface HostPoolEntry {

@@ -24,11 +24,11 @@ export class OwnEntrance implements Entrance {
     } catch (error) {
       throw new TransactionRefusedError(reasonOf(error), { cause: error });
     }
-    if (missing && missing.length > 0) {
-      // Otherwise the pool would accept the refused transaction later, when its parents come.
-      this.#mempool.removeOrphan(this.#toHost(transaction.hash()));
-      throw new MissingOutputsError('it spends outputs that are not there');
-    }
+    // An empty list: it lacks outputs, and the pool does not keep it until they come.
+    if (!missing) return;
+    // Otherwise the pool would accept the refused transaction later, when its parents come.
+    this.#mempool.removeOrphan(this.#toHost(transaction.hash()));
+    throw new MissingOutputsError('it spends outputs that are not there');
   }
 
   async try(members: readonly OfferedMember[]): Promise<Trials> {

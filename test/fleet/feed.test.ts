@@ -236,6 +236,32 @@ describe('a feeding node', function () {
     await lenient.close();
   });
 
+  it('says so when NATS does not let it hear readers any more, and answers them once it may', async () => {
+    const user = { name: 'me', password: 'right' };
+    const own = await Nats.open(program, 1, { user });
+    const [server = expect.fail('no server')] = own.servers;
+    const url = own.url.replace('nats://', 'nats://me:right@');
+    const node = await openNode();
+    await node.lead({}, url);
+    await server.reload({ user: { ...user, deaf: 'rest.>' } });
+    const isSaid = (): string[] =>
+      node.log.lines.filter((line) => line.startsWith('warning NATS does not let this node hear what readers ask'));
+    await until(() => isSaid().length > 0);
+    await server.reload({ user });
+    const { connection } = await connectToNats(parseNatsUrls(url) ?? expect.fail('a URL'), 'test');
+    const answers = (subject: string): Promise<boolean> =>
+      connection.request(subject, encodeQuestion('tips', {}), { timeout: 5_000 }).then(
+        () => true,
+        () => false
+      );
+    for (const subject of [SUBJECTS.node('tips'), SUBJECTS.leader('tips')]) await until(() => answers(subject));
+    expect(isSaid()).to.have.length(1);
+    expect(node.feed.isLeading).to.equal(true);
+    await connection.close();
+    await node.stop();
+    await own.close();
+  });
+
   it('leaves a stream alone that is no log of its network, and says so', async () => {
     await makeStream(bus, SUBJECTS, Buffer.alloc(32, 7));
     const node = await openNode();

@@ -8,6 +8,7 @@ import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { FencedError, ForeignLogError, LogGapError, LogGoneError, LogSilentError } from '../../lib/fleet/log/errors';
 import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
 import { LogWriter, type Outgoing } from '../../lib/fleet/log/log-writer';
+import { loadNats } from '../../lib/fleet/log/nats';
 import { makeStream } from '../../lib/fleet/log/stream';
 import { kindOf, subjectsOf } from '../../lib/fleet/log/subjects';
 import { encodeRecord } from '../../lib/fleet/messages/record-codec';
@@ -41,8 +42,8 @@ async function busTo(url: string): Promise<NatsBus> {
   return connectToNats(access, 'test');
 }
 
-async function writerOn(bus: NatsBus): Promise<LogWriter> {
-  return new LogWriter(bus, SUBJECTS, await FleetLog.open(bus, SUBJECTS, GENESIS));
+async function writerOn(bus: NatsBus, standsStill?: (error: Error) => void): Promise<LogWriter> {
+  return new LogWriter(bus, SUBJECTS, await FleetLog.open(bus, SUBJECTS, GENESIS), standsStill);
 }
 
 async function readAll(bus: NatsBus, from = 1): Promise<LoggedRecord[]> {
@@ -179,6 +180,22 @@ for (const count of [1, 3] as const) {
       await cut.connection.close();
       await proxy.close();
       expect(numbers(await readAll(bus))).to.deep.equal(Array.from({ length: 9 }, (_, i) => i));
+    });
+
+    it('that takes nothing more is told of once, and has everything in order when it does', async () => {
+      const {
+        jetstream: { DiscardPolicy }
+      } = await loadNats();
+      const told: string[] = [];
+      const writer = await writerOn(bus, ({ message }) => told.push(message));
+      await writer.append([removal(1)], NEVER);
+      await bus.manager.streams.update(SUBJECTS.stream, { max_msgs: 1, discard: DiscardPolicy.New });
+      const appended = writer.append([removal(2), removal(3)], NEVER);
+      await until(() => told.length > 0);
+      await bus.manager.streams.update(SUBJECTS.stream, { max_msgs: -1, discard: DiscardPolicy.Old });
+      await appended;
+      expect(told).to.deep.equal(['the log cannot be written: maximum messages exceeded']);
+      expect(numbers(await readAll(bus))).to.deep.equal([1, 2, 3]);
     });
 
     it('that was deleted is not written into again, even if another one is in its place', async () => {

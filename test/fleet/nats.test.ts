@@ -1,13 +1,21 @@
 // What the fleet's tests stand on: real servers, and what the log relies on in them.
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
 import { connectToNats } from '../../lib/fleet/log/connection';
 import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
+import { makeCertificate, type CertificateWishes } from '../payments/made-certificates';
+import { BcoinProcess } from '../support/bcoin-process';
 import { caught } from '../support/caught';
+import { newFolder } from '../support/folders';
 import { Nats, needsNats } from '../support/nats';
+import { projectFolder } from '../support/project-folder';
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
+
+const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
 
 const access = (url: string): NatsAccess => {
   const parsed = parseNatsUrls(url);
@@ -75,6 +83,41 @@ describe('a connection to NATS', function () {
       .that.matches(/does not let this account use JetStream/);
     await until(async () => (await nats.servers[0]?.connections()) === 0);
     await nats.close();
+  });
+
+  it('fails with the same sentence each time when the account may not hear replies', async () => {
+    const nats = await Nats.open(program, 1, { user: { name: 'me', password: 'right', deaf: '_INBOX.>' } });
+    const fails = (): Promise<unknown> => caught(connectToNats(access(nats.url.replace('nats://', 'nats://me:right@')), 'test'));
+    const error = await fails();
+    expect(error).to.be.instanceOf(NatsRefusedError);
+    expect((error as Error).message).to.match(/: Permissions Violation for Subscription to "_INBOX\.>"$/);
+    expect(await fails()).to.have.property('message', (error as Error).message);
+    await nats.close();
+  });
+
+  it('is made over TLS to a server whose certificate is for the address that was named, and to no other', async () => {
+    const folder = await newFolder();
+    const authority = makeCertificate({ commonName: 'authority', ca: true });
+    const authorities = join(folder, 'authorities.pem');
+    await writeFile(authorities, authority.pem);
+    const said = async (subject: CertificateWishes['for'], host: string): Promise<string> => {
+      const made = makeCertificate({ commonName: 'server', issuer: authority, ...(subject && { for: subject }) });
+      const tls = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
+      await writeFile(tls.certificate, made.pem);
+      await writeFile(tls.key, made.keyPem);
+      const nats = await Nats.open(program, 1, { tls });
+      const url = `tls://${host}:${nats.servers[0]?.port ?? 0}`;
+      const args = [PROGRAM, 'fleet', 'status', '--network=regtest', `--rest-nats=${url}`];
+      const child = new BcoinProcess(args, { http: 0, wallet: 0 }, { NODE_EXTRA_CA_CERTS: authorities });
+      await child.ended();
+      await nats.close();
+      return child.output;
+    };
+    const [connected, refused] = [/No node has written a log yet/, /cannot be reached: Hostname\/IP does not match certificate's altnames/];
+    expect(await said({ address: '127.0.0.1' }, '127.0.0.1')).to.match(connected);
+    expect(await said({ name: 'localhost' }, 'localhost')).to.match(connected);
+    expect(await said({ name: 'localhost' }, '127.0.0.1')).to.match(refused);
+    expect(await said({ name: 'other.example' }, 'localhost')).to.match(refused);
   });
 
   it('fails with a sentence that does not show the password when the credentials are wrong', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { scanTransaction, type ScannedOutput } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { TransactionRefusedError } from '../../lib/node/errors';
+import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/errors';
 import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
@@ -14,6 +14,9 @@ import { signed, type PaidOutput } from '../support/signed';
 import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types/pool';
+
+/** OP_1 */
+const ANYBODY = Buffer.of(0x51);
 
 describe("the node's pool", () => {
   let host: TestFullNode;
@@ -214,6 +217,32 @@ describe("the node's pool", () => {
     }
     // The pool does not keep it until its parents come, either.
     expect(host.mempool.hasOrphan(toHostLike(host.chain.tip.hash)(hash256(orphan())))).to.equal(false);
+  });
+
+  it('refuses what lacks outputs also where the pool would not keep it until they come', async () => {
+    await node.broadcast(spend.toRaw());
+    const beyond = madeTransaction([{ txid: spend.hash(), index: 1 }], [{ value: 1_000, script: ANYBODY }], 0);
+    const tooLarge = madeTransaction(
+      Array.from({ length: 2_500 }, (_, index) => ({ txid: Buffer.alloc(32, 9), index })),
+      [{ value: 1_000, script: ANYBODY }],
+      0
+    );
+    for (const raw of [beyond, tooLarge]) expect(await caught(node.broadcast(raw))).to.be.instanceOf(MissingOutputsError);
+    expect(node.pool.txids()).to.deep.equal([spend.hash()]);
+  });
+
+  it('takes a transaction that comes several times at once', async () => {
+    await Promise.all([1, 2, 3].map(() => node.broadcast(spend.toRaw())));
+    expect(node.pool.txids()).to.deep.equal([spend.hash()]);
+  });
+
+  it('takes a child that comes while its large parent is still being read', async () => {
+    const change = COINBASE_SATS - 100 * FEE_SATS - 2_000 * 1_000;
+    const outputs = Array.from({ length: 2_000 }, () => [ANYBODY, 1_000] as const);
+    const parent = signed(ring, [coinbases[0] as HostTransaction], [...outputs, [ring.getAddress(), change]]);
+    const child = signed(ring, [[parent, outputs.length]], [[ring.getAddress(), change - FEE_SATS]]);
+    await Promise.all([parent, child].map((each) => node.broadcast(each.toRaw())));
+    expect(node.pool.txids()).to.have.deep.members([parent.hash(), child.hash()]);
   });
 
   /** Spends the first output. */

@@ -54,6 +54,8 @@ export interface CertificateWishes {
   /** Of its signature, by default SHA-256. */
   readonly digest?: keyof typeof ECDSA;
   readonly extensions?: readonly Extension[];
+  /** Of a leaf. */
+  readonly for?: { readonly name: string } | { readonly address: string };
 }
 
 export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
@@ -74,7 +76,7 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
     }),
     subject: name,
     subjectPublicKeyInfo: AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo),
-    extensions: new Extensions([...(wishes.ca === true ? authorityExtensions() : shopExtensions()), ...(wishes.extensions ?? [])])
+    extensions: new Extensions([...(wishes.ca === true ? authorityExtensions() : leafExtensions(wishes.for)), ...(wishes.extensions ?? [])])
   });
   const signature = sign(digest, Buffer.from(AsnConvert.serialize(tbsCertificate)), wishes.issuer?.key ?? key);
   const certificate = new Certificate({ tbsCertificate, signatureAlgorithm: algorithm, signatureValue: arrayOf(signature) });
@@ -94,10 +96,11 @@ function authorityExtensions(): Extension[] {
   ];
 }
 
-function shopExtensions(): Extension[] {
+function leafExtensions(subject: NonNullable<CertificateWishes['for']> = { name: 'shop.example' }): Extension[] {
+  const name = 'name' in subject ? { dNSName: subject.name } : { iPAddress: subject.address };
   return [
     extension(id_ce_keyUsage, true, new KeyUsage(KeyUsageFlags.digitalSignature)),
-    extension(id_ce_subjectAltName, false, new SubjectAlternativeName([new GeneralName({ dNSName: 'shop.example' })]))
+    extension(id_ce_subjectAltName, false, new SubjectAlternativeName([new GeneralName(name)]))
   ];
 }
 

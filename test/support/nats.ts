@@ -37,12 +37,24 @@ export interface NatsOptions {
   readonly port?: number;
   /** Bytes of the longest message; 8 MiB unless given. */
   readonly maxPayload?: number;
-  /** `isGuest`: of an account that may not use JetStream. `denied`: a subject to which it may not publish. */
-  readonly user?: { readonly name: string; readonly password: string; readonly isGuest?: boolean; readonly denied?: string };
+  readonly user?: NatsUser;
+  /** Files in PEM. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+  readonly hasJetStream?: boolean;
+}
+
+export interface NatsUser {
+  readonly name: string;
+  readonly password: string;
+  /** Of an account that may not use JetStream. */
+  readonly isGuest?: boolean;
+  /** Subjects to which it may not publish, and to which it may not subscribe. */
+  readonly denied?: string;
+  readonly deaf?: string;
 }
 
 const MIB = 1_024 * 1_024;
-const LOG = 'server.log';
+const [CONFIG, LOG] = ['server.conf', 'server.log'];
 /** A server that is stopped takes what it is asked, and does not answer. */
 const MONITOR_MS = 2_000;
 
@@ -59,7 +71,7 @@ class NatsServer {
   readonly #name: string;
   readonly #program: string;
   readonly #monitor: number;
-  readonly #config: string;
+  readonly #parts: ConfigParts;
   #child: ChildProcess | undefined;
 
   constructor(program: string, parts: ConfigParts) {
@@ -68,7 +80,7 @@ class NatsServer {
     this.port = parts.port;
     this.folder = parts.home;
     this.#monitor = parts.monitor;
-    this.#config = configOf(parts);
+    this.#parts = parts;
   }
 
   get pid(): number | undefined {
@@ -76,10 +88,10 @@ class NatsServer {
   }
 
   /** Starts it, and waits until it listens. */
-  async start(): Promise<void> {
+  async start(changes: NatsChanges = {}): Promise<void> {
     await mkdir(this.folder, { recursive: true });
-    const path = join(this.folder, 'server.conf');
-    await writeFile(path, this.#config);
+    const path = join(this.folder, CONFIG);
+    await writeFile(path, configOf({ ...this.#parts, ...changes }));
     const child = spawn(this.#program, ['-c', path], { stdio: 'ignore' });
     running.add(child);
     this.#child = child;
@@ -89,11 +101,24 @@ class NatsServer {
     });
   }
 
-  /** Ends it at once, or with another signal (SIGSTOP, SIGCONT). */
+  /** Gives it another configuration while it runs. */
+  async reload(changes: NatsChanges): Promise<void> {
+    const before = await this.#loaded();
+    await writeFile(join(this.folder, CONFIG), configOf({ ...this.#parts, ...changes }));
+    await this.kill('SIGHUP');
+    await until(async () => (await this.#loaded()) !== before);
+  }
+
+  /** When its configuration was loaded. */
+  async #loaded(): Promise<string | undefined> {
+    return ((await this.#monitored('varz')) as { readonly config_load_time?: string } | undefined)?.config_load_time;
+  }
+
+  /** Ends it at once, or with another signal (SIGSTOP, SIGCONT, SIGHUP). */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
-    const isEnd = signal !== 'SIGSTOP' && signal !== 'SIGCONT';
+    const isEnd = !['SIGSTOP', 'SIGCONT', 'SIGHUP'].includes(signal);
     const ended = isEnd && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
     child.kill(signal);
     await ended;
@@ -207,9 +232,12 @@ interface ConfigParts extends Omit<NatsOptions, 'port'> {
   readonly home: string;
 }
 
+/** What a server may have otherwise than when it was first started. */
+export type NatsChanges = Pick<NatsOptions, 'user' | 'hasJetStream' | 'maxPayload'>;
+
 const nameOf = (i: number): string => `n${i + 1}`;
 
-function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB, user }: ConfigParts): string {
+function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB, user, tls, hasJetStream = true }: ConfigParts): string {
   const cluster = `cluster { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes.map((each) => `"nats://127.0.0.1:${each}"`).join(', ')}] }`;
   return [
     `server_name: ${nameOf(i)}`,
@@ -217,14 +245,16 @@ function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB,
     `http: "127.0.0.1:${monitor}"`,
     `max_payload: ${maxPayload}`,
     `log_file: "${join(home, LOG)}"`,
-    `jetstream { store_dir: "${join(home, 'data')}", max_mem: 64MB, max_file: 64GB }`,
+    hasJetStream ? `jetstream { store_dir: "${join(home, 'data')}", max_mem: 64MB, max_file: 64GB }` : '',
     ...(user === undefined ? [] : [accessOf(user)]),
+    ...(tls === undefined ? [] : [`tls { cert_file: "${tls.certificate}", key_file: "${tls.key}" }`]),
     ...(routes.length > 1 ? [cluster] : [])
   ].join('\n');
 }
 
-function accessOf({ name, password, isGuest = false, denied }: NonNullable<NatsOptions['user']>): string {
-  const permissions = denied === undefined ? '' : `, permissions: { publish: { deny: "${denied}" } }`;
+function accessOf({ name, password, isGuest = false, denied, deaf }: NatsUser): string {
+  const refused = (what: string, subject: string | undefined): string => (subject === undefined ? '' : `${what}: { deny: "${subject}" } `);
+  const permissions = `, permissions: { ${refused('publish', denied)}${refused('subscribe', deaf)}}`;
   const users = `users: [{ user: "${name}", password: "${password}"${permissions} }]`;
   return isGuest ? `accounts { guests { ${users} } }` : `authorization { ${users} }`;
 }

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { errorOf } from '../../follow/errors';
 import { Loop } from '../../follow/loop';
+import { messageOf } from '../../system/error-text';
 import { untilAborted } from '../log/abortable';
 import { ConnectionCount, connectToNats, type NatsBus } from '../log/connection';
 import { FencedError, LogGoneError } from '../log/errors';
@@ -146,7 +147,9 @@ export class Feed extends Loop {
     connecting.then(({ connection }) => (this.signal.aborted ? connection.close() : undefined)).catch(() => undefined);
     const bus = (this.#bus = await untilAborted(connecting, this.signal));
     const answers = nodeAnswersOf({ node, term: () => this.#term, rewind: (hash) => this.#rewind(hash) });
-    this.#responder = new Responder(bus, this.#subjects, answers);
+    this.#responder = new Responder(bus, this.#subjects, answers, (error) => {
+      logger.warning(`NATS does not let this node hear what readers ask: ${messageOf(error)}.`);
+    });
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#lastLine = '';
     logger.info(`Connected to NATS at ${bus.connection.getServer()}, as ${name}.`);

@@ -1,8 +1,9 @@
 // Takes the questions of readers off NATS, some at a time, and sends the answers.
 
+import { Listener, type Listening } from '../log/listener';
 import { NODES_QUEUE, type Subjects } from '../log/subjects';
 import { decodeQuestion, encodeFault, encodeReply, FleetReplyError, LEADER_KNOWS, type QuestionName } from '../messages/questions';
-import type { Msg, Subscription } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { NatsBus } from '../log/connection';
 import type { NodeAnswers } from './answers';
 
@@ -22,17 +23,20 @@ export class Responder {
   readonly #bus: ResponderBus;
   readonly #subjects: Subjects;
   readonly #answers: NodeAnswers;
-  readonly #subscriptions: Subscription[];
-  #leading: readonly Subscription[] = [];
+  readonly #listener: Listener;
+  readonly #listening: readonly Listening[];
+  #leading: readonly Listening[] = [];
   readonly #questions = new Lane();
   readonly #calls = new Lane();
 
-  constructor(bus: ResponderBus, subjects: Subjects, answers: NodeAnswers) {
+  /** `refused`: called when the servers do not let it listen. */
+  constructor(bus: ResponderBus, subjects: Subjects, answers: NodeAnswers, refused?: (error: Error) => void) {
     this.#bus = bus;
     this.#subjects = subjects;
     this.#answers = answers;
+    this.#listener = new Listener(bus.connection, refused);
     const names = (Object.keys(answers) as QuestionName[]).filter((name) => !NOT_OF_NODES.includes(name));
-    this.#subscriptions = [
+    this.#listening = [
       ...names.map((name) => this.#listen(name, subjects.node(name), NODES_QUEUE)),
       ...OF_ALL.map((name) => this.#listen(name, subjects.leader(name)))
     ];
@@ -40,26 +44,23 @@ export class Responder {
 
   /** Answers what is asked of the leader from now on, or no longer. */
   lead(leads: boolean): void {
-    for (const subscription of this.#leading) subscription.unsubscribe();
+    for (const listening of this.#leading) listening.close();
     this.#leading = leads ? OF_LEADER.map((name) => this.#listen(name, this.#subjects.leader(name))) : [];
   }
 
   /** Questions that wait get no reply. */
   close(): void {
     this.lead(false);
-    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    for (const listening of this.#listening) listening.close();
     this.#questions.clear();
     this.#calls.clear();
   }
 
-  #listen(name: QuestionName, subject: string, queue?: string): Subscription {
-    return this.#bus.connection.subscribe(subject, {
-      ...(queue !== undefined && { queue }),
-      callback: (error, message) => {
-        // An error: no permission for the subject, which the connection's status shows.
-        if (error === null) this.#take(name, message);
-      }
-    });
+  #listen(name: QuestionName, subject: string, queue?: string): Listening {
+    const take = (message: Msg): void => {
+      this.#take(name, message);
+    };
+    return this.#listener.listen(subject, take, queue);
   }
 
   #take(name: QuestionName, message: Msg): void {

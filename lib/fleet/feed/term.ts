@@ -55,7 +55,10 @@ export class Term {
     this.#parts = parts;
     this.#log = log;
     this.number = term;
-    this.#writer = new TermWriter(new LogWriter(bus, subjects, log), { term, node: name, written: beat }, signal);
+    const logWriter = new LogWriter(bus, subjects, log, ({ message }) => {
+      logger.warning(`NATS does not take the records of this node: ${message}.`);
+    });
+    this.#writer = new TermWriter(logWriter, { term, node: name, written: beat }, signal);
     this.#queue = new EventQueue(node, () => this.#endWait());
     this.#chain = new ChainFeed(node, this.#writer, tip);
     this.#pool = new PoolFeed(node.pool, this.#writer, this.#queue.silentChanges, logger);

@@ -1,9 +1,11 @@
 // A connection to the servers of NATS.
 
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { checkServerIdentity, type ConnectionOptions as TlsOptions, type PeerCertificate } from 'node:tls';
 import { messageOf } from '../../system/error-text';
 import { NatsAwayError, NatsRefusedError } from './errors';
-import { isNotPermitted, loadNats } from './nats';
+import { isNotPermitted, loadNats, wordsOf } from './nats';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './access';
@@ -61,7 +63,7 @@ export async function connectToNats(access: NatsAccess, name: string, count = ne
     // The client says that JetStream is not enabled; the servers have said so if there is a cause of theirs, or else they lack a quorum.
     const isRefused = error instanceof Error && error.cause instanceof jetstream.JetStreamApiError;
     if (isRefused || isNotPermitted(nats, error)) {
-      throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${messageOf(error)}`, { cause: error });
+      throw new NatsRefusedError(`NATS at ${where} does not let this account use JetStream: ${wordsOf(error)}`, { cause: error });
     }
     throw new NatsAwayError(`JetStream at ${where} does not answer: ${messageOf(error)}`, { cause: error });
   }
@@ -101,9 +103,24 @@ async function connectionOptions({ servers, tls, user, password, credentials }: 
     ignoreClusterUpdates: true,
     // Errors are told with their causes: a stack that is made for each question would be for nothing.
     noAsyncTraces: true,
-    ...(tls && { tls: {} }),
+    ...(tls && { tls: tlsOptions(servers) }),
     ...(user !== undefined && (password === undefined ? { token: user } : { user, pass: password })),
     ...(credentials !== undefined && { authenticator: core.credsAuthenticator(await readCredentials(credentials)) })
+  };
+}
+
+/** What the client takes a certificate to be for if the server has no name. */
+const NAMELESS = 'localhost';
+
+/** Which address the client has connected to it does not say: the certificate is to be for one that the operator has listed. */
+function tlsOptions(servers: readonly string[]): NonNullable<ConnectionOptions['tls']> & Pick<TlsOptions, 'checkServerIdentity'> {
+  const hosts = servers.map((server) => server.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'));
+  const nameless = hosts.filter((host) => isIP(host) !== 0 || host === NAMELESS);
+  return {
+    checkServerIdentity: (host: string, certificate: PeerCertificate) => {
+      const errors = (host === NAMELESS ? nameless : [host]).map((name) => checkServerIdentity(name, certificate));
+      return errors.includes(undefined) ? undefined : errors[0];
+    }
   };
 }
 

@@ -5,7 +5,7 @@ import { messageOf } from '../../system/error-text';
 import { MalformedMessageError, NewerMessageError } from '../messages/errors';
 import { decodeRecord } from '../messages/record-codec';
 import { ForeignLogError, LogGapError, LogGoneError, LogSilentError, NoOwnRecordError } from './errors';
-import { loadNats } from './nats';
+import { isNotPermitted, loadNats } from './nats';
 import { findStream, natsError } from './stream';
 import { kindOf, type Subjects } from './subjects';
 import type { ConsumerMessages, JsMsg, StreamInfo } from '@nats-io/jetstream';
@@ -284,7 +284,9 @@ async function readError(error: unknown): Promise<Error> {
     error instanceof MalformedMessageError
   )
     return error;
-  const { jetstream } = await loadNats();
+  const nats = await loadNats();
+  const { jetstream } = nats;
+  if (isNotPermitted(nats, error)) return await natsError('the log cannot be read on', error);
   if (error instanceof jetstream.JetStreamError || error instanceof jetstream.JetStreamApiError)
     return new LogSilentError(`the log cannot be read on: ${messageOf(error)}`, { cause: error });
   return errorOf(error);

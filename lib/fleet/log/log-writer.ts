@@ -19,6 +19,8 @@ export interface Outgoing {
 
 const ACKNOWLEDGE_MS = 3_000;
 const RETRY_MS = 200;
+/** Servers that elect a leader take no records for some seconds. */
+const STANDSTILL_MS = 5_000;
 
 /** JetStream's error for a record that is not the next one. */
 const NOT_NEXT = 10_071;
@@ -27,13 +29,18 @@ export class LogWriter {
   readonly #bus: NatsBus;
   readonly #subjects: Subjects;
   readonly #log: FleetLog;
+  readonly #standsStill: (error: Error) => void;
   #last: number;
 
-  /** `log`: the writer has read it up to its end. */
-  constructor(bus: NatsBus, subjects: Subjects, log: FleetLog) {
+  /**
+   * `log`: the writer has read it up to its end. `standsStill`: called when the servers answer, but have not taken a record for a while, once for
+   * each.
+   */
+  constructor(bus: NatsBus, subjects: Subjects, log: FleetLog, standsStill: (error: Error) => void = () => undefined) {
     this.#bus = bus;
     this.#subjects = subjects;
     this.#log = log;
+    this.#standsStill = standsStill;
     this.#last = log.last;
   }
 
@@ -55,6 +62,7 @@ export class LogWriter {
   async append(records: readonly Outgoing[], signal: AbortSignal): Promise<void> {
     let left = records;
     let isFirstIn = false;
+    let failing: { readonly since: number; isTold: boolean } | undefined;
     while (left.length > 0) {
       // The first one alone: the place of a later one may be right after another writer's record, which has fenced this writer off.
       const sent: readonly Outgoing[] = isFirstIn ? left : left.slice(0, 1);
@@ -66,7 +74,21 @@ export class LogWriter {
       left = left.slice(count);
       const failure = outcomes[refused];
       isFirstIn = failure?.status !== 'rejected';
-      if (failure?.status === 'rejected') left = await this.#afterFailure(left, failure.reason, signal);
+      if (count > 0) failing = undefined;
+      if (failure?.status !== 'rejected') continue;
+      const { length } = left;
+      const error = await natsError('the log cannot be written', failure.reason);
+      left = await this.#afterFailure(left, failure.reason, error, signal);
+      if (left.length < length) failing = undefined;
+      // The first time it may be the acknowledgement that was lost.
+      else if (failing === undefined) failing = { since: performance.now(), isTold: false };
+      else {
+        if (!failing.isTold && performance.now() - failing.since > STANDSTILL_MS) {
+          failing.isTold = true;
+          this.#standsStill(error);
+        }
+        await setTimeout(RETRY_MS, undefined, { signal });
+      }
     }
   }
 
@@ -75,8 +97,7 @@ export class LogWriter {
   }
 
   /** The records that are still to be written: an acknowledgement may have been lost. */
-  async #afterFailure(records: readonly Outgoing[], caught: unknown, signal: AbortSignal): Promise<readonly Outgoing[]> {
-    const error = await natsError('the log cannot be written', caught);
+  async #afterFailure(records: readonly Outgoing[], caught: unknown, error: Error, signal: AbortSignal): Promise<readonly Outgoing[]> {
     const { jetstream } = await loadNats();
     const isFence = caught instanceof jetstream.JetStreamApiError && caught.code === NOT_NEXT;
     if (!isFence && !(error instanceof NatsAwayError)) throw error;

@@ -22,6 +22,11 @@ export function isNotPermitted({ core }: NatsModules, error: unknown): boolean {
   return cause instanceof core.PermissionViolationError;
 }
 
+/** What an error says, without the names that the client makes up for each question: said again it is the same. */
+export function wordsOf(error: unknown): string {
+  return messageOf(error).replace(/"_INBOX\.[^"]*"(?: \(sid "\d+"\))?/, '"_INBOX.>"');
+}
+
 async function load(): Promise<NatsModules> {
   try {
     const [core, jetstream, kv] = await Promise.all([

@@ -1,10 +1,9 @@
 // The stream that holds the log: made by the first node that feeds, checked by everybody.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { messageOf } from '../../system/error-text';
 import { MOST_RECORD_BYTES, RECORD_VERSION } from '../messages/record-codec';
 import { ForeignLogError, LogGoneError, NatsAwayError, NatsRefusedError } from './errors';
-import { isNotPermitted, loadNats } from './nats';
+import { isNotPermitted, loadNats, wordsOf } from './nats';
 import type { StreamConfig, StreamInfo } from '@nats-io/jetstream';
 import type { NatsBus } from './connection';
 import type { Subjects } from './subjects';
@@ -79,7 +78,7 @@ export function replicasFor({ connection }: NatsBus): number {
 export async function natsError(what: string, error: unknown): Promise<Error> {
   const nats = await loadNats();
   const { jetstream } = nats;
-  const message = `${what}: ${messageOf(error)}`;
+  const message = `${what}: ${wordsOf(error)}`;
   if (isNotPermitted(nats, error)) return new NatsRefusedError(message, { cause: error });
   if (!(error instanceof jetstream.JetStreamApiError)) return new NatsAwayError(message, { cause: error });
   if (error.code === jetstream.JetStreamApiCodes.StreamNotFound) return new LogGoneError(message, { cause: error });

@@ -2,8 +2,9 @@
 
 import { Subject, type Observable } from 'rxjs';
 import { MalformedMessageError } from '../messages/errors';
+import { Listener, type Listening } from '../log/listener';
 import { decodeState, type ReaderState } from './announcement';
-import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Subjects } from '../log/subjects';
 
 /** A reader that has said nothing for this long is not counted any more. */
@@ -25,7 +26,7 @@ export class HeardReaders {
   readonly #heard = new Subject<void>();
   readonly #subjects: Pick<Subjects, 'readers'>;
   readonly #readers = new Map<string, HeardReader>();
-  #subscription: Subscription | undefined;
+  #listening: Listening | undefined;
 
   constructor(subjects: Pick<Subjects, 'readers'>) {
     this.#subjects = subjects;
@@ -34,11 +35,9 @@ export class HeardReaders {
 
   /** Listens on a connection, in the place of the one before. */
   listen(connection: NatsConnection): void {
-    this.#subscription?.unsubscribe();
-    this.#subscription = connection.subscribe(this.#subjects.readers, {
-      callback: (error, message) => {
-        if (error === null) this.#note(message.subject, message.data);
-      }
+    this.#listening?.close();
+    this.#listening = new Listener(connection).listen(this.#subjects.readers, ({ subject, data }) => {
+      this.#note(subject, data);
     });
   }
 
