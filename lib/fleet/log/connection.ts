@@ -118,7 +118,8 @@ function tlsOptions(servers: readonly string[]): NonNullable<ConnectionOptions['
   const nameless = hosts.filter((host) => isIP(host) !== 0 || host === NAMELESS);
   return {
     checkServerIdentity: (host: string, certificate: PeerCertificate) => {
-      const errors = (host === NAMELESS ? nameless : [host]).map((name) => checkServerIdentity(name, certificate));
+      const names = host === NAMELESS && nameless.length > 0 ? nameless : [host];
+      const errors = names.map((name) => checkServerIdentity(name, certificate));
       return errors.includes(undefined) ? undefined : errors[0];
     }
   };
