@@ -226,7 +226,8 @@ export class IndexWalk {
         return entry === null ? undefined : chain.invalidate(entry.hash);
       }
       case 'replay': {
-        const blocks = (await this.activeChain()).slice(-step.back);
+        const [, ...behindGenesis] = await this.activeChain();
+        const blocks = behindGenesis.slice(-step.back);
         await chain.reset(chain.height - blocks.length);
         return this.add(blocks);
       }
