@@ -15,8 +15,11 @@ import type { Browser } from 'playwright-core';
 
 const AMOUNT = 150_000;
 
+/** On a busy machine: what a block pays is shown once the disk has it. */
+const PATIENCE_MS = 90_000;
+
 describe('the page of an order, in Chromium', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let served: RestNode;
   let faucet: Faucet;
   let browser: Browser;
@@ -54,6 +57,7 @@ describe('the page of an order, in Chromium', function () {
     });
     const watched = await watchedPage(browser, served.baseUrl);
     const { page, faults } = watched;
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(url);
     expect(await page.locator('h1').textContent()).to.equal('Two <b>mugs</b>');
     expect(await page.locator('.total').textContent()).to.equal('0.0015 BTC');
