@@ -11,8 +11,10 @@ import { startHaproxy, startNginx } from './started-proxy';
 
 /** The first configuration after a text in a document, without its indentation. */
 function configurationAfter(text: string, path: string): string {
-  const lines = readFileSync(join(projectFolder, path), 'utf8').split(text)[1]?.split('\n').slice(1) ?? [];
-  if (lines.length === 0) throw new Error(`${path} has no '${text}'`);
+  const behind = readFileSync(join(projectFolder, path), 'utf8').split(text)[1]?.split('\n') ?? [];
+  const start = behind.findIndex((line) => line.startsWith('    '));
+  if (start < 0) throw new Error(`${path} has no configuration after '${text}'`);
+  const lines = behind.slice(start);
   const end = lines.findIndex((line) => line !== '' && !line.startsWith('    '));
   return lines
     .slice(0, end)
