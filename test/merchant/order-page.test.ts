@@ -15,7 +15,7 @@ import type { Browser } from 'playwright-core';
 
 const AMOUNT = 150_000;
 
-/** On a busy machine: what a block pays is shown once the disk has it. */
+/** How long a part of the page may take to appear on a busy machine. */
 const PATIENCE_MS = 90_000;
 
 describe('the page of an order, in Chromium', function () {
