@@ -172,7 +172,7 @@ export class Merchant {
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
   async state(id: string): Promise<PaymentState> {
-    return (await this.#observe(await this.#store.request(id))).state;
+    return (await this.#observe(id)).state;
   }
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
@@ -182,9 +182,8 @@ export class Merchant {
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
   async view(id: string): Promise<OrderView> {
-    const stored = await this.#store.request(id);
+    const { stored, ...observed } = await this.#observe(id);
     const details = detailsOf(stored);
-    const observed = await this.#observe(stored);
     const progress = progressOf(stored, observed, this.#urlOf(id));
     return { details, progress, ways: waysToPay(details, progress, (script) => this.#chain.addressOf?.(script), observed.now) };
   }
@@ -197,14 +196,16 @@ export class Merchant {
     return this.#list.page(query, (id) => this.progress(id));
   }
 
-  async #observe(stored: StoredRequest): Promise<Observed> {
-    const { id } = stored;
+  async #observe(id: string): Promise<Observed & { readonly stored: StoredRequest }> {
+    // Before the record: a block moves outputs from here to there, and they are to be in one of the two.
+    const seen = this.#watch.outputsInPool(id);
+    const stored = await this.#store.request(id);
     const traced = await this.#records.trace(stored);
     // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#turns.nextShared(id, () => this.#recordBlocks(id));
-    const present = await this.#records.present(stored);
+    const present = await this.#records.present(stored, seen);
     const received = receivedOf(present);
-    return { state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
+    return { stored, state: { ...this.#settled(stored, traced), ...(received && { received }) }, present, now: this.#options.clock() };
   }
 
   async #recordBlocks(id: string): Promise<void> {

@@ -88,9 +88,13 @@ export class OrderRecords {
     );
   }
 
-  /** The outputs in chain and pool that pay to the order. */
-  async present(stored: StoredRequest): Promise<PresentOutput[]> {
-    return presentOutputs(stored, this.#parts.watch.outputsInPool(stored.id), this.#parts.chain, this.#parts.store);
+  /**
+   * The outputs in chain and pool that pay to the order.
+   * @param seen in the pool; to be given unless the record was read in a turn, in which no block is recorded.
+   * @throws PaymentError `not-yet-known`
+   */
+  async present(stored: StoredRequest, seen = this.#parts.watch.outputsInPool(stored.id)): Promise<PresentOutput[]> {
+    return presentOutputs(stored, seen, this.#parts.chain, this.#parts.store);
   }
 
   /** Without Payments that need not stay. */

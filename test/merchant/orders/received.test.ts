@@ -27,6 +27,23 @@ describe('money that came without an accepted Payment', () => {
   );
 
   it(
+    'is shown to those who ask while a block is recorded that takes it out of the pool',
+    inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      await merchant.pay(id, paymentFor(id, [paying(1)]));
+      await chain.broadcast([paying(2, 4_000n)]);
+      merchant.seenInPool(outputOf(paying(2, 4_000n)));
+      const standing = chain.standing.bind(chain);
+      chain.standing = async (transaction, seenIn) => {
+        chain.standing = standing;
+        await merchant.receive(BLOCK, [outputOf(paying(2, 4_000n))]);
+        return standing(transaction, seenIn);
+      };
+      expect((await merchant.state(id)).received).to.include({ amount: 14_000n });
+    })
+  );
+
+  it(
     'is shown with a Payment that was refused',
     inShop(async ({ merchant, chain }) => {
       const { id } = await merchant.create(order);
