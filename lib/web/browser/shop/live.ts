@@ -17,12 +17,15 @@ export function keepUpToDate(enrich: (part: ParentNode) => void): void {
     if (isAsking) return;
     isAsking = true;
     clearTimeout(timer);
-    const known = await asked();
-    if (known !== undefined && known !== shown && (await replaceParts(enrich))) shown = known;
-    sayConnection(known !== undefined);
-    isAsking = false;
-    const isCalm = document.hidden || isSettled();
-    timer = setTimeout(() => void look(), isCalm ? LONG_PAUSE_MS : PAUSE_MS);
+    try {
+      const known = await asked();
+      if (known !== undefined && known !== shown && (await replaceParts(enrich))) shown = known;
+      sayConnection(known !== undefined);
+    } finally {
+      isAsking = false;
+      const isCalm = document.hidden || isSettled();
+      timer = setTimeout(() => void look(), isCalm ? LONG_PAUSE_MS : PAUSE_MS);
+    }
   };
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) void look();
@@ -66,9 +69,10 @@ async function replaceParts(enrich: (part: ParentNode) => void): Promise<boolean
 
 function replacePart(part: HTMLElement, next: HTMLElement, enrich: (part: ParentNode) => void): void {
   const hadFocus = part.contains(document.activeElement);
-  written.set(part, next.innerHTML);
+  const html = next.innerHTML;
   part.replaceChildren(...next.childNodes);
   enrich(part);
+  written.set(part, html);
   if (hadFocus) document.querySelector<HTMLElement>('[data-part="status"]')?.focus();
 }
 
