@@ -127,7 +127,7 @@ export const folders = {
   'lib/rest/endpoints': ['errors', 'format', 'operations', 'outpoints', 'endpoint'],
   'lib/merchant/orders': [],
   'lib/merchant/webhooks': ['orders'],
-  'lib/rpc/calls': ['errors', 'parameters', 'call'],
+  'lib/rpc/calls': ['errors', 'parameters', 'call', 'known-block'],
   'lib/esplora/endpoints': ['errors', 'operations', 'reply', 'endpoint', 'blocks'],
   'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
   'lib/esplora/push': ['endpoint', 'blocks', 'messages', 'mempool'],

@@ -12,13 +12,14 @@ import { PaymentStore } from './orders/store';
 import { SigningFiles } from './signing-files';
 import { OutboxStore } from './webhooks/outbox';
 import { SECRET_FILE, readSecret } from './webhooks/secret-file';
-import { Webhooks, type WebhookPatience } from './webhooks/webhooks';
+import { Webhooks } from './webhooks/webhooks';
 import type { Observable } from 'rxjs';
 import type { HttpHost } from '../node/types/http-host';
 import type { NodeSource } from '../node/types/source';
 import type { HttpInterface } from '../server/app';
 import type { Unfinished } from '../server/bounds/unfinished';
 import type { WebFiles } from '../web/web-files';
+import type { WebhookPatience } from './webhooks/delivery-queue';
 
 export interface MerchantServiceParts {
   readonly host: HttpHost;

@@ -4,17 +4,11 @@ import { isUtf8 } from 'node:buffer';
 import { OptionError } from './errors';
 import { readNamedFile, readPath, type OptionReader } from './option-reader';
 import { parsePlaces } from './values';
+import type { ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
 import type { ServerAbout, ServerPlace } from '../../lib/electrum/method';
 import type { HostConfig } from '../../lib/node/host';
-import type { CertificatePaths } from '../../lib/server/ports/certificate-files';
-import type { SocketAddress } from '../../lib/server/ports/listener';
 
-export interface ElectrumOptions {
-  /** Where clients connect without TLS; undefined: there is no such port. */
-  readonly plain: SocketAddress | undefined;
-  readonly tls: SocketAddress | undefined;
-  /** The operator's certificate for TLS and its key; undefined: the server makes its own. */
-  readonly certificate: CertificatePaths | undefined;
+export interface ElectrumOptions extends ElectrumServiceOptions {
   readonly maxSessions: number;
   /** The most scripts to which one client may subscribe. */
   readonly maxSubscriptions: number;

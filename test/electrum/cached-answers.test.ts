@@ -1,22 +1,16 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { merge } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ElectrumError } from '../../lib/electrum/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { UnavailableError } from '../../lib/server/errors';
 import { MethodCaller } from '../support/method-caller';
 import { mine } from '../support/regtest-node';
-import { POOLS, scriptHash, SCRIPTS } from '../support/pool-walk';
-import { testScale, testSeed } from '../support/scale';
-import { servedWalks } from '../support/served-walks';
+import { scriptHash, SCRIPTS } from '../support/pool-walk';
+import { itIsMadeAnew, servedWalks } from '../support/served-walks';
 import { uncachedAnswers } from '../support/uncached-answers';
 import type { ElectrumClient, Protocol, Result } from '../../lib/electrum/method';
 import type { NotifyingNode } from '../support/notifying-node';
-
-const RUNS = 4 * testScale();
-const seed = testSeed();
 
 const METHODS = ['get_history', 'get_balance', 'listunspent', 'get_mempool'].map((name) => `blockchain.scripthash.${name}`);
 const NAMES = SCRIPTS.map(({ script }) => toDisplayHex(scriptHash(script)));
@@ -82,36 +76,21 @@ describe('answers of the Electrum protocol that are cached', () => {
     }
   };
 
-  for (const { name, start, step } of POOLS)
-    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async function () {
-      let inMidst = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-          const { walk, all } = await open(start);
-          const caller = new MethodCaller(all);
-          const compared: Promise<void>[] = [];
-          const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
-            compared.push(...comparedNow(caller, all));
-          });
-          for (const step of steps) {
-            await walk.step(step);
-            await all.settle();
-            const fresh = uncached(all);
-            for (const { method, values, protocol } of CALLS) {
-              const expected = await fresh.call(method, values, protocol);
-              // From the second time on an answer may be cached.
-              for (const time of ['once', 'twice', 'again'])
-                expect(await caller.call(method, values, protocol), `${method} ${time}`).to.deep.equal(expected);
-            }
-          }
-          changes.unsubscribe();
-          await Promise.all(compared);
-          inMidst += compared.length;
-        }),
-        { numRuns: RUNS, seed, endOnFailure: true }
-      );
-      expect(inMidst, 'answers at once in the midst of a step').to.be.above(0);
-    }).timeout(120_000 * testScale());
+  itIsMadeAnew(open, ({ all }) => {
+    const caller = new MethodCaller(all);
+    return {
+      inMidst: () => comparedNow(caller, all),
+      afterStep: async () => {
+        const fresh = uncached(all);
+        for (const { method, values, protocol } of CALLS) {
+          const expected = await fresh.call(method, values, protocol);
+          // From the second time on an answer may be cached.
+          for (const time of ['once', 'twice', 'again'])
+            expect(await caller.call(method, values, protocol), `${method} ${time}`).to.deep.equal(expected);
+        }
+      }
+    };
+  });
 
   it('cost less than new ones, if they are proofs: hashes are charged for only when a tree is made', async () => {
     const { walk, all } = await open();

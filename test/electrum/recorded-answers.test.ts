@@ -12,7 +12,7 @@ import { MethodCaller, type MethodAnswer } from '../support/method-caller';
 import { withCoreAddresses } from '../support/recorded-core';
 import { testScale } from '../support/scale';
 import { ServedNode } from '../support/served-node';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 
 /** Answers of a server to questions about one script. */
 interface ScriptAnswers {
@@ -158,11 +158,7 @@ describe('the Electrum protocol over chain A', () => {
 
   it(`answers like them to every ${STEP}th of all recorded calls, or to all in a longer test`, async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    const shared = sharedFolder();
-    if (shared === undefined) {
-      console.log('      skipped: the recorded answers are in the shared folder, and there is none');
-      this.skip();
-    }
+    const shared = needsShared(this);
     const recorded = (server: string): RecordedAnswer[] => jsonIn(join(shared, `fixtures/wallet/A-${server}.jsonl.gz`));
     const fulcrum = recorded('fulcrum-2.1.1');
     const all = recorded('electrumx-1.20.0').map((electrumx, i): RecordedPair => ({ electrumx, fulcrum: fulcrum[i] as RecordedAnswer }));

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { merge } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { esploraRoutes } from '../../lib/esplora/routes';
@@ -9,16 +7,12 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
 import { needsNode } from '../support/fleet';
 import { askInOneWrite } from '../support/http';
-import { POOLS, PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine } from '../support/regtest-node';
-import { testScale, testSeed } from '../support/scale';
-import { servedWalks, type ServedWalk } from '../support/served-walks';
+import { itIsMadeAnew, servedWalks, type ServedWalk } from '../support/served-walks';
 import { uncachedAnswers } from '../support/uncached-answers';
 import type { Route } from '../../lib/esplora/endpoint';
 import type { NotifyingNode } from '../support/notifying-node';
-
-const RUNS = 4 * testScale();
-const seed = testSeed();
 
 /** More than are asked in one write. */
 const WORK_QUEUE = 1_000;
@@ -154,37 +148,22 @@ describe('replies of Esplora’s interface that are cached', () => {
     });
   };
 
-  for (const { name, start, step } of POOLS)
-    it(`are those that are made anew, after each step of a node with ${name} and in its midst (TEST_SEED=${seed})`, async function () {
-      let inMidst = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-          const { walk, all } = await open(start);
-          const compared: Promise<void>[] = [];
-          const changes = merge(all.scripts.watched.changes$, all.answers.pool.changes$).subscribe(() => {
-            compared.push(...comparedNow(all));
-          });
-          const sent = new Set<string>();
-          for (const step of steps) {
-            await walk.step(step);
-            await all.settle();
-            for (const { txid } of await walk.spendable()) sent.add(toDisplayHex(txid));
-            const questions = [...ofScripts, ...questionsAboutBlocks(all), ...questionsAbout([...sent].slice(-TRANSACTIONS))];
-            const uncached = new Uncached(all);
-            const expected = await Promise.all(questions.map((question) => uncached.answer(question)));
-            // From the second time on a reply may be cached.
-            for (const time of ['once', 'twice', 'again'])
-              for (const [i, reply] of (await replies(all, questions)).entries())
-                expect(reply, `${questions[i] ?? ''} ${time}`).to.equal(expected[i]);
-          }
-          changes.unsubscribe();
-          await Promise.all(compared);
-          inMidst += compared.length;
-        }),
-        { numRuns: RUNS, seed, endOnFailure: true }
-      );
-      expect(inMidst, 'replies that were in the cache in the midst of a step').to.be.above(0);
-    }).timeout(120_000 * testScale());
+  itIsMadeAnew(open, ({ walk, all }) => {
+    const sent = new Set<string>();
+    return {
+      inMidst: () => comparedNow(all),
+      afterStep: async () => {
+        for (const { txid } of await walk.spendable()) sent.add(toDisplayHex(txid));
+        const questions = [...ofScripts, ...questionsAboutBlocks(all), ...questionsAbout([...sent].slice(-TRANSACTIONS))];
+        const uncached = new Uncached(all);
+        const expected = await Promise.all(questions.map((question) => uncached.answer(question)));
+        // From the second time on a reply may be cached.
+        for (const time of ['once', 'twice', 'again'])
+          for (const [i, reply] of (await replies(all, questions)).entries())
+            expect(reply, `${questions[i] ?? ''} ${time}`).to.equal(expected[i]);
+      }
+    };
+  });
 
   it('come from memory until a block or the pool has to do with the script', async function () {
     needsNode(this, 'a reader hears of each step a moment later than its node');

@@ -100,7 +100,7 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     const ring = bcoin.KeyRing.generate();
     const own = await pushing.client();
     const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
-    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    const from = await pushing.transaction(paid);
     await mine(node, 1);
     const fan = signed(ring, [from], Array<PaidOutput>(MANY).fill([ANYBODY, 5_000]));
     await mineOnly(node, [fan]);
@@ -125,7 +125,7 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     const ring = bcoin.KeyRing.generate();
     const own = await pushing.client();
     const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
-    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    const from = await pushing.transaction(paid);
     await mine(served.node, 1);
     const scripts = ['5101', '5102', '5103'];
     const long = Buffer.concat([Buffer.from('4ec0d40100', 'hex'), Buffer.alloc(120_000)]);
@@ -154,7 +154,7 @@ describe('what one block changes, over mempool’s WebSocket', () => {
     const { address } = new KeyWallet();
     const [one, many] = [await pushing.client(), await pushing.client()];
     const paid = await pushing.faucet.pays(new KeyWallet(ring).address, 10 * PAID);
-    const from = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${paid}/hex`), 'hex'));
+    const from = await pushing.transaction(paid);
     await mine(served.node, 1);
     // One more than is tracked.
     const count = 51;

@@ -2,10 +2,8 @@ import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { bcoin } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
 import { holdReads } from '../support/held-reads';
-import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
 import { PushClient } from '../support/push-client';
 import { type PushingNode, type ToldTransaction, txidsOf, withPushingNode } from '../support/pushing-node';
@@ -93,12 +91,12 @@ describe('scripts that are tracked over mempool’s WebSocket', () => {
     expect(statuses.size).to.equal(0);
     const blocks: unknown[] = [];
     const watching = scripts.watched.changes$.subscribe(({ type }) => blocks.push(type));
-    let [from, value] = [(await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString(), PAID];
+    let [from, value] = [await pushing.text(`/tx/${paid}/hex`), PAID];
     /** Mines a block with a transaction of the script that was not in the pool. */
     const mineNext = async (): Promise<string> => {
-      const { txid, hex } = wallet.sends(from, value, wallet.address, value - 11_000);
+      const { txid, hex, transaction } = wallet.sends(from, value, wallet.address, value - 11_000);
       [from, value] = [hex, value - 11_000];
-      await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(hex, 'hex'))]);
+      await mineOnly(node, [transaction]);
       return txid;
     };
 

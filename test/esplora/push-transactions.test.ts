@@ -3,10 +3,9 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
-import { bcoin } from '../support/bcoin';
 import { needsNode } from '../support/fleet';
 import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
+import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
 import { blockWith, mine, mineOnly } from '../support/regtest-node';
 import { until } from '../support/until';
@@ -53,6 +52,16 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
   const client = (): Promise<PushClient> => pushing.client();
   const esplora = (path: string): Promise<unknown> => pushing.esplora(path);
 
+  /** Two transactions that spend the same coin of a wallet, which is in a block. */
+  const rivals = async (): Promise<{ readonly wallet: KeyWallet; readonly one: SignedSpend; readonly two: SignedSpend }> => {
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(served.node, 1);
+    const hex = await pushing.text(`/tx/${paid}/hex`);
+    const spend = (value: number): SignedSpend => wallet.sends(hex, PAID, wallet.address, value);
+    return { wallet, one: spend(20_000), two: spend(30_000) };
+  };
+
   it('tells that a transaction enters the pool, is spent there, and is confirmed', async () => {
     const { node } = served;
     const wallet = new KeyWallet();
@@ -61,7 +70,7 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const txid = await faucet.pays(wallet.address, PAID);
     const [{ tx } = {}] = await own.ask({ 'track-tx': txid.toUpperCase() });
     expect(tx).to.deep.equal(await esplora(`/tx/${txid}`));
-    const spend = wallet.sends((await ask(served.port, { path: `/api/tx/${txid}/hex` })).body.toString(), PAID, wallet.address, 20_000);
+    const spend = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
     const { body } = await ask(served.port, { method: 'POST', path: '/api/tx', body: Buffer.from(spend.hex) });
     expect(body.toString()).to.equal(spend.txid);
     expect(await own.next('utxoSpent')).to.deep.equal({ 0: { vin: 0, txid: spend.txid } });
@@ -118,7 +127,7 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const [own, other] = [await client(), await client()];
     await other.ask({ 'track-tx': 'ab'.repeat(32), action: 'want', data: ['blocks'] });
     const txid = await faucet.pays(new KeyWallet().address, PAID);
-    const added = node.chain.add(await blockWith(node, [bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${txid}/hex`), 'hex'))]));
+    const added = node.chain.add(await blockWith(node, [await pushing.transaction(txid)]));
     // Asked for before the pass that tells of the block.
     const locked = node.chain.locker.lock();
     await added;
@@ -137,15 +146,10 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const wallet = new KeyWallet();
     const paid = await faucet.pays(wallet.address, PAID);
     await mine(node, 1);
-    const { txid, hex } = wallet.sends(
-      (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString(),
-      PAID,
-      wallet.address,
-      20_000
-    );
+    const { txid, transaction } = wallet.sends(await pushing.text(`/tx/${paid}/hex`), PAID, wallet.address, 20_000);
     const own = await client();
     expect(await own.ask({ 'track-tx': txid })).to.deep.equal([]);
-    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(hex, 'hex'))]);
+    await mineOnly(node, [transaction]);
     expect(await own.next('txConfirmed')).to.equal(txid);
   });
 
@@ -226,7 +230,7 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const { node } = served;
     const own = await client();
     const txid = await faucet.pays(new KeyWallet().address, PAID);
-    const transaction = bcoin.TX.fromRaw(Buffer.from(await pushing.text(`/tx/${txid}/hex`), 'hex'));
+    const transaction = await pushing.transaction(txid);
     await mineOnly(node, []);
     await own.ask({ 'track-tx': txid, action: 'want', data: ['blocks'] });
     // Without connections bcoin 1.0.2 does not tell its pool of a reset.
@@ -246,8 +250,7 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
     const txid = await faucet.pays(wallet.address, PAID);
     const own = await client();
     await own.ask({ 'track-tx': txid });
-    const spend = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
-    const transaction = bcoin.TX.fromRaw(Buffer.from(spend.hex, 'hex'));
+    const { transaction } = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
     const added = node.mempool.addTX(transaction);
     // Asked for before the pass that tells of it.
     const evicted = served.answers.node.withChainLock(() => {
@@ -263,41 +266,33 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
 
   it('tells which transaction of another branch has what one spent that the pool does not take back', async () => {
     const { node } = served;
-    const wallet = new KeyWallet();
-    const paid = await faucet.pays(wallet.address, PAID);
-    await mine(node, 1);
-    const hex = await pushing.text(`/tx/${paid}/hex`);
-    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const { one, two } = await rivals();
     const own = await client();
-    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
-    await own.ask({ 'track-tx': one?.txid });
+    await node.mempool.addTX(one.transaction);
+    await own.ask({ 'track-tx': one.txid });
     await mine(node, 1);
-    expect(await own.next('txConfirmed')).to.equal(one?.txid);
+    expect(await own.next('txConfirmed')).to.equal(one.txid);
     // bcoin's pool is empty: nothing goes back to it, and so nothing in it is replaced.
     const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
-    const side = await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))], fork ?? undefined);
+    const side = await mineOnly(node, [two.transaction], fork ?? undefined);
     await mineOnly(node, [], side);
-    expect(await own.next('rbfTransaction')).to.deep.equal({ txid: two?.txid });
+    expect(await own.next('rbfTransaction')).to.deep.equal({ txid: two.txid });
   });
 
   it('tells nothing of what another branch has in the place of one if that is too far away to be found', async () => {
     const { node, answers, log } = served;
-    const wallet = new KeyWallet();
-    const paid = await faucet.pays(wallet.address, PAID);
-    await mine(node, 1);
-    const hex = await pushing.text(`/tx/${paid}/hex`);
-    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const { one, two } = await rivals();
     const own = await client();
-    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
-    await own.ask({ 'track-tx': one?.txid, action: 'want', data: ['blocks'] });
+    await node.mempool.addTX(one.transaction);
+    await own.ask({ 'track-tx': one.txid, action: 'want', data: ['blocks'] });
     await mine(node, 1);
-    expect(await own.next('txConfirmed')).to.equal(one?.txid);
+    expect(await own.next('txConfirmed')).to.equal(one.txid);
     const { spends } = answers;
     const find = spends.of.bind(spends);
     // As in a history of a million transactions.
     spends.of = () => Promise.reject(HistoryTooLongError.beyond(1));
     const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
-    const side = await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))], fork ?? undefined);
+    const side = await mineOnly(node, [two.transaction], fork ?? undefined);
     await mineOnly(node, [], side);
     await own.next('blocks');
     await own.next('block');
@@ -311,25 +306,21 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
 
   it('tells which transaction of the chain replaced one of the pool', async () => {
     const { node } = served;
-    const wallet = new KeyWallet();
-    const paid = await faucet.pays(wallet.address, PAID);
-    await mine(node, 1);
-    const hex = (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString();
-    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const { wallet, one, two } = await rivals();
     const own = await client();
-    await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address, action: 'want', data: ['blocks'] });
+    await own.ask({ 'track-tx': one.txid, 'track-address': wallet.address, action: 'want', data: ['blocks'] });
     await mine(node, 1);
     await own.next('block');
-    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
-    expect(await own.next('tx')).to.include({ txid: one?.txid });
-    await mineOnly(node, [bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex'))]);
+    await node.mempool.addTX(one.transaction);
+    expect(await own.next('tx')).to.include({ txid: one.txid });
+    await mineOnly(node, [two.transaction]);
     // All of it in one message.
     await until(() => own.told.some((told) => 'block' in told));
     const news = own.told.find((told) => 'block' in told) ?? {};
     expect(news).to.have.keys('block', 'rbfTransaction', 'address-removed-transactions', 'block-transactions');
-    expect(news['rbfTransaction']).to.deep.equal({ txid: two?.txid });
-    expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one?.txid]);
-    expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
+    expect(news['rbfTransaction']).to.deep.equal({ txid: two.txid });
+    expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one.txid]);
+    expect(txidsOf(news['block-transactions'])).to.deep.equal([two.txid]);
   });
 
   it('tells the place of a transaction again when a relative enters the pool, and makes it once for all clients', async () => {
@@ -350,11 +341,11 @@ describe('transactions that are tracked over mempool’s WebSocket', () => {
       };
       return { ...projection, find };
     };
-    const { hex, txid: child } = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
-    await served.node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+    const child = wallet.sends(await pushing.text(`/tx/${txid}/hex`), PAID, wallet.address, 20_000);
+    await served.node.mempool.addTX(child.transaction);
     for (const one of both) {
       const { cpfp } = (await one.next('txPosition')) as { cpfp: { cluster: { txs: { txid: string }[] } } };
-      expect(txidsOf(cpfp.cluster.txs)).to.deep.equal([txid, child]);
+      expect(txidsOf(cpfp.cluster.txs)).to.deep.equal([txid, child.txid]);
     }
     projections.get = get;
     expect(asked).to.equal(1);

@@ -57,7 +57,7 @@ describe('a transaction that is replaced in the pool', () => {
     const coin = coins.pop() as HostTransaction;
     const first = paying(coin, 1_000);
     const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
-    for (const transaction of [first, bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex'))]) await send(transaction);
+    for (const transaction of [first, child.transaction]) await send(transaction);
     expect(await pooled()).to.include({ tx_count: 2 });
     const second = paying(coin, 20_000);
     await send(second);
@@ -83,7 +83,7 @@ describe('a transaction that is replaced in the pool', () => {
     const second = paying(coin, 20_000);
     const [txid, replacement] = [first, second].map((one) => toDisplayHex(one.hash()));
     await send(first);
-    await send(bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex')));
+    await send(child.transaction);
     const [own, others] = [await client(), await client()];
     await own.ask({ 'track-tx': txid, 'track-address': wallet.address });
     await others.ask({ 'track-tx': child.txid });
@@ -107,7 +107,7 @@ describe('a transaction that is replaced in the pool', () => {
     const [first, second] = [paying(coin, 1_000), paying(coin, 20_000)];
     const child = wallet.sends(first.toRaw().toString('hex'), COINBASE_SATS - 1_000, wallet.address, 50_000);
     await send(first);
-    await send(bcoin.TX.fromRaw(Buffer.from(child.hex, 'hex')));
+    await send(child.transaction);
     await mineOnly(served.node, [second]);
     await served.settle();
     for (const txid of [toDisplayHex(first.hash()), child.txid]) {

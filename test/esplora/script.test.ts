@@ -9,7 +9,7 @@ import { ServedNode } from '../support/served-node';
 import { finish } from '../support/finish';
 import { recordedJson } from '../support/recorded-esplora';
 import { testScale } from '../support/scale';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 import type { AddressPrefixes } from '../../lib/bitcoin/address';
 
 interface Derived {
@@ -94,11 +94,7 @@ describe('the scripts of chain A over Esplora’s interface', () => {
   });
 
   it('have them for every tenth script, or every script in a longer test', async function () {
-    const folder = sharedFolder();
-    if (folder === undefined) {
-      console.log('      skipped: no shared folder with the derived answers');
-      this.skip();
-    }
+    const folder = needsShared(this);
     this.timeout(60_000 * testScale());
     const records = recordedJson(join(folder, 'fixtures/wallet/A-derived.jsonl.gz'), ofScript);
     const scripts = [...new Set(records.map(({ path }) => scriptIn(path)))];

@@ -17,10 +17,16 @@ import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { until } from '../support/until';
 import { Receiver, taken } from './receiver';
 import { AUTHORIZATION, KEY, ServedMerchant } from './served-merchant';
+import type { Merchant } from '../../lib/merchant/orders/merchant';
+import type { StoredRequest } from '../../lib/merchant/orders/record';
 import type { TestFullNode } from '../support/bcoin';
 
 const AMOUNT = 150_000;
 const FIRST_PAUSE_MS = 5;
+
+/** Of an order that no merchant has made. */
+const ID = 'ab'.repeat(16);
+const UNKNOWN = new PaymentError('not-yet-known', 'it is not known');
 
 describe('webhooks', function () {
   this.timeout(60_000);
@@ -72,6 +78,28 @@ describe('webhooks', function () {
     until(() => receiver.typesOf(id).join() === types.map((type) => `order.${type}`).join());
   const outboxOf = async (id: string): Promise<{ waiting: readonly unknown[] }> =>
     JSON.parse(await readFile(join(folder, `${id}.webhooks.json`), 'utf8')) as { waiting: readonly unknown[] };
+
+  const orderOf = (id: string): StoredRequest => ({
+    id,
+    notifyUrl: `${receiver.origin}/paid`,
+    createdAt: new Date(),
+    request: Buffer.alloc(0),
+    payments: [],
+    received: []
+  });
+  /** Webhooks beside those of the shop, of a merchant whose statuses come from the test. */
+  const lookingAt = async (progress: Merchant['progress'], isReady = (): boolean => true): Promise<Webhooks> => {
+    const webhooks = new Webhooks({
+      merchant: () => ({ progress }),
+      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
+      key: Buffer.alloc(32),
+      origins: [receiver.origin],
+      isReady,
+      logger: shop.log
+    });
+    await webhooks.open();
+    return webhooks;
+  };
 
   it('tell of each change of an order, signed, with what the order has received', async () => {
     const { id, script } = await created({ memo: 'Two mugs', merchant_url: 'https://shop.example/cart' });
@@ -389,24 +417,16 @@ describe('webhooks', function () {
     const clock = new ShiftedClock();
     let isReady = true;
     let [asked, looks] = [0, 0];
-    const webhooks = new Webhooks({
-      merchant: () => ({
-        progress: () => {
-          asked++;
-          return Promise.reject(new PaymentError('not-yet-known', 'it is not known'));
-        }
-      }),
-      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
-      key: Buffer.alloc(32),
-      origins: [receiver.origin],
+    const webhooks = await lookingAt(
+      () => {
+        asked++;
+        return Promise.reject(UNKNOWN);
+      },
       // Ends a loop that would go on for good.
-      isReady: () => ++looks > 1_000 || isReady,
-      logger: shop.log
-    });
-    await webhooks.open();
+      () => ++looks > 1_000 || isReady
+    );
     try {
-      const notifyUrl = `${receiver.origin}/paid`;
-      webhooks.followed({ id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] });
+      webhooks.followed(orderOf(ID));
       await until(() => asked === 1);
       isReady = false;
       clock.passes(60_000);
@@ -430,18 +450,9 @@ describe('webhooks', function () {
     const clock = new ShiftedClock();
     let passed = 0;
     const asked: string[] = [];
-    const webhooks = new Webhooks({
-      merchant: () => ({
-        progress: (id) => {
-          asked.push(id);
-          return Promise.reject(new PaymentError('not-yet-known', 'it is not known'));
-        }
-      }),
-      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
-      key: Buffer.alloc(32),
-      origins: [receiver.origin],
-      isReady: () => true,
-      logger: shop.log
+    const webhooks = await lookingAt((id) => {
+      asked.push(id);
+      return Promise.reject(UNKNOWN);
     });
     let others = 0;
     /** Has everything looked at that is due: what comes with a new order is done when the next one is looked at. */
@@ -450,16 +461,13 @@ describe('webhooks', function () {
       passed = seconds;
       for (let i = 0; i < 2; i++) {
         const id = (++others).toString(16).padStart(32, '0');
-        webhooks.followed({ ...stored, id });
+        webhooks.followed(orderOf(id));
         await until(() => asked.includes(id));
       }
-      return asked.filter((one) => one === stored.id).length;
+      return asked.filter((one) => one === ID).length;
     };
-    const notifyUrl = `${receiver.origin}/paid`;
-    const stored = { id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] };
-    await webhooks.open();
     try {
-      webhooks.followed(stored);
+      webhooks.followed(orderOf(ID));
       const looks: number[] = [];
       for (const seconds of [0, 11, 25, 32, 60, 73]) looks.push(await looksAt(seconds));
       expect(looks).to.deep.equal([1, 2, 2, 3, 3, 4]);
@@ -473,24 +481,15 @@ describe('webhooks', function () {
 
   it('look again for what cannot be known if the chain moves on while they look', async () => {
     const looks: ((error: Error) => void)[] = [];
-    const webhooks = new Webhooks({
-      merchant: () => ({ progress: () => new Promise((_, reject) => looks.push(reject)) }),
-      outboxes: new OutboxStore(await FolderStorage.open(await newFolder())),
-      key: Buffer.alloc(32),
-      origins: [receiver.origin],
-      isReady: () => true,
-      logger: shop.log
-    });
-    const notifyUrl = `${receiver.origin}/paid`;
-    await webhooks.open();
-    webhooks.followed({ id: 'ab'.repeat(16), notifyUrl, createdAt: new Date(), request: Buffer.alloc(0), payments: [], received: [] });
+    const webhooks = await lookingAt(() => new Promise((_, reject) => looks.push(reject)));
+    webhooks.followed(orderOf(ID));
     for (let look = 1; look <= 3; look++) {
       await until(() => looks.length === look);
       webhooks.settled();
-      looks[look - 1]?.(new PaymentError('not-yet-known', 'it is not known'));
+      looks[look - 1]?.(UNKNOWN);
     }
     await until(() => looks.length === 4);
-    looks[3]?.(new PaymentError('not-yet-known', 'it is not known'));
+    looks[3]?.(UNKNOWN);
     await webhooks.close();
   });
 

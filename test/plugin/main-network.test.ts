@@ -7,7 +7,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 
 const MAGIC_AND_LENGTH = 8;
 
@@ -29,11 +29,7 @@ describe('the first 255 blocks of the main network', () => {
 
   before(async function () {
     this.timeout(60_000);
-    const shared = sharedFolder();
-    if (shared === undefined) {
-      console.log('      skipped: the shared folder with real blocks is not here');
-      this.skip();
-    }
+    const shared = needsShared(this);
     blocks = blocksOf(join(shared, 'fixtures/real-blocks/mainnet-1-255.dat.gz'));
     served = await openRestNode({ settings: { network: 'main' } });
     for (const raw of blocks) await served.node.chain.add(bcoin.Block.fromRaw(raw));

@@ -7,7 +7,7 @@ import { PooledTransaction } from '../../lib/pool/by-script/pooled-transaction';
 import { feeStatistics, stackStatistics } from '../../lib/pool/projection/fee-statistics';
 import { ProjectedBlocks, type Projection } from '../../lib/pool/projection/projected-blocks';
 import { finish } from '../support/finish';
-import { plainTransaction } from '../support/plain-transaction';
+import { plainTransaction } from '../support/made-blocks';
 import type { PoolEntry } from '../../lib/node/types/pool';
 
 const BLOCK_WEIGHT = 4_000_000;

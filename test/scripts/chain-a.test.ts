@@ -10,7 +10,7 @@ import { blockHash } from '../support/made-blocks';
 import { testScale } from '../support/scale';
 import { ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 import type { Position } from '../../lib/index/types';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 
@@ -57,7 +57,6 @@ function positionOf(snapshot: ScriptSnapshot, txid: string): Position | undefine
 
 describe('the index by script of chain A', function () {
   this.timeout(300_000);
-  const shared = sharedFolder();
   const chain = chainAActiveBlocks().map(({ raw }) => raw);
   const scanned: readonly ScannedBlock[] = chain.map((raw) => scanBlock(raw));
   let model: ScriptModel;
@@ -65,11 +64,7 @@ describe('the index by script of chain A', function () {
   const indexes: ScriptIndex[] = [];
 
   before(async function () {
-    if (shared === undefined) {
-      console.log('    skipped: the answers that follow from chain A are in the shared folder (SHARED_DIR)');
-      this.skip();
-    }
-    derived = derivedAnswers(shared);
+    derived = derivedAnswers(needsShared(this));
     model = new ScriptModel(chain);
     for (const disk of [false, true]) {
       const index = await ScriptIndex.open(blockHash(chain[0] as Buffer), { disk });

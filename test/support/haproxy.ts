@@ -13,11 +13,20 @@ import { untilClosed } from './http';
 import { projectFolder } from './project-folder';
 import { freePort } from './regtest-node';
 import { until } from './until';
+import type { Context } from 'mocha';
 
 /** Where Debian has it. */
 const PROGRAM = process.env['HAPROXY_BIN'] ?? '/usr/sbin/haproxy';
 
 export const hasHaproxy = existsSync(PROGRAM);
+
+/** Skips a test, or a group of tests, and says so, where HAProxy is missing. In CI it fails. */
+export function needsHaproxy(context: Context): void {
+  if (hasHaproxy) return;
+  if (process.env['CI'] === 'true') throw new Error('HAProxy is missing: apt-get install haproxy');
+  console.log('      skipped: there is no HAProxy on this machine (apt-get install haproxy, or HAPROXY_BIN)');
+  context.skip();
+}
 
 /** The ports of a server behind it. */
 export interface ProxiedServer {

@@ -6,6 +6,7 @@ import { bcoin, type HostKeyRing } from './bcoin';
 import { coreRegtestPrefixes } from './chain-a';
 import { scriptAt } from './faucet';
 import { signed } from './signed';
+import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;
 
@@ -13,6 +14,7 @@ export interface SignedSpend {
   /** As displayed. */
   readonly txid: string;
   readonly hex: string;
+  readonly transaction: HostTransaction;
   readonly change: number;
 }
 
@@ -31,7 +33,7 @@ export class KeyWallet {
   sends(from: string, value: number, address: string, part: number): SignedSpend {
     const change = value - part - FEE;
     const coin = bcoin.TX.fromRaw(Buffer.from(from, 'hex'));
-    const spend = signed(
+    const transaction = signed(
       this.#ring,
       [coin],
       [
@@ -39,6 +41,6 @@ export class KeyWallet {
         [scriptAt(this.address), change]
       ]
     );
-    return { txid: toDisplayHex(spend.hash()), hex: spend.toRaw().toString('hex'), change };
+    return { txid: toDisplayHex(transaction.hash()), hex: transaction.toRaw().toString('hex'), transaction, change };
   }
 }

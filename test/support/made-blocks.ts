@@ -45,6 +45,24 @@ export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly 
   ]);
 }
 
+const ANYBODY = Buffer.from([0x51]);
+
+/**
+ * A transaction of any size that anybody may spend from. `spends`: txids in wire order, of each the first output. `padding`: bytes in the
+ * script of its second output, which is worth nothing.
+ */
+export function plainTransaction(spends: readonly Buffer[], value: number, padding = 1): Buffer {
+  const inputs = spends.map((txid) => ({ txid, index: 0 }));
+  return madeTransaction(
+    inputs,
+    [
+      { value, script: ANYBODY },
+      { value: 0, script: Buffer.alloc(padding, 0x6a) }
+    ],
+    0
+  );
+}
+
 /** The same tag and outputs make the same txid, as before BIP34. */
 export function madeCoinbase(tag: number, outputs: readonly MadeOutput[]): Buffer {
   return madeTransaction([{ txid: Buffer.alloc(32), index: 0xffff_ffff, unlock: Buffer.from([1, tag]) }], outputs, 0);

@@ -83,10 +83,10 @@ export class PushingNode {
     let hex = await this.text(`/tx/${paid}/hex`);
     for (let i = 0; i < count; i++) {
       const next = new KeyWallet();
-      ({ hex } = wallet.sends(hex, value, next.address, value - PER_PAYMENT));
-      [wallet, value] = [next, value - PER_PAYMENT];
+      const payment = wallet.sends(hex, value, next.address, value - PER_PAYMENT);
+      [wallet, value, hex] = [next, value - PER_PAYMENT, payment.hex];
       addresses.push(wallet.address);
-      transactions.push(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+      transactions.push(payment.transaction);
     }
     return { addresses, transactions };
   }
@@ -96,6 +96,12 @@ export class PushingNode {
     return JSON.parse(await this.text(path)) as unknown;
   }
 
+  /** A transaction of chain or pool. */
+  async transaction(txid: string): Promise<HostTransaction> {
+    return bcoin.TX.fromRaw(Buffer.from(await this.text(`/tx/${txid}/hex`), 'hex'));
+  }
+
+  /** The reply of Esplora's API as it is. */
   async text(path: string): Promise<string> {
     return (await ask(this.served.port, { path: `/api${path}` })).body.toString();
   }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { loadWasmCurve, type Curve } from '../../lib/taproot/curve';
 import { projectFolder } from '../support/project-folder';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 import { readCases } from './cases';
 import { VALID, verdict } from './verdict';
 
@@ -41,11 +41,7 @@ describe("the cases of Bitcoin Core's test of taproot", () => {
 
   it('have its verdicts and its words, all cases in which a taproot output is spent', async function () {
     this.timeout(600_000);
-    const shared = sharedFolder();
-    if (shared === undefined) {
-      console.log('      skipped: the shared folder with all cases is not here (SHARED_DIR)');
-      this.skip();
-    }
+    const shared = needsShared(this);
     // The other cases spend outputs of other kinds, or are judged by the rules before taproot.
     expect(await checkCases(join(shared, 'fixtures/pool/taproot-A.jsonl.gz'))).to.deep.equal([2808, 2346]);
   });

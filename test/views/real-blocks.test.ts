@@ -13,7 +13,7 @@ import { PROFILES } from '../../lib/views/profile';
 import { transactionJson } from '../../lib/views/transaction';
 import { finish } from '../support/finish';
 import { inBech32m } from '../support/recorded-core';
-import { sharedFolder } from '../support/shared';
+import { needsShared } from '../support/shared';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
 
@@ -35,12 +35,7 @@ describe('blocks of the main network', () => {
   let shared = '';
 
   before(function () {
-    const folder = sharedFolder();
-    if (folder === undefined) {
-      console.log('      skipped: the shared folder with real blocks is not here');
-      this.skip();
-    }
-    shared = folder;
+    shared = needsShared(this);
   });
 
   const read = (name: string): Buffer => gunzipSync(readFileSync(join(shared, 'fixtures/real-blocks', `mainnet-${name}.gz`)));

@@ -19,50 +19,62 @@ const ABOUT_PARAMETERS: readonly Schema[] = [
   { ...SCRIPT, description: 'The script of the output, with which other servers find it; any hex, since this server does not need it.' }
 ];
 
-export function outpointMethods({ scripts, outpoints }: MethodContext): Readonly<Record<string, Method>> {
+export function outpointMethods(context: MethodContext): Readonly<Record<string, Method>> {
   return {
-    'blockchain.outpoint.get_status': {
-      about: { summary: 'Which transactions create and spend an output.', parameters: ABOUT_PARAMETERS, result: OUTPOINT_STATUS },
-      ...PARAMETERS,
-      answer: async ([txid, index, hint], client) => {
-        const outpoint = readOutpoint(txid, index);
-        readHex(hint);
-        client.charge(TRANSACTION_POINTS);
-        const { status, rows } = await scripts.read((snapshot) => outpoints.at(outpoint, snapshot, client));
-        chargeForRows(rows, client);
-        return outpointText(status);
-      }
-    },
-    'blockchain.outpoint.subscribe': {
-      about: {
-        summary: 'Which transactions create and spend an output, of whose changes the client is notified from now on.',
-        parameters: ABOUT_PARAMETERS,
-        result: OUTPOINT_STATUS,
-        notification: { tx_hash: TXID, txout_idx: OUTPUT, status: OUTPOINT_STATUS }
-      },
-      ...PARAMETERS,
-      answer: ([txid, index, hint], client) => {
-        const outpoint = readOutpoint(txid, index);
-        readHex(hint);
-        client.charge(TRANSACTION_POINTS);
-        return client.subscriptions.addOutpoint(outpoint, client, (rows) => {
-          chargeForRows(rows, client);
-        });
-      }
-    },
-    'blockchain.outpoint.unsubscribe': {
-      about: {
-        summary: 'Ends the notifications about an outpoint.',
-        parameters: ABOUT_PARAMETERS.slice(0, 2),
-        result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
-      },
-      parameters: PARAMETERS.parameters.slice(0, 2),
-      required: 2,
-      // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
-      isHeavy: true,
-      frees: true,
-      answer: ([txid, index], { subscriptions }) => JSON.stringify(subscriptions.removeOutpoint(readOutpoint(txid, index)))
+    'blockchain.outpoint.get_status': getStatus(context),
+    'blockchain.outpoint.subscribe': subscribe(),
+    'blockchain.outpoint.unsubscribe': unsubscribe()
+  };
+}
+
+function getStatus({ scripts, outpoints }: MethodContext): Method {
+  return {
+    about: { summary: 'Which transactions create and spend an output.', parameters: ABOUT_PARAMETERS, result: OUTPOINT_STATUS },
+    ...PARAMETERS,
+    answer: async ([txid, index, hint], client) => {
+      const outpoint = readOutpoint(txid, index);
+      readHex(hint);
+      client.charge(TRANSACTION_POINTS);
+      const { status, rows } = await scripts.read((snapshot) => outpoints.at(outpoint, snapshot, client));
+      chargeForRows(rows, client);
+      return outpointText(status);
     }
+  };
+}
+
+function subscribe(): Method {
+  return {
+    about: {
+      summary: 'Which transactions create and spend an output, of whose changes the client is notified from now on.',
+      parameters: ABOUT_PARAMETERS,
+      result: OUTPOINT_STATUS,
+      notification: { tx_hash: TXID, txout_idx: OUTPUT, status: OUTPOINT_STATUS }
+    },
+    ...PARAMETERS,
+    answer: ([txid, index, hint], client) => {
+      const outpoint = readOutpoint(txid, index);
+      readHex(hint);
+      client.charge(TRANSACTION_POINTS);
+      return client.subscriptions.addOutpoint(outpoint, client, (rows) => {
+        chargeForRows(rows, client);
+      });
+    }
+  };
+}
+
+function unsubscribe(): Method {
+  return {
+    about: {
+      summary: 'Ends the notifications about an outpoint.',
+      parameters: ABOUT_PARAMETERS.slice(0, 2),
+      result: { ...FLAG, description: 'Whether the client was subscribed to it.' }
+    },
+    parameters: PARAMETERS.parameters.slice(0, 2),
+    required: 2,
+    // In the lane of `subscribe`, so that both begin in the order in which the client sent them.
+    isHeavy: true,
+    frees: true,
+    answer: ([txid, index], { subscriptions }) => JSON.stringify(subscriptions.removeOutpoint(readOutpoint(txid, index)))
   };
 }
 

@@ -11,60 +11,72 @@ import type { Method, MethodContext } from '../method';
 /** Transactions that are listed as the last ones. */
 const MOST_RECENT = 10;
 
-export function poolMethods({ node, fees, pool }: MethodContext): Readonly<Record<string, Method>> {
-  const histogram = histogramTexts();
+export function poolMethods(context: MethodContext): Readonly<Record<string, Method>> {
   return {
-    'mempool.get_info': {
-      about: {
-        summary: 'What a transaction has to pay for entering the pool.',
-        parameters: [],
-        result: named(
-          'MempoolInfo',
-          object({ mempoolminfee: CORE_FEE_RATE, minrelaytxfee: CORE_FEE_RATE, incrementalrelayfee: CORE_FEE_RATE })
-        )
-      },
+    'mempool.get_info': getInfo(context),
+    'mempool.get_fee_histogram': getFeeHistogram(context),
+    'mempool.recent': recent(context)
+  };
+}
+
+function getInfo({ node }: MethodContext): Method {
+  return {
+    about: {
+      summary: 'What a transaction has to pay for entering the pool.',
       parameters: [],
-      required: 0,
-      since: '1.6',
-      answer: () => {
-        const { minFeeRate, minRelayFeeRate } = node.pool.info();
-        const writer = new JsonWriter();
-        writer.amountField('{"mempoolminfee":', minFeeRate);
-        writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
-        writer.amountField(',"incrementalrelayfee":', LIMITS.incrementalRate);
-        writer.ascii('}');
-        return writer.toBuffer();
-      }
+      result: named(
+        'MempoolInfo',
+        object({ mempoolminfee: CORE_FEE_RATE, minrelaytxfee: CORE_FEE_RATE, incrementalrelayfee: CORE_FEE_RATE })
+      )
     },
-    'mempool.get_fee_histogram': {
-      about: {
-        summary: 'The fee rates in the pool.',
-        parameters: [],
-        result: described(
-          'From the highest rates down: a rate, and the virtual bytes that pay this rate up to the one before.',
-          listOf(tuple(FEE_RATE, VBYTES))
-        )
-      },
-      parameters: [],
-      required: 0,
-      answer: () => {
-        const summary = fees.summary();
-        return summary instanceof Promise ? summary.then(histogram) : histogram(summary);
-      }
-    },
-    'mempool.recent': {
-      about: {
-        summary: 'The last transactions that entered the pool, the newest first.',
-        parameters: [],
-        result: {
-          ...listOf(named('RecentTransaction', object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES }))),
-          maxItems: MOST_RECENT
-        }
-      },
-      parameters: [],
-      required: 0,
-      answer: () => JSON.stringify(pool.newest(MOST_RECENT).map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize })))
+    parameters: [],
+    required: 0,
+    since: '1.6',
+    answer: () => {
+      const { minFeeRate, minRelayFeeRate } = node.pool.info();
+      const writer = new JsonWriter();
+      writer.amountField('{"mempoolminfee":', minFeeRate);
+      writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
+      writer.amountField(',"incrementalrelayfee":', LIMITS.incrementalRate);
+      writer.ascii('}');
+      return writer.toBuffer();
     }
+  };
+}
+
+function getFeeHistogram({ fees }: MethodContext): Method {
+  const textOf = histogramTexts();
+  return {
+    about: {
+      summary: 'The fee rates in the pool.',
+      parameters: [],
+      result: described(
+        'From the highest rates down: a rate, and the virtual bytes that pay this rate up to the one before.',
+        listOf(tuple(FEE_RATE, VBYTES))
+      )
+    },
+    parameters: [],
+    required: 0,
+    answer: () => {
+      const summary = fees.summary();
+      return summary instanceof Promise ? summary.then(textOf) : textOf(summary);
+    }
+  };
+}
+
+function recent({ pool }: MethodContext): Method {
+  return {
+    about: {
+      summary: 'The last transactions that entered the pool, the newest first.',
+      parameters: [],
+      result: {
+        ...listOf(named('RecentTransaction', object({ txid: TXID, fee: SATOSHIS, vsize: VBYTES }))),
+        maxItems: MOST_RECENT
+      }
+    },
+    parameters: [],
+    required: 0,
+    answer: () => JSON.stringify(pool.newest(MOST_RECENT).map(({ txid, fee, vsize }) => ({ txid: toDisplayHex(txid), fee, vsize })))
   };
 }
 

@@ -1,6 +1,5 @@
 // Blocks, headers and filters by hash.
 
-import { findActiveBlock, findOtherBlock, requireSettled } from '../../answers/blocks/known-block';
 import { misc, notFound, type CallError } from '../../answers/errors';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
@@ -22,6 +21,7 @@ import {
   type RpcClient
 } from '../call';
 import { blockNotFound } from '../errors';
+import { knownBlock, refuseBlock } from '../known-block';
 import { verbosity } from '../parameters';
 
 /** By verbosity. */
@@ -46,13 +46,9 @@ export const blockCalls = {
     answer: async (parameters, context, client) => {
       const hash = parameters.hash(0);
       const verbosity = parameters.verbosity(1, 1);
-      const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
-      if (block === undefined) throw blockNotFound();
-      const made = await context.blockForms.text(block, FORMS[Math.min(Math.max(verbosity, 0), 3)] ?? 'json', client);
-      if (made === undefined) {
-        await requireSettled(block, context);
-        throw misc('Block not available (pruned data)');
-      }
+      const block = await knownBlock(hash, context);
+      const form = FORMS[Math.min(Math.max(verbosity, 0), 3)] ?? 'json';
+      const made = (await context.blockForms.text(block, form, client)) ?? (await refuseBlock(block, context));
       return verbosity <= 0 ? quotedAnswer(made) : textAnswer(made);
     }
   },

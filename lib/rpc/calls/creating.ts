@@ -19,7 +19,7 @@ import { ASKED_HASH, ASKED_HEX, COUNT, FLAG, HEX, TEXT } from '../../describe/va
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import { parseHash, requireText, typeName, wholeNumber, type Parameter, type Parameters } from '../parameters';
 import { runInSlices } from '../../turns/slices';
-import { decodedTransaction } from './transactions';
+import { decodedTransaction, IS_WITNESS } from './transactions';
 
 /** The highest that makes a transaction wait for its lock time. */
 const LOCKING_SEQUENCE = 0xffff_fffe;
@@ -92,21 +92,13 @@ export const creatingCalls = {
         isOptional: true,
         schema: { ...FLAG, default: false, description: 'Whether its signatures are dropped; otherwise it must not have any.' }
       },
-      {
-        name: 'iswitness',
-        type: 'bool',
-        isOptional: true,
-        schema: { ...FLAG, description: 'Whether it may have witnesses; both ways are tried unless this is given.' }
-      },
+      IS_WITNESS,
       PSBT_VERSION
     ],
     result: () => PSBT_TEXT,
     isHeavy: () => true,
     answer: async (parameters, _, client) => {
-      const isWitness = parameters.has(2) ? parameters.flag(2, true) : undefined;
-      const transaction = await runInSlices(decodedTransaction(parameters.text(0), isWitness), client);
-      if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
-      const { inputs, hasWitness, outputs, version, locktime } = transaction;
+      const { inputs, hasWitness, outputs, version, locktime } = await decodedTransaction(parameters, 2, client);
       if (!parameters.flag(1, false) && (hasWitness || inputs.some(({ scriptLength }) => scriptLength > 0)))
         throw new CallError(CODES.deserialization, 'Inputs must not have scriptSigs and scriptWitnesses');
       const unsigned = {

@@ -1,6 +1,6 @@
 // Proofs that transactions are in a block of the chain.
 
-import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
+import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
 import { invalidParameter, misc, notFound, type CallError } from '../../answers/errors';
 import { txidsIn } from '../../bitcoin/block';
 import { hash256, HASH_LENGTH, keyOf, toDisplayHex } from '../../bitcoin/hash';
@@ -12,7 +12,7 @@ import { described, listOf } from '../../describe/schema';
 import { ASKED_HASH, ASKED_HEX, HEX, TXID } from '../../describe/values';
 import { nextTurn, runInSlices, Slice } from '../../turns/slices';
 import { hexAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
-import { blockNotFound } from '../errors';
+import { knownBlock, refuseBlock } from '../known-block';
 import { parseHash, parseHex, requireText, type Parameters } from '../parameters';
 
 /** Bitcoin Core's words for bytes that end too early. */
@@ -30,11 +30,7 @@ export const proofCalls = {
     answer: async (parameters, context, client) => {
       const wanted = txidsAsked(parameters);
       const block = await blockOf([...wanted.values()], parameters, context);
-      const raw = await context.blocks.block(block, client, block.tip !== undefined);
-      if (raw === undefined) {
-        await requireSettled(block, context);
-        throw misc('Block not available (pruned data)');
-      }
+      const raw = (await context.blocks.block(block, client, block.tip !== undefined)) ?? (await refuseBlock(block, context));
       const txids = await runInSlices(txidsIn(raw), client);
       const indexes: number[] = [];
       for (let at = 0; at < txids.length; at += HASH_LENGTH)
@@ -81,24 +77,19 @@ const notInBlock = (): CallError => notFound('Not all transactions found in spec
 
 /** The block that is named, or the one that has one of the transactions. @throws CallError */
 async function blockOf(txids: readonly Buffer[], parameters: Parameters, context: CallContext): Promise<KnownBlock> {
-  if (!parameters.has(1)) {
-    const hash = await context.reader.read(async (snapshot) => {
-      const slice = new Slice();
-      for (const txid of txids) {
-        if (slice.isOverAfterStep()) await nextTurn();
-        const position = snapshot.position(txid);
-        // As by Bitcoin Core, the coinbase of the genesis block is not found.
-        if (position !== undefined && position.block.height > 0) return position.block.hash;
-      }
-      return undefined;
-    });
-    const block = hash && findActiveBlock(hash, context);
-    if (block === undefined) throw notFound('Transaction not yet in block');
-    return block;
-  }
-  const hash = parameters.hash(1);
-  const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
-  if (block === undefined) throw blockNotFound();
+  if (parameters.has(1)) return knownBlock(parameters.hash(1), context);
+  const hash = await context.reader.read(async (snapshot) => {
+    const slice = new Slice();
+    for (const txid of txids) {
+      if (slice.isOverAfterStep()) await nextTurn();
+      const position = snapshot.position(txid);
+      // As by Bitcoin Core, the coinbase of the genesis block is not found.
+      if (position !== undefined && position.block.height > 0) return position.block.hash;
+    }
+    return undefined;
+  });
+  const block = hash && findActiveBlock(hash, context);
+  if (block === undefined) throw notFound('Transaction not yet in block');
   return block;
 }
 

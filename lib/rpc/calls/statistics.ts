@@ -1,6 +1,6 @@
 // Figures of the chain and of single blocks.
 
-import { findActiveBlock, findOtherBlock, requireSettled, type KnownBlock } from '../../answers/blocks/known-block';
+import { findActiveBlock, type KnownBlock } from '../../answers/blocks/known-block';
 import { invalidParameter, misc } from '../../answers/errors';
 import { scanBlock } from '../../bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../bitcoin/hash';
@@ -14,6 +14,7 @@ import { blockStatsSchema, blockSums } from '../../views/block-stats';
 import { doubleText } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { blockNotFound } from '../errors';
+import { knownBlock, refuseBlock } from '../known-block';
 import { parseHash, requireText, wholeNumber } from '../parameters';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 
@@ -157,21 +158,14 @@ async function blockIn(value: unknown, context: CallContext): Promise<KnownBlock
     if (block === undefined) throw chainMoving();
     return block;
   }
-  const hash = parseHash(requireText(value), 'hash_or_height');
-  const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, context));
-  if (block === undefined) throw blockNotFound();
-  return block;
+  return knownBlock(parseHash(requireText(value), 'hash_or_height'), context);
 }
 
 /** @throws CallError -1 */
 async function statsOf(block: KnownBlock, context: CallContext, client: RpcClient) {
   const { hash, height, medianTime } = block;
   const { blocks, node, spent } = context;
-  const raw = await blocks.block(block, client, block.tip !== undefined);
-  if (raw === undefined) {
-    await requireSettled(block, context);
-    throw misc('Block not available (pruned data)');
-  }
+  const raw = (await blocks.block(block, client, block.tip !== undefined)) ?? (await refuseBlock(block, context));
   // A coinbase alone spends nothing.
   const coins = raw[HEADER_LENGTH] === 1 ? [] : await spent.of(hash);
   if (coins === undefined) throw misc('Undo data not available');

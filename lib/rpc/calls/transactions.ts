@@ -18,8 +18,16 @@ import { ASKED_HASH, ASKED_HEX, FLAG, HEX, VBYTES } from '../../describe/values'
 import { runInSlices } from '../../turns/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { JSON_BYTES_PER_BYTE, transactionSchema, writeTransaction, type TransactionForm } from '../../views/transaction';
-import { hexAnswer, jsonAnswer, type CallDefinition } from '../call';
-import { verbosity } from '../parameters';
+import { hexAnswer, jsonAnswer, type CallDefinition, type RpcClient } from '../call';
+import { verbosity, type Parameter, type Parameters } from '../parameters';
+
+/** Of a call that decodes a transaction. */
+export const IS_WITNESS: Parameter = {
+  name: 'iswitness',
+  type: 'bool',
+  isOptional: true,
+  schema: { ...FLAG, description: 'Whether it may have witnesses; both ways are tried unless this is given.' }
+};
 
 export const transactionCalls = {
   getrawtransaction: {
@@ -51,21 +59,11 @@ export const transactionCalls = {
   },
   decoderawtransaction: {
     summary: 'A serialized transaction as JSON.',
-    parameters: [
-      { name: 'hexstring', type: 'string', schema: ASKED_HEX },
-      {
-        name: 'iswitness',
-        type: 'bool',
-        isOptional: true,
-        schema: { ...FLAG, description: 'Whether it may have witnesses; both ways are tried unless this is given.' }
-      }
-    ],
+    parameters: [{ name: 'hexstring', type: 'string', schema: ASKED_HEX }, IS_WITNESS],
     result: (fields) => transactionSchema('DecodedTransaction', fields, false, {}, true),
     isHeavy: (parameters) => parameters.text(0).length > LONG_HEX,
     answer: async (parameters, context, client) => {
-      const hex = parameters.text(0);
-      const transaction = await runInSlices(decodedTransaction(hex, parameters.has(1) ? parameters.flag(1, true) : undefined), client);
-      if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
+      const transaction = await decodedTransaction(parameters, 1, client);
       return jsonAnswer(await runInSlices(decodedText(transaction, { ...styleOf(context), hexWithWitness: true, hidesHex: true }), client));
     }
   }
@@ -77,11 +75,19 @@ const MOST_DIGITS = 2 * MAX_BLOCK_WEIGHT;
 /** Transactions with more digits take the heavy lane. */
 const LONG_HEX = 100_000;
 
+/** The transaction that is the first parameter. `witnessAt`: the position of `IS_WITNESS`. @throws CallError -22 */
+export async function decodedTransaction(parameters: Parameters, witnessAt: number, client: RpcClient): Promise<ScannedTransaction> {
+  const isWitness = parameters.has(witnessAt) ? parameters.flag(witnessAt, true) : undefined;
+  const transaction = await runInSlices(decoding(parameters.text(0), isWitness), client);
+  if (transaction === undefined) throw new CallError(CODES.deserialization, 'TX decode failed');
+  return transaction;
+}
+
 /**
  * Some bytes can be read both with a witness and, as a transaction without inputs, without one. That is preferred whose scripts can be run,
  * then the one with a witness (DecodeTx of Bitcoin Core). `isWitness`: which one it is; undefined: both are tried. Yields after each script.
  */
-export function* decodedTransaction(hex: string, isWitness: boolean | undefined): Generator<void, ScannedTransaction | undefined> {
+function* decoding(hex: string, isWitness: boolean | undefined): Generator<void, ScannedTransaction | undefined> {
   if (hex.length > MOST_DIGITS || !/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return undefined;
   const raw = Buffer.from(hex, 'hex');
   const forms = [...(isWitness === false ? [] : [scanWholeTransaction]), ...(isWitness === true ? [] : [scanStrippedTransaction])];

@@ -3,12 +3,14 @@ import { describe, it } from 'mocha';
 import { blockFigures } from '../../../lib/answers/blocks/block-figures';
 import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
 import { finish } from '../../support/finish';
-import { plainCoinbase, plainTransaction } from '../../support/plain-transaction';
+import { madeCoinbase, plainTransaction } from '../../support/made-blocks';
 import type { SpentNodeCoin } from '../../../lib/node/types/coins';
 
 const WORTH = 1_000_000;
 
 const coin = (value: number): SpentNodeCoin => ({ value, height: 1, coinbase: false, script: Buffer.from([0x51]) });
+
+const coinbaseOf = (value: number): Buffer => madeCoinbase(1, [{ value, script: Buffer.from([0x51]) }]);
 
 const blockOf = (transactions: readonly Buffer[]): Buffer =>
   Buffer.concat([Buffer.alloc(80), Buffer.from([transactions.length]), ...transactions]);
@@ -19,7 +21,7 @@ describe('the figures of a block', () => {
     const parent = plainTransaction(confirmed.slice(0, 1), WORTH - 10);
     const child = plainTransaction([scanWholeTransaction(parent).txid], WORTH - 10 - 9_990);
     const other = plainTransaction(confirmed.slice(1), WORTH - 4_000);
-    const raw = blockOf([plainCoinbase(5_000_014_000), parent, other, child]);
+    const raw = blockOf([coinbaseOf(5_000_014_000), parent, other, child]);
     const figures = finish(blockFigures(raw, [coin(WORTH), coin(WORTH), coin(WORTH - 10)]));
     expect(figures).to.include({ totalFees: 14_000, inputs: 3, outputs: 7, length: raw.length, weight: 4 * raw.length });
     const together = 10_000 / ((2 * parent.length * 4) / 4);
@@ -33,7 +35,7 @@ describe('the figures of a block', () => {
   });
 
   it('of a coinbase alone are nothing', () => {
-    const figures = finish(blockFigures(blockOf([plainCoinbase(5_000_000_000)]), []));
+    const figures = finish(blockFigures(blockOf([coinbaseOf(5_000_000_000)]), []));
     expect(figures).to.include({ totalFees: 0, inputs: 0, outputs: 1, size: 0, outputValue: 0 });
   });
 });

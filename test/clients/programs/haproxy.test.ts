@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { Haproxy, hasHaproxy, type ProxiedServer } from '../../support/haproxy';
+import { Haproxy, hasHaproxy, needsHaproxy, type ProxiedServer } from '../../support/haproxy';
 import { LineClient } from '../../support/line-client';
 import { freePort, mine } from '../../support/regtest-node';
 import { ServedNode } from '../../support/served-node';
@@ -41,11 +41,7 @@ describe('HAProxy in front of two servers', function () {
   };
 
   before(async function () {
-    if (!hasHaproxy) {
-      if (process.env['CI'] === 'true') throw new Error('HAProxy is missing: apt-get install haproxy');
-      console.log('      skipped: there is no HAProxy on this machine (apt-get install haproxy, or HAPROXY_BIN)');
-      this.skip();
-    }
+    needsHaproxy(this);
     blocks = [];
     ports = [
       { http: await freePort(), electrum: await freePort() },

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { Fleet, type FeedingNode, type FleetReader } from '../../fleet/chaos/fleet';
 import { spendOf, type Spend } from '../../fleet/chaos/spends';
-import { Haproxy, hasHaproxy } from '../../support/haproxy';
+import { Haproxy, needsHaproxy } from '../../support/haproxy';
 import { needsNats } from '../../support/nats';
 import { freePort } from '../../support/regtest-node';
 import { SteadyClient } from './steady-client';
@@ -32,11 +32,7 @@ describe('a rolling upgrade of a fleet behind HAProxy', function () {
 
   before(async function () {
     const program = needsNats(this);
-    if (!hasHaproxy) {
-      if (process.env['CI'] === 'true') throw new Error('HAProxy is missing: apt-get install haproxy');
-      console.log('      skipped: there is no HAProxy on this machine (apt-get install haproxy, or HAPROXY_BIN)');
-      this.skip();
-    }
+    needsHaproxy(this);
     const electrum = [await freePort(), await freePort()] as const;
     const options = (port: number): string[] => [`--rest-electrum=${port}`, '--rest-trusted-proxies=127.0.0.1'];
     fleet = await Fleet.open(program, [options(electrum[0]), options(electrum[1])]);

@@ -7,7 +7,7 @@ import { doubleText, JsonWriter } from '../../../lib/views/json-writer';
 import { chainAActiveBlocks } from '../../support/chain-a';
 import { chainAView } from '../../support/chain-a-views';
 import { recordedJson } from '../../support/recorded-esplora';
-import { sharedFolder } from '../../support/shared';
+import { needsShared } from '../../support/shared';
 
 function textOf(hash: string): string {
   const view = chainAView(hash);
@@ -36,11 +36,7 @@ describe('writeEsploraBlock', () => {
   });
 
   it('writes the blocks of chain A as they were recorded', function () {
-    const folder = sharedFolder();
-    if (folder === undefined) {
-      console.log('      skipped: no shared folder with the recorded answers');
-      this.skip();
-    }
+    const folder = needsShared(this);
     const records = recordedJson(join(folder, 'fixtures/wallet/A-mempool-backend.jsonl.gz'), /^\/block\/[0-9a-f]{64}$/);
     expect(records).to.have.length.above(700);
     for (const { json } of records) {

@@ -8,7 +8,7 @@ import { coreRegtestPrefixes } from '../../support/chain-a';
 import { chainATransactions, type ChainATransaction } from '../../support/chain-a-transactions';
 import { finish } from '../../support/finish';
 import { esploraText, lacksWitnessScript, recordedJson, type RecordedTransaction } from '../../support/recorded-esplora';
-import { sharedFolder } from '../../support/shared';
+import { needsShared } from '../../support/shared';
 
 const ofTransaction = /^\/tx\/[0-9a-f]{64}$/;
 
@@ -74,11 +74,7 @@ describe('writeEsploraTransaction', () => {
   });
 
   it('writes every transaction of chain A as it was recorded, with fee, size and weight computed from the blocks', function () {
-    const folder = sharedFolder();
-    if (folder === undefined) {
-      console.log('      skipped: no shared folder with the recorded answers');
-      this.skip();
-    }
+    const folder = needsShared(this);
     const records = recordedJson(join(folder, 'fixtures/wallet/A-mempool-backend.jsonl.gz'), ofTransaction);
     expect(records).to.have.length(chainATransactions().size);
     check(records);
