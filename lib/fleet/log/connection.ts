@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions as TlsOptions, type PeerCertificate } from 'node:tls';
 import { messageOf } from '../../system/error-text';
+import { systemCodeOf } from '../../system/system-errors';
 import { NatsAwayError, NatsRefusedError } from './errors';
 import { isNotPermitted, loadNats, wordsOf, type NatsModules } from './nats';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
@@ -82,6 +83,8 @@ async function connected(access: NatsAccess, name: string): Promise<NatsConnecti
   try {
     return await core.connect(options);
   } catch (error) {
+    // A server may insist on TLS that was not asked for.
+    if (!access.tls && systemCodeOf(error) === OTHER_NAME) return await connected({ ...access, tls: true }, name);
     if (error instanceof NatsRefusedError) throw error;
     if (error instanceof core.AuthorizationError || error instanceof core.UserAuthenticationExpiredError) {
       throw new NatsRefusedError(`NATS at ${where} refuses the credentials: ${messageOf(error)}`, { cause: error });
@@ -112,6 +115,8 @@ async function connectionOptions({ servers, tls, user, password, credentials }: 
 
 /** What the client takes a certificate to be for if the server has no name. */
 const NAMELESS = 'localhost';
+/** Of the error that a certificate is for another one. */
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** Which address the client has connected to it does not say: the certificate is to be for one that the operator has listed. */
 function tlsOptions(servers: readonly string[]): NonNullable<ConnectionOptions['tls']> & Pick<TlsOptions, 'checkServerIdentity'> {
