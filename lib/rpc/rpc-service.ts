@@ -36,16 +36,16 @@ export interface RpcServiceParts {
 }
 
 export class RpcService {
-  readonly #access: Access;
   readonly #cookie: CookieFile | undefined;
   readonly http: HttpInterface;
   readonly #server: RpcServer;
 
   constructor({ serving, answers, scripts, index, notifiers, user, whitelists, cookiePath, version, times }: RpcServiceParts) {
-    const { host, connections } = serving;
-    const access = (this.#access = new Access({ host, node: answers.node, whitelists }));
+    const { host, connections, logger } = serving;
+    const access = new Access({ host, node: answers.node, whitelists });
     if (user !== undefined) access.allow(user);
-    this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
+    this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath, logger);
+    if (this.#cookie !== undefined) access.allow(this.#cookie.credentials);
     let document: Buffer | undefined;
     this.#server = new RpcServer({
       serving,
@@ -69,15 +69,14 @@ export class RpcService {
     this.http = { takes: isCall, middleware: routing(router, (target) => target) };
   }
 
-  /** @throws when the cookie file cannot be written */
   async open(): Promise<void> {
-    if (this.#cookie !== undefined) this.#access.allow(await this.#cookie.create());
+    await this.#cookie?.open();
   }
 
   /** Ends the delays of refused requests. */
   async close(): Promise<void> {
     this.#server.close();
-    await this.#cookie?.remove();
+    await this.#cookie?.close();
   }
 }
 

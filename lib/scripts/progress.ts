@@ -15,7 +15,10 @@ export function stateText(state: ScriptsState): string {
     case 'sorting':
       return `filling the index by script, sorting ${percent(state.done, state.total)}`;
     case 'catching-up':
-      return `the index by script is catching up, block ${reached(state)}`;
+      // It may have blocks that the chain has left meanwhile.
+      return state.height > state.target
+        ? `the index by script is rewinding, block ${grouped(state.height)}, down to ${grouped(state.target)}`
+        : `the index by script is catching up, block ${reached(state)}`;
     case 'live':
       return `the index by script is at block ${grouped(state.height)}`;
     case 'failed':

@@ -2,3 +2,6 @@
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
+
+/** The server could not be reached, or has stopped. */
+export class TransferError extends SnapshotError {}

@@ -10,7 +10,7 @@ import { isMissingFile, namingFile } from '../system/system-errors';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
 import { syncToDisk } from '../system/sync-to-disk';
-import { SnapshotError } from './errors';
+import { SnapshotError, TransferError } from './errors';
 import { fileHash } from './file-hash';
 import { withFolderLock } from './folder-lock';
 import {
@@ -46,9 +46,22 @@ export interface FetchOptions extends SnapshotWork, SnapshotNetwork {
  * @throws SnapshotError, the reason of an abort, errors of the system: the indexes are then not there
  */
 export async function fetchSnapshot(options: FetchOptions): Promise<SnapshotManifest> {
+  const bytes = await readWhole(options, MANIFEST_NAME, MOST_MANIFEST_BYTES);
+  try {
+    return await fetchListed(bytes, options);
+  } catch (error) {
+    if (!(error instanceof SnapshotError) || error instanceof TransferError) throw error;
+    const now = await readWhole(options, MANIFEST_NAME, MOST_MANIFEST_BYTES).catch(() => bytes);
+    if (now.equals(bytes)) throw error;
+    throw new SnapshotError('another snapshot has taken the place of the one that was being fetched: fetch it again', { cause: error });
+  }
+}
+
+/** The snapshot with this manifest. */
+async function fetchListed(bytes: Buffer, options: FetchOptions): Promise<SnapshotManifest> {
   const { places } = options;
   const incoming = join(places.folder, INCOMING);
-  const { manifest, bytes } = await fetchManifest(options);
+  const manifest = await usable(bytes, options);
   if (!(await isComplete(incoming, bytes))) requireNoIndex(places);
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   return await withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, async () => {
@@ -96,17 +109,16 @@ async function moveIn(incoming: string, places: SnapshotPlaces): Promise<void> {
 }
 
 /** The manifest, once it is known to be right and usable here. */
-async function fetchManifest(options: FetchOptions): Promise<{ manifest: SnapshotManifest; bytes: Buffer }> {
-  const { source, signal, trusted, network } = options;
-  const bytes = await readWhole(source, MANIFEST_NAME, MOST_MANIFEST_BYTES, signal);
-  const signature = await readWhole(source, SIGNATURE_NAME, MOST_SIGNATURE_BYTES, signal);
+async function usable(bytes: Buffer, options: FetchOptions): Promise<SnapshotManifest> {
+  const { trusted, network } = options;
+  const signature = await readWhole(options, SIGNATURE_NAME, MOST_SIGNATURE_BYTES);
   signerOf(bytes, signature.toString('utf8'), trusted);
   const manifest = readManifest(bytes.toString('utf8'));
   if (manifest.network !== network) throw new SnapshotError(`the snapshot is of the network ${manifest.network}, not of ${network}`);
   requireGenesis('the snapshot', manifest.genesisHash, options);
   requireLayout('index', manifest.index.layout, INDEX_LAYOUT);
   if (manifest.scripts !== undefined) requireLayout('index by script', manifest.scripts.layout, SCRIPTS_LAYOUT);
-  return { manifest, bytes };
+  return manifest;
 }
 
 function requireLayout(name: string, layout: number, own: number): void {
@@ -116,7 +128,7 @@ function requireLayout(name: string, layout: number, own: number): void {
     );
 }
 
-async function readWhole(source: SnapshotSource, name: string, most: number, signal: AbortSignal): Promise<Buffer> {
+async function readWhole({ source, signal }: FetchOptions, name: string, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of source.read(name, 0, signal)) {

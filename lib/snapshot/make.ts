@@ -1,7 +1,7 @@
 // Makes a snapshot of the indexes of a process, which may be running.
 
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../index/chain-index';
 import { ClosedIndex } from '../index/read/closed-index';
@@ -11,7 +11,7 @@ import { LOCK_NAME } from '../store/folder-lock';
 import { storedVersion } from '../store/migrate';
 import { DamagedPageError } from '../store/pages';
 import { syncToDisk } from '../system/sync-to-disk';
-import { namingFile } from '../system/system-errors';
+import { isMissingFile, namingFile, systemCodeOf } from '../system/system-errors';
 import { fileHash } from './file-hash';
 import { withFolderLock } from './folder-lock';
 import { SnapshotError } from './errors';
@@ -43,7 +43,7 @@ export interface MakeOptions extends SnapshotWork, SnapshotNetwork {
  * @throws SnapshotError, the reason of an abort, errors of the system
  */
 export async function makeSnapshot(to: string, { places, keyFile, ...rest }: MakeOptions): Promise<SignedSnapshot> {
-  await requireEmpty(to);
+  await makeRoom(to);
   if (!existsSync(places.index)) throw new SnapshotError(`there is no index in ${places.index}`);
   const key = await SigningKey.at(keyFile);
   const unfinished = `${to}.unfinished`;
@@ -67,7 +67,7 @@ async function makeIn(
   { places, network, genesisHash, key, ...work }: Omit<MakeOptions, 'keyFile'> & { readonly key: SigningKey }
 ): Promise<SignedSnapshot> {
   // Another call may have ended meanwhile.
-  await requireEmpty(to);
+  await makeRoom(to);
   // First the index by script: it follows the other one, and would have to be undone if it were ahead.
   const scripts = existsSync(places.scripts)
     ? await copyStore(places.scripts, join(unfinished, 'scripts'), { ...work, inspect: scriptsState })
@@ -82,7 +82,7 @@ async function makeIn(
   await writeNew(join(unfinished, SIGNATURE_NAME), key.sign(Buffer.from(text)));
   await rm(join(unfinished, LOCK_NAME), { recursive: true });
   await syncAll(unfinished, files);
-  await rm(to, { recursive: true, force: true });
+  await makeRoom(to);
   await rename(unfinished, to);
   await syncToDisk(dirname(to));
   return { manifest, signer: key.trusted };
@@ -104,8 +104,15 @@ async function requireOwn(unfinished: string): Promise<void> {
   if (foreign !== undefined) throw new SnapshotError(`${unfinished} is needed meanwhile, and has something else in it: ${foreign}`);
 }
 
-async function requireEmpty(folder: string): Promise<void> {
-  if (existsSync(folder) && (await readdir(folder)).length > 0) throw new SnapshotError(`${folder} is not empty`);
+/** Removes an empty folder, which shows early that it can be replaced. What is in it is not deleted. */
+async function makeRoom(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (isMissingFile(error)) return;
+    if (systemCodeOf(error) === 'ENOTEMPTY') throw new SnapshotError(`${folder} is not empty`, { cause: error });
+    throw error;
+  }
 }
 
 /** @throws SnapshotError for an index without blocks, or of another network */

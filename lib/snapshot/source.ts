@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isMissingFile } from '../system/system-errors';
 import { messageOf } from '../system/error-text';
-import { SnapshotError } from './errors';
+import { SnapshotError, TransferError } from './errors';
 
 /** Without a byte for so long, a transfer is begun again where it was. */
 const SILENCE_MS = 30_000;
@@ -79,7 +79,7 @@ class HttpSource implements SnapshotSource {
         signal.throwIfAborted();
         if (error instanceof SnapshotError) throw error;
         if (attempt >= MOST_ATTEMPTS)
-          throw new SnapshotError(`${name} cannot be read from ${this.#base.href}: ${reasonOf(error)}; the next fetch goes on from there`, {
+          throw new TransferError(`${name} cannot be read from ${this.#base.href}: ${reasonOf(error)}; the next fetch goes on from there`, {
             cause: error
           });
         await pause(PAUSE_MS * attempt, undefined, { signal });
@@ -95,6 +95,7 @@ class HttpSource implements SnapshotSource {
     if (response.status === 404) throw noFile(name, this.#base.href);
     if (response.status === 401 || response.status === 403)
       throw new SnapshotError(`${this.#base.href} does not give ${name} to us (${response.status}); an address may have user:password@`);
+    if (response.status === 416) throw new SnapshotError(`${name} of ${this.#base.href} has less than ${offset} bytes`);
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
     // A server that knows no ranges sends all of it.
     let superfluous = response.status === 206 ? 0 : offset;

@@ -212,6 +212,7 @@ describe('clients that may use Esplora’s interface', () => {
       ['filling the index by script, sorting 0%', { phase: 'sorting', done: 0, total: 0 }],
       ['filling the index by script, sorting 40%', { phase: 'sorting', done: 400, total: 1_000 }],
       ['the index by script is catching up, block 9 of 10 (90%)', { phase: 'catching-up', height: 9, target: 10 }],
+      ['the index by script is rewinding, block 1,004, down to 1,001', { phase: 'catching-up', height: 1_004, target: 1_001 }],
       ['the index by script failed; the log of the node says why', { phase: 'failed', message: 'cannot write to /home/satoshi/.bcoin' }],
       ['loading the index by script', { phase: 'loading' }],
       ['the index by script waits for the index of the chain', { phase: 'waiting' }],

@@ -195,6 +195,25 @@ describe('a feeding node', function () {
     expect(typesOf(withoutBeats(await recordsOf(node))).at(-1)).to.equal('change');
   });
 
+  it('gives who starts the fees that the log has, so that one that changes back before the log has it is right', async () => {
+    const node = await leading();
+    const faucet = await Faucet.on(node.node, 1);
+    const txid = await faucet.pays(ADDRESS, 10_000);
+    await node.feed.settled();
+    const prioritise = (fee: number): Promise<unknown> =>
+      node.node.rpc.execute({ method: 'prioritisetransaction', params: [txid, 0, fee] });
+    await prioritise(777);
+    const question = encodeQuestion('pool', { after: 0, mostBytes: 2_000_000 });
+    const { data } = await bus.connection.request(SUBJECTS.leader('pool'), question, { timeout: 5_000 });
+    await prioritise(-777);
+    const page = decodeReply('pool', data);
+    const later = (await recordsOf(node)).filter(({ sequence }) => sequence > page.at.sequence);
+    const fees = [...page.entries.map(({ entry }) => entry), ...later.map(({ record: { body } }) => body)].flatMap((said) =>
+      said.type === 'add' || said.type === 'change' ? said.modifiedFee : []
+    );
+    expect(fees.at(-1)).to.equal(node.source.pool.entries()[0]?.modifiedFee);
+  });
+
   it('goes on after NATS was away at its start, and says so', async () => {
     const port = await freePort();
     const node = await openNode();

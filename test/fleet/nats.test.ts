@@ -100,13 +100,13 @@ describe('a connection to NATS', function () {
     const authority = makeCertificate({ commonName: 'authority', ca: true });
     const authorities = join(folder, 'authorities.pem');
     await writeFile(authorities, authority.pem);
-    const said = async (subject: CertificateWishes['for'], host: string): Promise<string> => {
+    const said = async (subject: CertificateWishes['for'], host: string, scheme = 'tls'): Promise<string> => {
       const made = makeCertificate({ commonName: 'server', issuer: authority, ...(subject && { for: subject }) });
       const tls = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
       await writeFile(tls.certificate, made.pem);
       await writeFile(tls.key, made.keyPem);
       const nats = await Nats.open(program, 1, { tls });
-      const url = `tls://${host}:${nats.servers[0]?.port ?? 0}`;
+      const url = `${scheme}://${host}:${nats.servers[0]?.port ?? 0}`;
       const args = [PROGRAM, 'fleet', 'status', '--network=regtest', `--rest-nats=${url}`];
       const child = new BcoinProcess(args, { http: 0, wallet: 0 }, { NODE_EXTRA_CA_CERTS: authorities });
       await child.ended();
@@ -118,6 +118,9 @@ describe('a connection to NATS', function () {
     expect(await said({ name: 'localhost' }, 'localhost')).to.match(connected);
     expect(await said({ name: 'localhost' }, '127.0.0.1')).to.match(refused);
     expect(await said({ name: 'other.example' }, 'localhost')).to.match(refused);
+    // The server asks for TLS itself.
+    expect(await said({ address: '127.0.0.1' }, '127.0.0.1', 'nats')).to.match(connected);
+    expect(await said({ name: 'other.example' }, '127.0.0.1', 'nats')).to.match(refused);
   });
 
   it('fails with a sentence that does not show the password when the credentials are wrong', async () => {

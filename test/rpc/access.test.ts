@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -227,5 +227,17 @@ describe('who may call', () => {
     await writeFile(path, 'another’s');
     await again.close();
     expect(await readFile(path, 'utf8')).to.equal('another’s');
+  });
+
+  it('is who has the cookie as soon as its file can be written, if it could not at the start', async () => {
+    const prefix = await newFolder();
+    const path = join(prefix, 'regtest', '.cookie');
+    // Something is in its place.
+    await mkdir(join(path, 'folder'), { recursive: true });
+    const { port } = await open(KEY, prefix);
+    expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
+    await rm(path, { recursive: true });
+    await until(() => existsSync(path));
+    expect(await new RpcCaller(port, basic(await readFile(path, 'utf8'))).call('getblockcount')).to.equal(0);
   });
 });

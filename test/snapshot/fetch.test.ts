@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,7 +17,7 @@ import { blockHash } from '../support/made-blocks';
 import { asOtherUser } from '../support/other-user';
 import { projectFolder } from '../support/project-folder';
 import { FileServer } from './file-server';
-import { madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
+import { indexFolder, madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
 import type { OpeningProgress } from '../../lib/store/store';
 
 describe('fetching a snapshot', function () {
@@ -296,6 +296,31 @@ describe('fetching a snapshot', function () {
       else expectNothing(result, `${name} ${words}`);
     }
     await expectFetched();
+  });
+
+  it('says so when another snapshot has taken the place of the one that it fetches, and fetches that the next time', async () => {
+    const other = join(await newFolder(), 'snapshot');
+    const key = join(made.prefix, 'regtest/rest/snapshot-key.pem');
+    expect((await snapshot('make', other, ...onRegtest(await indexFolder(200)), '--key', key)).err).to.equal('');
+    const name = await largest();
+    const { size } = await stat(join(other, name));
+    await mkdir(rest('snapshot-incoming/index'), { recursive: true });
+    for (const last of ['manifest.json', 'manifest.sig', name]) {
+      await cp(made.folder, folder, { recursive: true });
+      // As an interruption leaves it behind the end of the other snapshot's file.
+      await writeFile(rest('snapshot-incoming', `${name}.part`), (await readFile(join(folder, name))).subarray(0, size + 1));
+      server.change = (asked, bytes) => {
+        if (asked === last) {
+          rmSync(folder, { recursive: true });
+          cpSync(other, folder, { recursive: true });
+        }
+        return bytes;
+      };
+      expectNothing(await fetchIt(), '^another snapshot has taken the place of the one that was being fetched: fetch it again\n$');
+    }
+    server.change = (_, bytes) => bytes;
+    expect((await fetchIt()).out).to.include('at block 199 ');
+    expect(await readdir(rest())).to.deep.equal(['index']);
   });
 
   it('refuses a manifest that was changed, is signed by another key, or not at all', async () => {

@@ -60,6 +60,7 @@ export class FileServer {
     if (file === undefined) return void response.writeHead(404).end();
     const bytes = this.change(name, file);
     const asked = this.hasRanges ? Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0) : 0;
+    if (asked > 0 && asked >= bytes.length) return void response.writeHead(416).end();
     const from = asked > 0 && this.wrongRanges-- > 0 ? asked + 1 : asked;
     const isWhole = this.endsFiles || !name.includes('/');
     response.writeHead(from > 0 ? 206 : 200, {

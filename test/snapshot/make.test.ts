@@ -1,16 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
+import { SnapshotError } from '../../lib/snapshot/errors';
 import { withFolderLock } from '../../lib/snapshot/folder-lock';
+import { makeSnapshot } from '../../lib/snapshot/make';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { DiskStore } from '../../lib/store/disk-store';
 import { PAGE_LENGTH } from '../../lib/store/pages';
 import { chainAActiveBlocks } from '../support/chain-a';
+import { caught } from '../support/caught';
 import { newFolder } from '../support/folders';
 import { blockHash } from '../support/made-blocks';
 import { ScriptModel } from '../support/script-model';
@@ -105,6 +108,26 @@ describe('making and verifying a snapshot', function () {
   it('leaves a folder alone that has something in it', async () => {
     expect((await snapshot('make', made.folder, ...onRegtest(made.prefix))).err).to.equal(`${made.folder} is not empty\n`);
     expect((await snapshot('verify', made.folder)).status).to.equal(0);
+  });
+
+  it('leaves alone what comes into the folder while it is made', async () => {
+    const folder = join(await newFolder(), 'one');
+    const [rest, file] = [join(made.prefix, 'regtest/rest'), join(folder, 'file')];
+    const making = makeSnapshot(folder, {
+      network: 'regtest',
+      genesisHash: blockHash(chainAActiveBlocks()[0]?.raw ?? expect.fail('a genesis block')),
+      places: { folder: rest, index: join(rest, 'index'), scripts: join(rest, 'scripts') },
+      keyFile: join(rest, 'snapshot-key.pem'),
+      signal: new AbortController().signal,
+      onProgress: () => {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(file, 'precious');
+      }
+    });
+    expect(await caught(making))
+      .to.be.instanceOf(SnapshotError)
+      .with.property('message', `${folder} is not empty`);
+    expect(await readFile(file, 'utf8')).to.equal('precious');
   });
 
   it('is refused while another process makes one in the same place, or has something else where it is made', async () => {

@@ -9,7 +9,10 @@ import { until } from './until';
 import type { HostNode } from '../../lib/node/host';
 import type { TestFullNode } from './bcoin';
 
-export type FeedingOptions = Partial<Pick<FeedParts, 'name' | 'leads' | 'leaseMs'>>;
+export interface FeedingOptions extends Partial<Pick<FeedParts, 'name' | 'leads' | 'leaseMs'>> {
+  /** The file of `--rest-nats-creds`. */
+  readonly credentials?: string;
+}
 
 /** What a node is made of that feeds: the node is open, its feed is not yet. */
 export interface FeedingNodeOptions extends RegtestOptions {
@@ -50,8 +53,8 @@ export class FeedingNode {
   }
 
   /** Begins to feed; does not wait until it leads. */
-  start({ name = 'a', leads = true, leaseMs = 2_000 }: FeedingOptions = {}, url = this.#url): void {
-    const access = parseNatsUrls(url);
+  start({ name = 'a', leads = true, leaseMs = 2_000, credentials }: FeedingOptions = {}, url = this.#url): void {
+    const access = parseNatsUrls(url, credentials);
     if (access === undefined) throw new Error(`expected ${url} to be right`);
     const parts = { access, name, leads, leaseMs, node: this.source, logger: this.log, warnings: () => ['a warning'], release: '1.2.3' };
     this.#feed = new Feed(parts);

@@ -38,6 +38,8 @@ export interface NatsOptions {
   /** Bytes of the longest message; 8 MiB unless given. */
   readonly maxPayload?: number;
   readonly user?: NatsUser;
+  /** Lines of the configuration that say who may connect, in the place of a user. */
+  readonly accounts?: string;
   /** Files in PEM. */
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly hasJetStream?: boolean;
@@ -237,7 +239,19 @@ export type NatsChanges = Pick<NatsOptions, 'user' | 'hasJetStream' | 'maxPayloa
 
 const nameOf = (i: number): string => `n${i + 1}`;
 
-function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB, user, tls, hasJetStream = true }: ConfigParts): string {
+function configOf({
+  i,
+  port,
+  route,
+  routes,
+  monitor,
+  home,
+  maxPayload = 8 * MIB,
+  user,
+  accounts,
+  tls,
+  hasJetStream = true
+}: ConfigParts): string {
   const cluster = `cluster { name: fleet, listen: "127.0.0.1:${route}", routes: [${routes.map((each) => `"nats://127.0.0.1:${each}"`).join(', ')}] }`;
   return [
     `server_name: ${nameOf(i)}`,
@@ -247,6 +261,7 @@ function configOf({ i, port, route, routes, monitor, home, maxPayload = 8 * MIB,
     `log_file: "${join(home, LOG)}"`,
     hasJetStream ? `jetstream { store_dir: "${join(home, 'data')}", max_mem: 64MB, max_file: 64GB }` : '',
     ...(user === undefined ? [] : [accessOf(user)]),
+    ...(accounts === undefined ? [] : [accounts]),
     ...(tls === undefined ? [] : [`tls { cert_file: "${tls.certificate}", key_file: "${tls.key}" }`]),
     ...(routes.length > 1 ? [cluster] : [])
   ].join('\n');

@@ -120,8 +120,11 @@ export class PoolFeed {
       const transaction = await this.#pool.withCoins(txid);
       const entry = this.#pool.entry(txid);
       const record = transaction && entry && this.#record(entry, transaction);
-      if (record === undefined) continue;
-      entries.push({ number, entry: record });
+      const written = this.#written.get(keyOf(txid));
+      if (record === undefined || written === undefined) continue;
+      // Not what the pool has by now: if that changed back before the log has it, nobody would say so.
+      const { modifiedFee, height, isUnbroadcast } = written;
+      entries.push({ number, entry: { ...record, modifiedFee, height, isUnbroadcast } });
       bytes += record.raw.length + record.coins.reduce((sum, { script }) => sum + script.length + 50, 200);
       if (bytes >= most) return { at, entries, more: true };
     }

@@ -1,13 +1,14 @@
 // A connection to the servers of NATS.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions as TlsOptions, type PeerCertificate } from 'node:tls';
 import { messageOf } from '../../system/error-text';
+import { systemCodeOf } from '../../system/system-errors';
 import { NatsAwayError, NatsRefusedError } from './errors';
-import { isNotPermitted, loadNats, wordsOf } from './nats';
+import { isNotPermitted, loadNats, wordsOf, type NatsModules } from './nats';
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
-import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './access';
 
 export interface NatsBus {
@@ -82,6 +83,9 @@ async function connected(access: NatsAccess, name: string): Promise<NatsConnecti
   try {
     return await core.connect(options);
   } catch (error) {
+    // A server may insist on TLS that was not asked for.
+    if (!access.tls && systemCodeOf(error) === OTHER_NAME) return await connected({ ...access, tls: true }, name);
+    if (error instanceof NatsRefusedError) throw error;
     if (error instanceof core.AuthorizationError || error instanceof core.UserAuthenticationExpiredError) {
       throw new NatsRefusedError(`NATS at ${where} refuses the credentials: ${messageOf(error)}`, { cause: error });
     }
@@ -105,12 +109,14 @@ async function connectionOptions({ servers, tls, user, password, credentials }: 
     noAsyncTraces: true,
     ...(tls && { tls: tlsOptions(servers) }),
     ...(user !== undefined && (password === undefined ? { token: user } : { user, pass: password })),
-    ...(credentials !== undefined && { authenticator: core.credsAuthenticator(await readCredentials(credentials)) })
+    ...(credentials !== undefined && { authenticator: authenticatorOf(core, credentials) })
   };
 }
 
 /** What the client takes a certificate to be for if the server has no name. */
 const NAMELESS = 'localhost';
+/** Of the error that a certificate is for another one. */
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** Which address the client has connected to it does not say: the certificate is to be for one that the operator has listed. */
 function tlsOptions(servers: readonly string[]): NonNullable<ConnectionOptions['tls']> & Pick<TlsOptions, 'checkServerIdentity'> {
@@ -125,10 +131,13 @@ function tlsOptions(servers: readonly string[]): NonNullable<ConnectionOptions['
   };
 }
 
-async function readCredentials(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw new NatsRefusedError(`The credentials for NATS cannot be read: ${messageOf(error)}`, { cause: error });
-  }
+/** Reads the file anew for each connection: credentials that expire are renewed in it. */
+function authenticatorOf({ credsAuthenticator }: NatsModules['core'], path: string): Authenticator {
+  return (nonce) => {
+    try {
+      return credsAuthenticator(readFileSync(path))(nonce);
+    } catch (error) {
+      throw new NatsRefusedError(`NATS credentials cannot be read from ${path}: ${messageOf(error)}`, { cause: error });
+    }
+  };
 }

@@ -3,7 +3,7 @@
 import { NatsMissingError } from './errors';
 import { messageOf } from '../../system/error-text';
 
-interface NatsModules {
+export interface NatsModules {
   readonly core: typeof import('@nats-io/transport-node');
   readonly jetstream: typeof import('@nats-io/jetstream');
   readonly kv: typeof import('@nats-io/kv');
