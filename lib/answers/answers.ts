@@ -178,7 +178,7 @@ export function answersOf(
     blockFilters: new BlockFilters(node, reader),
     chainInfo: new ChainInfoText(node, reader, profile.fields, warnings),
     headers: new Headers(profile.fields, texts, cache),
-    poolTexts: new PoolTexts(node.pool, profile.fields, gate),
+    poolTexts: new PoolTexts(node, profile.fields, gate),
     sending: new Sending({ node, reader }),
     coinStats: new CoinStats(reader, txidsOf),
     txidsOf

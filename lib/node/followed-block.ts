@@ -2,10 +2,10 @@
 
 import { keyOf } from '../bitcoin/hash';
 import type { HostBlock, HostChain, HostEntry, HostTransaction } from './host';
-import type { BlockMove } from './types/chain';
+import type { FollowedMove } from './types/pool';
 
 export class FollowedBlock {
-  #type: BlockMove['type'] | undefined;
+  #move: FollowedMove | undefined;
   #block: HostBlock | undefined;
   /** Of the block that is being connected, once they were asked for. */
   #txids: Set<string> | undefined;
@@ -14,8 +14,8 @@ export class FollowedBlock {
   constructor(chain: HostChain) {
     for (const type of ['connect', 'disconnect'] as const) {
       // bcoin calls its listeners one after the other and waits for each: the pool's is between these two.
-      chain.prependListener(type, (_: HostEntry, block: HostBlock) => {
-        this.#set(type, block);
+      chain.prependListener(type, ({ height }: HostEntry, block: HostBlock) => {
+        this.#set({ type, height }, block);
       });
       chain.on(type, () => {
         this.#set(undefined, undefined);
@@ -23,19 +23,19 @@ export class FollowedBlock {
     }
   }
 
-  get type(): BlockMove['type'] | undefined {
-    return this.#type;
+  get move(): FollowedMove | undefined {
+    return this.#move;
   }
 
   /** Whether the block that is being connected has the transaction. */
   confirms(transaction: HostTransaction): boolean {
-    if (this.#type !== 'connect' || this.#block === undefined) return false;
+    if (this.#move?.type !== 'connect' || this.#block === undefined) return false;
     this.#txids ??= new Set(this.#block.txs.map((tx) => keyOf(tx.hash())));
     return this.#txids.has(keyOf(transaction.hash()));
   }
 
-  #set(type: BlockMove['type'] | undefined, block: HostBlock | undefined): void {
-    this.#type = type;
+  #set(move: FollowedMove | undefined, block: HostBlock | undefined): void {
+    this.#move = move;
     this.#block = block;
     this.#txids = undefined;
   }

@@ -17,7 +17,7 @@ import { BcoinPoolEntry, BcoinPoolTransaction } from './pool-entry';
 import { poolEvents } from './pool-events';
 import { Unbroadcast } from './unbroadcast';
 import type { ModernPool } from './modern-pool/modern-pool';
-import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
+import type { FollowedMove, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types/pool';
 
 /** Longest script that carries data, in a pool that accepts only standard transactions (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;
@@ -78,8 +78,8 @@ export class BcoinPool implements PoolSource {
     return this.#sequence;
   }
 
-  get following(): FollowedBlock['type'] {
-    return this.#followed.type;
+  get following(): FollowedMove | undefined {
+    return this.#followed.move;
   }
 
   feeFingerprint(): number {

@@ -15,7 +15,7 @@ import { Step, type BlockMove, type PoolMove, type Tip, type Published } from '.
 import type { IndexLogger } from '../follow/logger';
 import type { ChainIndex, IndexedBlock } from '../index/types';
 import type { BlockPoint } from '../node/types/chain';
-import type { PoolEvent } from '../node/types/pool';
+import type { FollowedMove, PoolEvent } from '../node/types/pool';
 import type { NodeSource } from '../node/types/source';
 import type { ZmqNotifier } from './topics';
 
@@ -95,27 +95,28 @@ export class Notifications {
       case 'add':
         this.#onChange({ type: 'enter', transaction: event, number: sequence - 1 }, following);
         break;
-      case 'remove':
-        this.#onChange({ type: 'leave', txid: event.txid, number: sequence - 1, isConfirmed: event.isConfirmed === true }, following);
+      case 'remove': {
+        const isConflict = following?.type === 'connect' && event.replacement !== undefined;
+        const by = event.isConfirmed ? 'block' : isConflict ? 'conflict' : undefined;
+        this.#onChange({ type: 'leave', txid: event.txid, number: sequence - 1, ...(by && { by }) }, following);
         break;
+      }
       case 'clear': {
         const txids = event.txids ?? [];
-        for (const [i, txid] of txids.entries())
-          this.#onChange({ type: 'leave', txid, number: sequence - txids.length + i, isConfirmed: false }, following);
+        for (const [i, txid] of txids.entries()) this.#onChange({ type: 'leave', txid, number: sequence - txids.length + i }, following);
       }
     }
   }
 
-  #onChange(change: PoolMove, following: NodeSource['pool']['following']): void {
+  #onChange(change: PoolMove, following: FollowedMove | undefined): void {
     if (following === undefined) {
       this.#open = undefined;
       this.#waiting.push(change);
       this.#publish();
       return;
     }
-    const isBack = following === 'disconnect';
-    if (isBack && this.#open?.isComplete) this.#open = undefined;
-    this.#growing().change(change, isBack);
+    if (following.type === 'disconnect' && this.#open?.isComplete) this.#open = undefined;
+    this.#growing().change(change, following);
   }
 
   /** The step that goes on; it ends when the chain is at rest. */

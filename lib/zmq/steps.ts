@@ -1,14 +1,19 @@
 // The order in which Bitcoin Core publishes what happened: first all blocks that left the chain, then what this changed in the pool, then the
-// blocks that came (ActivateBestChainStep of Bitcoin Core, docs/zmq.md). bcoin changes its pool after each block.
+// blocks that came (ActivateBestChainStep of Bitcoin Core, docs/zmq.md). bcoin changes its pool after each block, Bitcoin Core once.
 
 import { keyOf } from '../bitcoin/hash';
 import type { BlockPoint } from '../node/types/chain';
-import type { PoolTransaction } from '../node/types/pool';
+import type { FollowedMove, PoolTransaction } from '../node/types/pool';
 
 /** A transaction that has entered or left the pool. `number`: of the change (`PoolSource.sequence`). */
 export type PoolMove =
   | { readonly type: 'enter'; readonly transaction: Pick<PoolTransaction, 'txid' | 'raw'>; readonly number: number }
-  | { readonly type: 'leave'; readonly txid: Buffer; readonly number: number; /** With a block. */ readonly isConfirmed: boolean };
+  | {
+      readonly type: 'leave';
+      readonly txid: Buffer;
+      readonly number: number;
+      /** With or because of a block. */ readonly by?: 'block' | 'conflict';
+    };
 
 /** A block that has entered or left the chain. */
 export interface BlockMove {
@@ -25,10 +30,18 @@ export interface Tip extends Pick<BlockMove, 'block' | 'isBrief'> {
   readonly type: 'tip';
 }
 
+/** When Bitcoin Core makes a change: `FIRST`, at the height of a block that was disconnected, or `LAST`. */
+const [FIRST, LAST] = [-1, Number.MAX_SAFE_INTEGER];
+
+interface PlacedChange {
+  readonly change: PoolMove;
+  readonly place: number;
+}
+
 /** From the tip of a chain to the next tip: a block, or a reorganization, with what it changed in the pool. */
 export class Step {
   readonly #moves: BlockMove[] = [];
-  readonly #changes: PoolMove[] = [];
+  readonly #changes: PlacedChange[] = [];
   /** How many of the changes come before the blocks that were connected. */
   #before = 0;
 
@@ -44,28 +57,49 @@ export class Step {
     this.#moves.push(move);
   }
 
-  /** `isBack`: it comes back to the pool with a block that was disconnected. */
-  change(change: PoolMove, isBack: boolean): void {
-    this.#changes.push(change);
-    if (isBack || (change.type === 'leave' && !change.isConfirmed)) this.#before = this.#changes.length;
+  change(change: PoolMove, { type, height }: FollowedMove): void {
+    const isBack = type === 'disconnect';
+    const isConflict = change.type === 'leave' && change.by === 'conflict';
+    this.#changes.push({ change, place: isBack ? height : isConflict ? FIRST : LAST });
+    if (isBack || (change.type === 'leave' && change.by !== 'block')) this.#before = this.#changes.length;
   }
 
-  /**
-   * Numbers of the pool rise. What came back to the pool and was confirmed again is not published as entering, and neither as leaving.
-   */
   *inOrder(): Generator<Published, void> {
-    const confirmed = new Set(
-      this.#changes.flatMap((change) => (change.type === 'leave' && change.isConfirmed ? [keyOf(change.txid)] : []))
-    );
-    const isPublished = (change: PoolMove): boolean =>
-      change.type === 'enter' ? !confirmed.has(keyOf(change.transaction.txid)) : !change.isConfirmed;
+    const [before, after] = [this.#changes.slice(0, this.#before), this.#changes.slice(this.#before)];
+    const passing = passingIn(this.#changes);
     const connect = this.#moves.findIndex(({ type }) => type === 'connect');
     const leading = connect < 0 ? this.#moves.length : connect;
     yield* this.#moves.slice(0, leading);
-    yield* this.#changes.slice(0, this.#before).filter(isPublished);
+    yield* settled(before, passing);
     yield* this.#moves.slice(leading);
     const last = this.#moves.at(-1);
     if (last?.type === 'connect') yield { ...last, type: 'tip' };
-    yield* this.#changes.slice(this.#before).filter(isPublished);
+    yield* settled(after, passing);
   }
+}
+
+/** Changes that a later one undoes, and those: what came back to the pool and did not stay. Bitcoin Core never makes them. */
+function passingIn(changes: readonly PlacedChange[]): ReadonlySet<PoolMove> {
+  const passing = new Set<PoolMove>();
+  const entered = new Map<string, PoolMove>();
+  for (const { change } of changes) {
+    if (change.type === 'enter') entered.set(keyOf(change.transaction.txid), change);
+    else {
+      const key = keyOf(change.txid);
+      const entering = entered.get(key);
+      if (entering !== undefined) passing.add(entering).add(change);
+      entered.delete(key);
+    }
+  }
+  return passing;
+}
+
+/**
+ * What is published of changes: as Bitcoin Core makes them once the new branch is connected, conflicts of its blocks first, then the
+ * disconnected blocks from the lowest on. The numbers rise, too.
+ */
+function settled(changes: readonly PlacedChange[], passing: ReadonlySet<PoolMove>): PoolMove[] {
+  const shown = changes.filter(({ change }) => !passing.has(change) && !(change.type === 'leave' && change.by === 'block'));
+  const numbers = shown.map(({ change }) => change.number);
+  return shown.toSorted((one, other) => one.place - other.place).map(({ change }, i) => ({ ...change, number: numbers[i] as number }));
 }

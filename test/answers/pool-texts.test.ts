@@ -5,6 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { unavailable } from '../../lib/server/errors';
 import { PROFILES } from '../../lib/views/profile';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
@@ -16,17 +17,17 @@ describe('the texts of the pool', () => {
   let coinbases: HostTransaction[];
   let isOpen: boolean;
   let texts: PoolTexts;
+  const gate = {
+    requireOpen: () => {
+      if (!isOpen) throw unavailable('closing');
+    }
+  };
 
   beforeEach(async () => {
     isOpen = true;
     served = await openRestNode({ settings: { 'rest-core': 'modern' } });
     coinbases = await mineCoinbases(served.node, 104);
-    const gate = {
-      requireOpen: () => {
-        if (!isOpen) throw unavailable('closing');
-      }
-    };
-    texts = new PoolTexts(served.rest.node.pool, PROFILES.modern.fields, gate);
+    texts = new PoolTexts(served.rest.node, PROFILES.modern.fields, gate);
   });
   afterEach(() => served.node.close());
 
@@ -41,6 +42,19 @@ describe('the texts of the pool', () => {
     expect(first).to.deep.equal({ txids: [toDisplayHex(spent.hash())], mempool_sequence: 2 });
     await spendNext();
     expect((await sequence()).mempool_sequence).to.be.above(first.mempool_sequence);
+  });
+
+  it('have a sequence of the pool once the chain is at rest', async () => {
+    const { node } = served.rest;
+    let spent: HostTransaction | undefined;
+    const moving = nodeWith(node, {
+      withChainLock: async (use) => {
+        spent = await spendNext();
+        return node.withChainLock(use);
+      }
+    });
+    const text = await new PoolTexts(moving, PROFILES.modern.fields, gate).text('sequence');
+    expect(JSON.parse(text.toString())).to.deep.equal({ txids: [toDisplayHex((spent as HostTransaction).hash())], mempool_sequence: 2 });
   });
 
   it('are of one state each, however many forms are asked for at once', async () => {

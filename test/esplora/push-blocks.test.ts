@@ -210,6 +210,21 @@ describe('blocks and pool over mempool’s WebSocket', () => {
     expect(own.told.find((told) => 'block' in told)).to.include.keys('mempoolInfo', 'fees', 'da');
   });
 
+  it('tells the last transactions with what they pay out, and with rates by the whole weight', async () => {
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(served.node, 1);
+    const { txid, hex } = wallet.sends(await pushing.text(`/tx/${paid}/hex`), PAID, wallet.address, 10_000);
+    const own = await client();
+    await own.ask({ action: 'want', data: ['stats'] });
+    await served.node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(hex, 'hex')));
+    const [latest] = (await own.next('transactions')) as object[];
+    const { fee, weight } = (await esplora(`/tx/${txid}`)) as { fee: number; weight: number };
+    const [time] = (await esplora(`/v1/transaction-times?txId[]=${txid}`)) as number[];
+    expect(latest).to.deep.equal({ txid, fee, vsize: weight / 4, value: PAID - fee, rate: (4 * fee) / weight, time });
+    await mine(served.node, 1);
+  });
+
   it('tells the last blocks and what an address gets after a reset by more blocks than are remembered', async function () {
     needsNode(this, NO_FEED_WHILE_SHORTER);
     const { node } = served;

@@ -145,7 +145,8 @@ describe('the pool by script', () => {
     const recent = walk.pool.recent();
     expect(recent.map(({ txid }) => txid)).to.deep.equal(entered.slice(0, 10));
     const { raw, spent } = walk.pool.get(entered[0] as Buffer) ?? expect.fail('the last one');
-    expect(recent[0]).to.deep.include({ fee: FEE, vsize: raw.length, value: spent[0]?.value });
+    const inputValue = spent[0]?.value as number;
+    expect(recent[0]).to.deep.include({ fee: FEE, weight: 4 * raw.length, vsize: raw.length, inputValue, outputValue: inputValue - FEE });
   });
 
   it('has the newest transactions that are there, however many others have left', async () => {

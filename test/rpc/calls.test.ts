@@ -306,6 +306,10 @@ describe('calls', () => {
     expect(await caller.call('help', 'getblockhash')).to.match(/^getblockhash height\n\n/);
     expect(await caller.text('echo', 'a\u007f')).to.equal('["a\\u007f"]');
     expect(await caller.call('help', 'nothing')).to.equal('help: unknown command: nothing');
+    expect(await caller.failure('help', [null])).to.deep.equal({
+      code: -3,
+      message: 'JSON value of type null is not of expected type string'
+    });
     const { active_commands: active } = await caller.call<{ active_commands: { method: string; duration: number }[] }>('getrpcinfo');
     expect(active.map(({ method }) => method)).to.deep.equal(['getrpcinfo']);
   });

@@ -31,6 +31,7 @@ import type { NodeSource } from '../../lib/node/types/source';
 const PYTHON = '/usr/bin/python3';
 const MATURE = 100;
 const FEE = 10_000;
+const COIN = 100_000_000;
 
 /** State of a connection, and its timer, in `/proc/net/tcp`. */
 const [ESTABLISHED, KEEPALIVE] = ['01', '02'];
@@ -143,7 +144,7 @@ describe('a node that publishes over ZeroMQ', () => {
     }
     expect([...pool].sort()).to.deep.equal([...end.txids].sort());
     expect([...blocks.keys()]).to.have.lengthOf(3);
-    expect(labels(first.messages).join(' ')).to.match(/^(A\d+ ){10}C A\d+ D (A\d+ ){3}R\d+ C C( A\d+){4}$/);
+    expect(labels(first.messages).join(' ')).to.match(/^(A\d+ ){10}C A\d+ D R\d+ (A\d+ ){3}C C( A\d+){4}$/);
   });
 
   it('tells of nothing that it does not show', async () => {
@@ -228,6 +229,38 @@ for i in range(3):
     expect(labels(first.messages).slice(seen)).to.deep.equal(['C', 'D', `A${next + 1}`, 'C', 'C']);
   });
 
+  it('tells a reorganization as one change of the pool: conflicts, then what stays, from the lowest block on', async () => {
+    const { node } = rest;
+    const fork = node.chain.tip;
+    const parent = spending(17);
+    const child = signed(ring, [parent], [[ring.getAddress(), 49 * COIN]]);
+    const [passing, pooled] = [spending(18), spending(19)];
+    for (const transactions of [[parent], [child, passing]]) await mineOnly(node, transactions);
+    await node.mempool.addTX(pooled);
+    await untilTold();
+    const { mempool_sequence: next } = await poolOf(rest.port);
+    while (!labels(first.messages).includes(`A${next - 1}`)) await setTimeout(1);
+    const seen = first.messages.length;
+
+    let tip = fork;
+    for (const transactions of [[spending(18, 2 * FEE), spending(19, 2 * FEE)], [], []]) {
+      const block = await blockWith(node, transactions, tip);
+      await node.chain.add(block);
+      tip = (await node.chain.getEntry(hashOf(block.hash()))) as typeof tip;
+    }
+
+    await untilTold();
+    const changes = first.messages
+      .slice(seen)
+      .filter(({ topic }) => topic === 'sequence')
+      .map((message) => [labelOf(message).slice(0, 1), ...(message.body.length > 33 ? [message.body.toString('hex', 0, 32)] : [])]);
+    const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
+    expect(changes).to.deep.equal([['D'], ['D'], ['R', txidOf(pooled)], ['A', txidOf(parent)], ['A', txidOf(child)], ['C'], ['C'], ['C']]);
+    const numbers = labels(first.messages).flatMap((label) => (label.length > 1 ? [Number(label.slice(1))] : []));
+    expect(numbers).to.deep.equal(numbers.toSorted((one, other) => one - other));
+    expect((await poolOf(rest.port)).mempool_sequence).to.be.above(numbers.at(-1) as number);
+  });
+
   /** Signatures differ each time. */
   const spendings = new Map<string, HostTransaction>();
   const spending = (i: number, fee = FEE): HostTransaction => {
@@ -236,7 +269,7 @@ for i in range(3):
     return made;
   };
   const spendingAnew = (i: number, fee: number): HostTransaction =>
-    signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 50 * 100_000_000 - fee]]);
+    signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 50 * COIN - fee]]);
 
   const hashOf = (hash: Buffer): Buffer | string => (typeof rest.node.chain.tip.hash === 'string' ? hash.toString('hex') : hash);
 });

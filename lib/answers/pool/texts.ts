@@ -6,6 +6,7 @@ import { mempoolInfoJson } from '../../views/pool-info';
 import { NO_CLIENT } from '../../turns/client';
 import { runInSlices } from '../../turns/slices';
 import type { PoolEntry, PoolSource } from '../../node/types/pool';
+import type { NodeSource } from '../../node/types/source';
 import type { Gate } from '../../server/work/gate';
 import type { ProfileFields } from '../../views/profile';
 
@@ -25,7 +26,11 @@ interface PoolState {
   readonly texts: Map<PoolForm, Promise<Buffer>>;
 }
 
+/** A text that is wanted, or another one that has to be written before. */
+type Begun = { readonly text: Promise<Buffer> } | { readonly writing: Promise<unknown> };
+
 export class PoolTexts {
+  readonly #node: Pick<NodeSource, 'withChainLock'>;
   readonly #pool: PoolSource;
   readonly #fields: ProfileFields;
   readonly #gate: Pick<Gate, 'requireOpen'>;
@@ -36,8 +41,9 @@ export class PoolTexts {
   /** The text that is being written, if any. */
   #writing: Promise<unknown> | undefined;
 
-  constructor(pool: PoolSource, fields: ProfileFields, gate: Pick<Gate, 'requireOpen'>) {
-    this.#pool = pool;
+  constructor(node: Pick<NodeSource, 'pool' | 'withChainLock'>, fields: ProfileFields, gate: Pick<Gate, 'requireOpen'>) {
+    this.#node = node;
+    this.#pool = node.pool;
     this.#fields = fields;
     this.#gate = gate;
     this.#contents = new PoolContents(fields);
@@ -53,15 +59,25 @@ export class PoolTexts {
     return mempoolInfoJson(this.#pool.info(), this.#fields, this.#contents.isBestOrder);
   }
 
-  /** The current pool and a line feed. @throws HttpError 503 */
+  /**
+   * The current pool and a line feed. The number of changes is shown between moves of the chain alone: what a reorganization publishes of the
+   * pool goes from one rest to the next (lib/zmq/steps.ts). @throws HttpError 503
+   */
   async text(form: PoolForm): Promise<Buffer> {
     for (;;) {
-      const state = this.#state();
-      const known = state.texts.get(form);
+      const known = this.#state().texts.get(form);
       if (known !== undefined) return known;
-      if (this.#writing === undefined) return this.#make(form, state);
-      await this.#settled(this.#writing);
+      const begin = (): Begun => this.#begin(form);
+      const begun = form === 'sequence' ? await this.#node.withChainLock(begin) : begin();
+      if ('text' in begun) return begun.text;
+      await this.#settled(begun.writing);
     }
+  }
+
+  #begin(form: PoolForm): Begun {
+    if (this.#writing !== undefined) return { writing: this.#writing };
+    const state = this.#state();
+    return { text: state.texts.get(form) ?? this.#make(form, state) };
   }
 
   /** The JSON of one entry, without its txid; undefined when the pool does not have the transaction. @throws HttpError 503 */

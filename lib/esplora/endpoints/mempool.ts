@@ -107,9 +107,9 @@ function summaryText({ count, vsize, totalFee, histogram }: PoolSummary): string
 function recentReply(recent: readonly RecentTransaction[]): EsploraReply {
   const writer = new JsonWriter();
   writer.ascii('[');
-  for (const [i, { txid, fee, vsize, value }] of recent.entries()) {
+  for (const [i, { txid, fee, vsize, inputValue }] of recent.entries()) {
     writer.hashField(i === 0 ? '{"txid":' : ',{"txid":', txid);
-    writer.ascii(`,"fee":${fee},"vsize":${vsize},"value":${value}}`);
+    writer.ascii(`,"fee":${fee},"vsize":${vsize},"value":${inputValue}}`);
   }
   writer.ascii(']');
   return { ...jsonReply(writer.toBuffer()), maxAge: RECENT_SECONDS };

@@ -152,7 +152,18 @@ const INIT_DATA = named(
     fees: RECOMMENDED_FEES,
     transactions: described(
       'The last ones of the pool.',
-      listOf(object({ txid: TEXT, fee: COUNT, vsize: COUNT, value: COUNT, rate: NUMBER }))
+      listOf(
+        object(
+          {
+            txid: TEXT,
+            fee: COUNT,
+            vsize: described('A quarter of the weight, not rounded.', NUMBER),
+            value: described('Satoshis of all outputs.', COUNT),
+            rate: NUMBER
+          },
+          { time: described('When it entered, as long as it is in the pool.', COUNT) }
+        )
+      )
     ),
     'mempool-blocks': listOf(PROJECTED_BLOCK),
     da: DIFFICULTY_ADJUSTMENT,

@@ -4,9 +4,11 @@
 import { difficultyAdjustment } from '../../answers/chain/difficulty';
 import { preciseFees } from '../../answers/pool/recommended-fees';
 import { toDisplayHex } from '../../bitcoin/hash';
+import { WEIGHT_PER_VBYTE } from '../../bitcoin/transaction';
 import { mempoolInfoJson } from '../../views/pool-info';
 import { projectedBlock } from './projected-block';
 import type { IndexSnapshot } from '../../index/types';
+import type { RecentTransaction } from '../../pool/by-script/script-pool';
 import type { EsploraContext } from '../endpoint';
 import type { Field } from '../messages';
 
@@ -31,13 +33,19 @@ export async function poolFields({ node, pool, projections, inflow }: StateConte
   const latest = pool
     .recent()
     .slice(0, MOST_LATEST)
-    .map(({ txid, fee, vsize, value }) => ({ txid: toDisplayHex(txid), fee, vsize, value, rate: fee / vsize }));
+    .map((recent) => latestTransaction(recent, node.pool.entry(recent.txid)?.time));
   return [
     ['mempoolInfo', mempoolInfoJson(info, { chunks: true, fullRbf: false }, true).toString().trimEnd()],
     ['vBytesPerSecond', String(inflow.perSecond)],
     ['fees', JSON.stringify(preciseFees(blocks, info))],
     ['transactions', JSON.stringify(latest)]
   ];
+}
+
+/** `stripTransaction` in common.ts of a transaction that has just entered. `time`: when it did, as long as it is in the pool. */
+function latestTransaction({ txid, fee, weight, outputValue }: RecentTransaction, time: number | undefined): object {
+  const vsize = weight / WEIGHT_PER_VBYTE;
+  return { txid: toDisplayHex(txid), fee, vsize, value: outputValue, rate: fee / vsize, time };
 }
 
 /** Of the next blocks. */

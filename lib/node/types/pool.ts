@@ -129,6 +129,11 @@ export interface PoolRemoval {
   readonly isConfirmed?: boolean;
 }
 
+/** A block that the node is connecting or disconnecting. */
+export interface FollowedMove extends Pick<BlockMove, 'type'> {
+  readonly height: number;
+}
+
 /** The node's transaction pool. All calls except `withCoins` answer from memory. */
 export interface PoolSource {
   /** A number that differs after every change of the pool. A result computed at one revision is right for that revision. */
@@ -136,7 +141,7 @@ export interface PoolSource {
   /** The number of the next change, from 1: each transaction that enters or leaves has one. While an event is delivered it is counted already. */
   readonly sequence: number;
   /** What the node is doing with a block while the pool changes because of it. A reader of a fleet does not know. */
-  readonly following: BlockMove['type'] | undefined;
+  readonly following: FollowedMove | undefined;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**

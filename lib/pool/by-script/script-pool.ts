@@ -35,9 +35,11 @@ export type ScriptPoolChange =
 export interface RecentTransaction {
   readonly txid: Buffer;
   readonly fee: number;
+  readonly weight: number;
   readonly vsize: number;
-  /** The value of all inputs together, in satoshis. */
-  readonly value: number;
+  /** The values of all inputs and of all outputs together, in satoshis. */
+  readonly inputValue: number;
+  readonly outputValue: number;
 }
 
 /** The key of a transaction in maps is its txid as a latin1 string. */
@@ -235,10 +237,10 @@ export class ScriptPool {
     const transaction = new PooledTransaction(entering);
     this.#replacements.delete(key);
     this.#changes.next({ type: 'enter', transaction, scripts: this.#put(key, transaction) });
-    const { txid, fee, vsize } = transaction;
-    const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
+    const { txid, fee, weight, vsize } = transaction;
+    const inputValue = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
     const before = this.#recent.filter((recent) => !recent.txid.equals(txid));
-    this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
+    this.#recent = [{ txid, fee, weight, vsize, inputValue, outputValue: inputValue - fee }, ...before].slice(0, MOST_RECENT);
   }
 
   /** Returns the scripts whose part of the pool changes. */

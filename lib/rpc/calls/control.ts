@@ -3,7 +3,7 @@
 import { described, listOf, named, object } from '../../describe/schema';
 import { COUNT, TEXT } from '../../describe/values';
 import { plainAnswer, type CallDefinition } from '../call';
-import type { Parameter } from '../parameters';
+import { requireText, type Parameter } from '../parameters';
 
 const MOST_ARGUMENTS = 10;
 
@@ -21,7 +21,7 @@ export const controlCalls = {
     summary: 'All calls, or how one of them is made.',
     parameters: [{ name: 'command', type: 'string', isOptional: true, schema: TEXT }],
     result: () => TEXT,
-    answer: (parameters, { help }) => plainAnswer(help(parameters.optionalText(0) ?? ''))
+    answer: ({ all: [command = ''] }, { help }) => plainAnswer(help(requireText(command))) // null is no text, as for Bitcoin Core
   },
   getrpcinfo: {
     summary: 'The calls that are being answered.',
