@@ -18,7 +18,7 @@ import type { NatsAccess } from '../../lib/fleet/log/access';
 
 const LONG_SECONDS = 3_600;
 /** Enough to connect with. */
-const SHORT_SECONDS = 8;
+const SHORT_SECONDS = 10;
 
 describe('credentials for NATS', function () {
   this.timeout(60_000);
@@ -46,8 +46,8 @@ describe('credentials for NATS', function () {
     let reader: ReadNode;
 
     beforeEach(async () => {
-      await renew(SHORT_SECONDS);
       node = await FeedingNode.open(nats.url);
+      await renew(SHORT_SECONDS);
       await node.lead({ credentials: file });
       reader = await new ReadNode({ nats: access() }).open();
       await reader.reaches(node.source.tip());
