@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
-import { connectToNats } from '../../lib/fleet/log/connection';
+import { ConnectionCount, connectToNats } from '../../lib/fleet/log/connection';
 import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
 import { makeCertificate, type CertificateWishes } from '../payments/made-certificates';
 import { BcoinProcess } from '../support/bcoin-process';
@@ -28,6 +28,7 @@ describe('a list of NATS servers', () => {
     expect(access('nats://a,b:1,[::1]:2')).to.deep.include({ servers: ['a:4222', 'b:1', '[::1]:2'], tls: false, user: undefined });
     expect(access('tls://me:s%40:t@host')).to.deep.include({ servers: ['host:4222'], tls: true, user: 'me', password: 's@:t' });
     expect(access('nats://token@host')).to.deep.include({ user: 'token', password: undefined });
+    expect(access('nats://me:s@t@host')).to.deep.include({ servers: ['host:4222'], user: 'me', password: 's@t' });
     expect(access('nats://a,nats://b')).to.deep.include({ servers: ['a:4222', 'b:4222'] });
   });
 
@@ -65,6 +66,20 @@ describe('a connection to NATS', function () {
       await connection.close();
       await nats.close();
     }
+  });
+
+  it('is counted when it is made, and each time it comes back', async () => {
+    const nats = await Nats.open(program);
+    const count = new ConnectionCount();
+    const { connection } = await connectToNats(access(nats.url), 'test', count);
+    expect(count.made).to.equal(1);
+    const [server] = nats.servers;
+    await server?.kill();
+    expect(count.made).to.equal(1);
+    await server?.start();
+    await until(() => count.made === 2);
+    await connection.close();
+    await nats.close();
   });
 
   it('fails with a sentence when no server is there', async () => {
