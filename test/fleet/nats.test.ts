@@ -71,11 +71,13 @@ describe('a connection to NATS', function () {
   it('is counted when it is made, and each time it comes back', async () => {
     const nats = await Nats.open(program);
     const count = new ConnectionCount();
-    const { connection } = await connectToNats(access(nats.url), 'test', count);
+    const { connection, mostBytes } = await connectToNats(access(nats.url), 'test', count);
+    expect(mostBytes()).to.equal(0x0080_0000);
     expect(count.made).to.equal(1);
     const [server] = nats.servers;
     await server?.kill();
-    expect(count.made).to.equal(1);
+    await until(() => connection.info === undefined);
+    expect([count.made, mostBytes()]).to.deep.equal([1, 0x0080_0000]);
     await server?.start();
     await until(() => count.made === 2);
     await connection.close();
@@ -115,13 +117,13 @@ describe('a connection to NATS', function () {
     const authority = makeCertificate({ commonName: 'authority', ca: true });
     const authorities = join(folder, 'authorities.pem');
     await writeFile(authorities, authority.pem);
-    const said = async (subject: CertificateWishes['for'], host: string): Promise<string> => {
+    const said = async (subject: CertificateWishes['for'], ...hosts: readonly string[]): Promise<string> => {
       const made = makeCertificate({ commonName: 'server', issuer: authority, ...(subject && { for: subject }) });
       const tls = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
       await writeFile(tls.certificate, made.pem);
       await writeFile(tls.key, made.keyPem);
       const nats = await Nats.open(program, 1, { tls });
-      const url = `tls://${host}:${nats.servers[0]?.port ?? 0}`;
+      const url = `tls://${hosts.map((host) => `${host}:${nats.servers[0]?.port ?? 0}`).join()}`;
       const args = [PROGRAM, 'fleet', 'status', '--network=regtest', `--rest-nats=${url}`];
       const child = new BcoinProcess(args, { http: 0, wallet: 0 }, { NODE_EXTRA_CA_CERTS: authorities });
       await child.ended();
@@ -131,6 +133,7 @@ describe('a connection to NATS', function () {
     const [connected, refused] = [/No node has written a log yet/, /cannot be reached: Hostname\/IP does not match certificate's altnames/];
     expect(await said({ address: '127.0.0.1' }, '127.0.0.1')).to.match(connected);
     expect(await said({ name: 'localhost' }, 'localhost')).to.match(connected);
+    expect(await said({ name: 'localhost' }, 'localhost', '127.0.0.1')).to.match(connected);
     expect(await said({ name: 'localhost' }, '127.0.0.1')).to.match(refused);
     expect(await said({ name: 'other.example' }, 'localhost')).to.match(refused);
   });

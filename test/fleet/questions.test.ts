@@ -31,7 +31,7 @@ import { Nats, needsNats } from '../support/nats';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
-import type { Subscription } from '@nats-io/transport-node';
+import type { RequestError, Subscription } from '@nats-io/transport-node';
 import type { NodeAnswers } from '../../lib/fleet/feed/answers';
 import type { HostTransaction } from '../../lib/node/host';
 
@@ -100,7 +100,8 @@ describe('questions to a node', function () {
     const { height, headers } = await ask('headers', { locator: [UNKNOWN, tenth as Buffer], count: 2_000 });
     expect([height, headers.length]).to.deep.equal([11, 100 * 80]);
     expect(headers.subarray(-80)).to.deep.equal((await node.source.entry(tip.hash))?.header);
-    expect(await ask('headers', { locator: [], count: 2 })).to.have.property('height', 0);
+    const { height: lowest, headers: first } = await ask('headers', { locator: [], count: 2 });
+    expect([lowest, first.length]).to.deep.equal([0, 2 * 80]);
     expect((await ask('headers', { locator: [tip.hash], count: 5 })).headers).to.have.length(0);
     // Who was on another branch goes on with the one that the node is on.
     const [stale] = await mine(node.node, 1, (await node.node.chain.getEntryByHeight(99)) ?? expect.fail('a block'));
@@ -244,7 +245,8 @@ describe('questions to a node', function () {
       ['broadcast', { raw: 7 }],
       ['broadcast', { raw: Buffer.alloc(4_000_001), mostRate: 0 }],
       ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
-      ['call', { method: 7 }]
+      ['call', { method: 7 }],
+      ['call', { method: 'x'.repeat(101) }]
     ];
     for (const [name, asked] of wrong) {
       const { data } = await bus.connection.request(SUBJECTS.node(name), encodeValue(asked), { timeout: 5_000 });
@@ -257,6 +259,37 @@ describe('questions to a node', function () {
       expect(() => decodeReply('block', data)).to.throw(FleetReplyError);
     }
     expect(await ask('entry', { hash })).to.deep.equal(await node.source.entry(hash));
+  });
+
+  it('to the leader are answered while the node leads, and not afterwards', async () => {
+    const subjects = subjectsOf('testnet');
+    const responder = new Responder(bus, subjects, { tips: () => Promise.resolve([]) } as unknown as NodeAnswers);
+    const answers = (): Promise<boolean> =>
+      askAt(subjects.leader('tips'), 'tips', {}).then(
+        () => true,
+        (error: unknown) => !(error as RequestError).isNoResponders()
+      );
+    const answered: boolean[] = [];
+    for (const leads of [false, true, true, false, true]) {
+      responder.lead(leads);
+      answered.push(await answers());
+    }
+    responder.close();
+    answered.push(await answers());
+    expect(answered).to.deep.equal([false, true, true, false, true, false]);
+  });
+
+  it('are answered with the reason where the reply is longer than the servers take', async function () {
+    const small = await Nats.open(needsNats(this), 1, { maxPayload: 4_096 });
+    const smallBus = await connectToNats(parseNatsUrls(small.url) ?? expect.fail('a URL'), 'test');
+    const answers = { block: () => Promise.resolve(Buffer.alloc(5_000)) } as unknown as NodeAnswers;
+    const responder = new Responder(smallBus, SUBJECTS, answers);
+    const question = encodeQuestion('block', { hash: UNKNOWN });
+    const { data } = await smallBus.connection.request(SUBJECTS.node('block'), question, { timeout: 5_000 });
+    expect(() => decodeReply('block', data)).to.throw(FleetReplyError, /^the reply of 50\d\d bytes is above NATS' max_payload$/);
+    responder.close();
+    await smallBus.connection.close();
+    await small.close();
   });
 
   it('beyond those that may wait are answered: busy', async () => {

@@ -5,6 +5,7 @@ import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { subjectsOf } from '../../lib/fleet/log/subjects';
 import { MalformedMessageError } from '../../lib/fleet/messages/errors';
 import { decodeState, encodeState, type ReaderState } from '../../lib/fleet/readers/announcement';
+import { Announcer } from '../../lib/fleet/readers/announcer';
 import { HeardReaders } from '../../lib/fleet/readers/heard-readers';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { Nats, needsNats } from '../support/nats';
@@ -223,6 +224,17 @@ describe('what readers tell of themselves', function () {
     say('other');
     await until(() => heard.present.length > 0);
     expect(heard.present.map(({ id }) => id)).to.deep.equal(['other']);
+  });
+
+  it('is told while there is a connection', async () => {
+    let connection: NatsBus['connection'] | undefined;
+    const announcer = new Announcer({ subjects: SUBJECTS, connection: () => connection, state: () => STATE });
+    announcer.tell();
+    connection = bus.connection;
+    announcer.tell();
+    await until(() => versions().has(announcer.id));
+    await bus.connection.close();
+    announcer.tell();
   });
 
   it('is heard once on a new connection', async () => {
