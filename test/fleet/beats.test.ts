@@ -43,6 +43,17 @@ describe('the fee estimates in a beat', () => {
   });
 });
 
+describe('a beat', () => {
+  it('has twenty warnings of the chain at most', async () => {
+    const host = await openRegtestNode();
+    const node = new BcoinNode(host);
+    const warnings = Array.from({ length: 21 }, (_, i) => `warning ${i}`);
+    const beat = beatOf({ node, warnings: () => warnings, release: '1.2.3' }, node.tip());
+    expect(beat.warnings).to.deep.equal(warnings.slice(0, 20));
+    await host.close();
+  });
+});
+
 describe('the beats that a reader has heard', () => {
   it('say that the fleet is in sync if the last one came now, and until it counts for nothing any more', () => {
     const beats = new Beats(STALE_MS);

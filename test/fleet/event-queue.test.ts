@@ -63,7 +63,7 @@ describe('the events of a node that feeds a log', () => {
     expect(queue.hasOverflowed).to.equal(false);
     await mine(host, 1);
     expect(queue.hasOverflowed).to.equal(true);
-    await mine(host, 1);
+    await mine(host, 2, (await host.chain.getPrevious(host.chain.tip)) ?? undefined);
     queue.mark({ hasBeat: true, reached });
     expect(queue.take(ALL)).to.deep.equal([
       { type: 'mark', hasBeat: false, reached },

@@ -66,6 +66,10 @@ describe('questions to a node', function () {
     await nats.close();
   });
 
+  beforeEach(() => {
+    heard.length = 0;
+  });
+
   async function askAt<Name extends QuestionName>(subject: string, name: Name, asked: Asked<Name>): Promise<Replied<Name>> {
     const { data } = await bus.connection.request(subject, encodeQuestion(name, asked), { timeout: 5_000 });
     return decodeReply(name, data);
@@ -74,6 +78,17 @@ describe('questions to a node', function () {
     askAt(SUBJECTS.node(name), name, asked);
   const askLeader = <Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> =>
     askAt(SUBJECTS.leader(name), name, asked);
+
+  /** Subjects at which something was asked. */
+  const heard: string[] = [];
+  /** Answers there in the place of a node. */
+  const answering = (subject: string, reply: Buffer): Subscription =>
+    bus.connection.subscribe(subject, {
+      callback: (_, message) => {
+        heard.push(subject);
+        message.respond(reply);
+      }
+    });
 
   /** A payment of one coinbase to the same key. */
   const payment = (i: number): HostTransaction => signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 4_999_990_000]]);
@@ -168,25 +183,35 @@ describe('questions to a node', function () {
     const subjects = subjectsOf('simnet');
     const nodes = new Nodes(subjects, () => bus.connection);
     const call = (): Promise<unknown> => nodes.askOnce('call', { method: 'prioritisetransaction', params: [] });
-    const heard: string[] = [];
-    const answering = (subject: string, reply: Buffer): Subscription =>
-      bus.connection.subscribe(subject, {
-        callback: (_, message) => {
-          heard.push(subject);
-          message.respond(reply);
-        }
-      });
     const [leader, any] = [subjects.leader('call'), subjects.node('call')];
     expect(await caught(call())).to.be.instanceOf(NoNodeError);
     answering(any, encodeReply('call', { result: 7, error: null }));
     expect(await call()).to.deep.equal({ result: 7, error: null });
-    const busy = answering(leader, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
-    expect(await call()).to.deep.equal({ result: 7, error: null });
-    expect(heard.splice(0)).to.deep.equal([any, leader, any]);
-    busy.unsubscribe();
+    expect(heard.splice(0)).to.deep.equal([any]);
+    for (const code of ['busy', 'not leading'] as const) {
+      const refusing = answering(leader, encodeFault(new FleetReplyError(code, 'it has not begun')));
+      expect(await call()).to.deep.equal({ result: 7, error: null });
+      expect(heard.splice(0)).to.deep.equal([leader, any]);
+      refusing.unsubscribe();
+    }
     answering(leader, encodeFault(new FleetReplyError('failed', 'the disk is full')));
     expect(await caught(call())).to.be.instanceOf(FleetReplyError);
     expect(heard).to.deep.equal([leader]);
+    expect(nodes.asked).to.deep.equal({ call: 5 });
+  });
+
+  it('about blocks are asked of the leader where another node does not know, and of nobody else where one refuses them', async () => {
+    const subjects = subjectsOf('simnet');
+    const nodes = new Nodes(subjects, () => bus.connection);
+    const [leader, any] = [subjects.leader('block'), subjects.node('block')];
+    const unknowing = answering(any, encodeReply('block', undefined));
+    answering(leader, encodeReply('block', Buffer.of(7)));
+    expect(await nodes.ask('block', { hash: UNKNOWN })).to.deep.equal(Buffer.of(7));
+    expect(heard.splice(0)).to.deep.equal([any, any, leader]);
+    unknowing.unsubscribe();
+    answering(any, encodeFault(new FleetReplyError('refused', 'expected a hash')));
+    expect(await caught(nodes.ask('block', { hash: UNKNOWN }))).to.be.instanceOf(FleetReplyError);
+    expect(heard).to.deep.equal([any]);
   });
 
   it('are answered while calls wait for the next block', async () => {

@@ -7,7 +7,9 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { encodeRecord } from '../../lib/fleet/messages/record-codec';
+import { UntrueRecordError } from '../../lib/fleet/reader/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { caught } from '../support/caught';
 import { DroppingProxy } from '../support/dropping-proxy';
 import { newFolder } from '../support/folders';
 import { Nats, needsNats } from '../support/nats';
@@ -21,6 +23,9 @@ import type { PoolAdd } from '../../lib/fleet/messages/records';
 import type { BlockPoint } from '../../lib/node/types/chain';
 
 const LENGTH = 8;
+
+/** Longer than a question takes. */
+const LATER_MS = 200;
 
 /** A record about the pool that cannot be applied. */
 const UNREADABLE: PoolAdd = {
@@ -521,6 +526,7 @@ describe('a reader', function () {
   it('says once why it cannot follow the log, and tries again', async () => {
     const reader = await open();
     await until(() => reader.source.figures.connections > 2);
+    expect(reader.source.fleet.why).to.equal('the log is empty: no node feeds it yet');
     expect(reader.log.lines.filter((line) => line.includes('cannot be followed'))).to.deep.equal([
       'warning The log of the fleet cannot be followed: the log is empty: no node feeds it yet.'
     ]);
@@ -567,6 +573,43 @@ describe('a reader', function () {
     // With memory that is no longer than what is counted.
     const kept = await reader.source.rawBlock(hash);
     expect(kept?.buffer.byteLength).to.equal(kept?.length);
+  });
+
+  it('takes no block of a node that is another one, and asks once for what several want', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const [one, other] = [(await pointAt(1)).hash, (await pointAt(2)).hash];
+    log.answers = { block: () => node.rawBlock(other) };
+    expect(await caught(reader.source.rawBlock(one))).to.be.instanceOf(UntrueRecordError);
+    log.answers = {};
+    const blocks = asked('block');
+    const raws = await Promise.all([1, 2, 3].map(() => reader.source.rawBlock(one)));
+    for (const raw of raws) expect(raw).to.deep.equal(await node.rawBlock(one));
+    expect(asked('block')).to.equal(blocks + 1);
+  });
+
+  it('knows how far the chain of the node is that leads', async () => {
+    await log.writeStart(LENGTH - 2);
+    await log.writeBeat();
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 2));
+    await until(() => reader.source.position.now.sequence === log.last);
+    expect(reader.source.progress()).to.deep.equal({ height: LENGTH, verified: 1 });
+  });
+
+  it('has what was broadcast in its pool once that has succeeded', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    log.answers = {
+      broadcast: () => {
+        setTimeout(() => void log.write(POOLED), LATER_MS);
+        return Promise.resolve({});
+      }
+    };
+    await reader.source.broadcast(POOLED.raw);
+    expect(reader.source.pool.txids()).to.have.length(1);
   });
 
   it('is not ready when no node was heard for too long, and is again when one is', async () => {
