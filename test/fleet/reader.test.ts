@@ -114,9 +114,9 @@ describe('a reader', function () {
     const reader = await open();
     await reader.reaches(node.tip());
     const moves: string[] = [];
-    reader.source.chain$.subscribe(({ type, acknowledge }) => {
-      moves.push(type);
-      acknowledge();
+    reader.source.chain$.subscribe((move) => {
+      moves.push(move.type);
+      move.acknowledge();
     });
     const old = node.tip();
     const fork = await host.chain.getEntry(LENGTH - 1);
@@ -379,7 +379,7 @@ describe('a reader', function () {
       pool: ({ after }) => {
         const at = places.shift() ?? { incarnation, sequence: 1 };
         const isRight = places.length === 0 && after === 0;
-        return Promise.resolve({ at, entries: isRight ? [{ number: 1, entry: POOLED }] : [], more: isRight });
+        return Promise.resolve({ at, entries: isRight ? [{ number: 1, entry: POOLED }] : [], more: places.length === 0 });
       }
     };
     const reader = await open();

@@ -227,10 +227,10 @@ describe('what readers tell of themselves', function () {
   });
 
   it('is told while there is a connection', async () => {
-    let connection: NatsBus['connection'] | undefined;
-    const announcer = new Announcer({ subjects: SUBJECTS, connection: () => connection, state: () => STATE });
+    let isThere = false;
+    const announcer = new Announcer({ subjects: SUBJECTS, connection: () => (isThere ? bus.connection : undefined), state: () => STATE });
     announcer.tell();
-    connection = bus.connection;
+    isThere = true;
     announcer.tell();
     await until(() => versions().has(announcer.id));
     await bus.connection.close();
