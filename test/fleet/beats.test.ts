@@ -22,18 +22,51 @@ function estimates(fees: readonly FeeEstimate[], mostFeeBlocks: number): (FeeEst
 describe('the fee estimates in a beat', () => {
   it('are all that the node has, each once', async () => {
     const host = await openRegtestNode();
-    const rates = [undefined, 900, 900, undefined, 500, undefined];
+    let rates: readonly (number | undefined)[] = [undefined, 900, 900, undefined, 500, undefined];
     const estimateFee = (blocks: number): FeeEstimate | undefined => {
       const within = rates.findIndex((rate, i) => rate !== undefined && i + 1 >= blocks);
       return within < 0 ? undefined : { rate: rates[within] ?? 0, blocks: within + 1 };
     };
     const node = nodeWith(new BcoinNode(host), { mostFeeBlocks: rates.length, estimateFee });
-    expect(beatOf({ node, warnings: () => [], release: '1.2.3' }, node.tip()).fees).to.deep.equal([
+    const fees = (): readonly FeeEstimate[] => beatOf({ node, warnings: () => [], release: '1.2.3' }, node.tip()).fees;
+    expect(fees()).to.deep.equal([
       { rate: 900, blocks: 2 },
       { rate: 900, blocks: 3 },
       { rate: 500, blocks: 5 }
     ]);
+    rates = [undefined, undefined, undefined, undefined, 500, 400];
+    expect(fees()).to.deep.equal([
+      { rate: 500, blocks: 5 },
+      { rate: 400, blocks: 6 }
+    ]);
     await host.close();
+  });
+});
+
+describe('a beat', () => {
+  it('has twenty warnings of the chain at most', async () => {
+    const host = await openRegtestNode();
+    const node = new BcoinNode(host);
+    const warnings = Array.from({ length: 21 }, (_, i) => `warning ${i}`);
+    const beat = beatOf({ node, warnings: () => warnings, release: '1.2.3' }, node.tip());
+    expect(beat.warnings).to.deep.equal(warnings.slice(0, 20));
+    await host.close();
+  });
+});
+
+describe('the beats that a reader has heard', () => {
+  it('say that the fleet is in sync if the last one came now, and until it counts for nothing any more', () => {
+    const beats = new Beats(STALE_MS);
+    const told: boolean[] = [];
+    beats.synced$.subscribe((synced) => told.push(synced));
+    const [beat = expect.fail('a beat')] = fc.sample(anyBeat, 1);
+    beats.note({ ...beat, synced: true }, false);
+    expect([beats.synced, beats.isStale, beats.age]).to.deep.equal([false, true, undefined]);
+    beats.note({ ...beat, synced: true }, true);
+    expect([beats.synced, beats.isStale]).to.deep.equal([true, false]);
+    beats.forget();
+    expect([beats.synced, beats.isStale, beats.age]).to.deep.equal([false, true, undefined]);
+    expect(told).to.deep.equal([false, true, false]);
   });
 });
 

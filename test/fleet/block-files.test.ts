@@ -118,17 +118,18 @@ describe('the blocks that a reader keeps on its disk', () => {
 
   it('are none where a file is damaged, cut off or gone', async () => {
     const files = await open(100 * SIZE);
-    for (const n of [1, 2, 3]) await files.put(hashOf(n), blockOf(n));
+    for (const n of [1, 2, 3, 4]) await files.put(hashOf(n), blockOf(n));
     const bytes = await readFile(pathOf(1));
     bytes[500] = 9;
     await writeFile(pathOf(1), bytes);
     await writeFile(pathOf(2), bytes.subarray(0, 50));
     await rm(pathOf(3));
     const again = await open(100 * SIZE);
+    await writeFile(pathOf(4), '');
     // Nothing is taken from a file that was not found sound.
     expect(await again.part(hashOf(1), 0, 10)).to.equal(undefined);
-    for (const n of [1, 2]) expect(await again.get(hashOf(n)), `${n}`).to.equal(undefined);
-    expect(log.lines.filter((text) => text.includes('is damaged'))).to.have.length(2);
+    for (const n of [1, 2, 4]) expect(await again.get(hashOf(n)), `${n}`).to.equal(undefined);
+    expect(log.lines.filter((text) => text.includes('is damaged'))).to.have.length(3);
     expect(await files.get(hashOf(3))).to.equal(undefined);
     // A new one may take its place.
     await again.put(hashOf(1), { raw: blockOf(1).raw });

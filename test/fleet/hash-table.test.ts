@@ -28,9 +28,12 @@ describe('the hashes of a chain by height', () => {
   it('are others above the block where another branch begins', () => {
     hashes.cutTo(COUNT + 1);
     expect(hashes.at(COUNT)).to.equal(undefined);
+    const before = hashes.at(2);
     hashes.cutTo(2);
     expect(hashes.at(2)).to.equal(undefined);
     hashes.push(hashOf(7));
+    // Who has asked before keeps what it was.
+    expect(before).to.deep.equal(hashOf(2));
     expect([0, 1, 2, 3].map((height) => hashes.at(height))).to.deep.equal([hashOf(0), hashOf(1), hashOf(7), undefined]);
   });
 

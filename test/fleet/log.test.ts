@@ -5,7 +5,7 @@ import { firstValueFrom, Subject } from 'rxjs';
 import { expect } from 'chai';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
-import { FencedError, ForeignLogError, LogGapError, LogGoneError, LogSilentError } from '../../lib/fleet/log/errors';
+import { FencedError, ForeignLogError, LogGapError, LogGoneError, LogSilentError, NatsAwayError } from '../../lib/fleet/log/errors';
 import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
 import { LogWriter, type Outgoing } from '../../lib/fleet/log/log-writer';
 import { loadNats } from '../../lib/fleet/log/nats';
@@ -208,6 +208,12 @@ for (const count of [1, 3] as const) {
       expect(await caught(FleetLog.open(bus, SUBJECTS, GENESIS))).to.be.instanceOf(LogGoneError);
     });
 
+    it('is not waited for on a connection that was closed', async () => {
+      const writer = await writerOn(bus);
+      await bus.connection.close();
+      expect(await caught(writer.append([removal(1)], NEVER))).to.be.instanceOf(NatsAwayError);
+    });
+
     it('that is deleted while it is read ends with an error, and so does silence', async () => {
       const writer = await writerOn(bus);
       await writer.append([removal(1)], NEVER);
@@ -296,11 +302,21 @@ describe('a stream that is no log for this node', function () {
   });
 
   it('because somebody else has made it', async () => {
+    const expectForeign = async (): Promise<void> => {
+      expect(await openError())
+        .to.be.instanceOf(ForeignLogError)
+        .with.property('message')
+        .that.includes('was not made by bcoin-rest');
+    };
     await bus.manager.streams.add({ name: SUBJECTS.stream, subjects: [SUBJECTS.log] });
-    expect(await openError())
-      .to.be.instanceOf(ForeignLogError)
-      .with.property('message')
-      .that.includes('was not made by bcoin-rest');
+    await expectForeign();
+    await bus.manager.streams.delete(SUBJECTS.stream);
+    await makeStream(bus, SUBJECTS, GENESIS);
+    // Or has changed it since.
+    for (const subjects of [['elsewhere.*'], [SUBJECTS.log, 'elsewhere.*']]) {
+      await bus.manager.streams.update(SUBJECTS.stream, { subjects });
+      await expectForeign();
+    }
   });
 
   it('because somebody else wrote into it', async () => {

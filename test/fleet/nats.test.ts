@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
-import { connectToNats } from '../../lib/fleet/log/connection';
+import { ConnectionCount, connectToNats } from '../../lib/fleet/log/connection';
 import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
 import { makeCertificate, type CertificateWishes } from '../payments/made-certificates';
 import { BcoinProcess } from '../support/bcoin-process';
@@ -28,6 +28,7 @@ describe('a list of NATS servers', () => {
     expect(access('nats://a,b:1,[::1]:2')).to.deep.include({ servers: ['a:4222', 'b:1', '[::1]:2'], tls: false, user: undefined });
     expect(access('tls://me:s%40:t@host')).to.deep.include({ servers: ['host:4222'], tls: true, user: 'me', password: 's@:t' });
     expect(access('nats://token@host')).to.deep.include({ user: 'token', password: undefined });
+    expect(access('nats://me:s@t@host')).to.deep.include({ servers: ['host:4222'], user: 'me', password: 's@t' });
     expect(access('nats://a,nats://b')).to.deep.include({ servers: ['a:4222', 'b:4222'] });
   });
 
@@ -67,6 +68,22 @@ describe('a connection to NATS', function () {
     }
   });
 
+  it('is counted when it is made, and each time it comes back', async () => {
+    const nats = await Nats.open(program);
+    const count = new ConnectionCount();
+    const { connection, mostBytes } = await connectToNats(access(nats.url), 'test', count);
+    expect(mostBytes()).to.equal(0x0080_0000);
+    expect(count.made).to.equal(1);
+    const [server] = nats.servers;
+    await server?.kill();
+    await until(() => connection.info === undefined);
+    expect([count.made, mostBytes()]).to.deep.equal([1, 0x0080_0000]);
+    await server?.start();
+    await until(() => count.made === 2);
+    await connection.close();
+    await nats.close();
+  });
+
   it('fails with a sentence when no server is there', async () => {
     const error = await caught(connectToNats(access(`nats://127.0.0.1:${await freePort()}`), 'test'));
     expect(error)
@@ -100,13 +117,13 @@ describe('a connection to NATS', function () {
     const authority = makeCertificate({ commonName: 'authority', ca: true });
     const authorities = join(folder, 'authorities.pem');
     await writeFile(authorities, authority.pem);
-    const said = async (subject: CertificateWishes['for'], host: string, scheme = 'tls'): Promise<string> => {
+    const said = async (subject: CertificateWishes['for'], hosts: readonly string[], scheme = 'tls'): Promise<string> => {
       const made = makeCertificate({ commonName: 'server', issuer: authority, ...(subject && { for: subject }) });
       const tls = { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
       await writeFile(tls.certificate, made.pem);
       await writeFile(tls.key, made.keyPem);
       const nats = await Nats.open(program, 1, { tls });
-      const url = `${scheme}://${host}:${nats.servers[0]?.port ?? 0}`;
+      const url = `${scheme}://${hosts.map((host) => `${host}:${nats.servers[0]?.port ?? 0}`).join()}`;
       const args = [PROGRAM, 'fleet', 'status', '--network=regtest', `--rest-nats=${url}`];
       const child = new BcoinProcess(args, { http: 0, wallet: 0 }, { NODE_EXTRA_CA_CERTS: authorities });
       await child.ended();
@@ -114,13 +131,14 @@ describe('a connection to NATS', function () {
       return child.output;
     };
     const [connected, refused] = [/No node has written a log yet/, /cannot be reached: Hostname\/IP does not match certificate's altnames/];
-    expect(await said({ address: '127.0.0.1' }, '127.0.0.1')).to.match(connected);
-    expect(await said({ name: 'localhost' }, 'localhost')).to.match(connected);
-    expect(await said({ name: 'localhost' }, '127.0.0.1')).to.match(refused);
-    expect(await said({ name: 'other.example' }, 'localhost')).to.match(refused);
+    expect(await said({ address: '127.0.0.1' }, ['127.0.0.1'])).to.match(connected);
+    expect(await said({ name: 'localhost' }, ['localhost'])).to.match(connected);
+    expect(await said({ name: 'localhost' }, ['localhost', '127.0.0.1'])).to.match(connected);
+    expect(await said({ name: 'localhost' }, ['127.0.0.1'])).to.match(refused);
+    expect(await said({ name: 'other.example' }, ['localhost'])).to.match(refused);
     // The server asks for TLS itself.
-    expect(await said({ address: '127.0.0.1' }, '127.0.0.1', 'nats')).to.match(connected);
-    expect(await said({ name: 'other.example' }, '127.0.0.1', 'nats')).to.match(refused);
+    expect(await said({ address: '127.0.0.1' }, ['127.0.0.1'], 'nats')).to.match(connected);
+    expect(await said({ name: 'other.example' }, ['127.0.0.1'], 'nats')).to.match(refused);
   });
 
   it('fails with a sentence that does not show the password when the credentials are wrong', async () => {

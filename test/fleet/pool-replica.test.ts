@@ -52,6 +52,7 @@ describe('the pool of a reader', () => {
     expect(await replica.withCoins(second.hash())).to.deep.include({ txid: second.hash(), raw: second.toRaw() });
     expect((await replica.withCoins(second.hash()))?.coins).to.deep.equal([...((await node.pool.withCoins(second.hash()))?.coins ?? [])]);
     expect(await replica.withCoins(Buffer.alloc(32))).to.equal(undefined);
+    expect(replica.sequence).to.equal(node.pool.sequence);
   });
 
   it('has transactions that say that they may be replaced (BIP125): one of their inputs is enough', async () => {
@@ -117,7 +118,20 @@ describe('the pool of a reader', () => {
     expect(replica.info()).to.deep.include({ unbroadcast: 1, size: 2, totalFee: 2 * FEE });
     replica.apply(await poolAddOf(node, first.hash()));
     expect(replica.txids()).to.deep.equal([first.hash(), second.hash()]);
+    expect(replica.info()).to.deep.include({ unbroadcast: 2, size: 2, totalFee: 2 * FEE });
     expect(told).to.deep.equal([first, second].map((each) => `add ${each.hash().toString('hex')}`));
+  });
+
+  it('tells of a transaction whose witness is another one now that it has left and come again', async () => {
+    const first = await broadcast(coinbases[0] as HostTransaction);
+    const plain = first.toRaw();
+    // Marker and flag, and one byte as the witness of its input.
+    const raw = Buffer.concat([plain.subarray(0, 4), Buffer.of(0, 1), plain.subarray(4, -4), Buffer.of(1, 1, 0x51), plain.subarray(-4)]);
+    replica.apply({ ...(await poolAddOf(node, first.hash())), raw });
+    expect(replica.transaction(first.hash())).to.deep.equal(raw);
+    const txid = first.hash().toString('hex');
+    expect(told).to.deep.equal([`add ${txid}`, `remove ${txid}`, `add ${txid}`]);
+    expect(replica.info()).to.deep.include({ unbroadcast: 1, size: 1, totalFee: FEE });
   });
 
   it('takes the replacement of a transaction whose place is taken before it is removed', async () => {
@@ -131,7 +145,9 @@ describe('the pool of a reader', () => {
     replica.apply({ type: 'remove', txid: first.hash(), replacement: better.hash() });
     expect(replica.txids()).to.deep.equal([better.hash()]);
     expect(replica.spender(coinbases[0]?.hash() as Buffer, 0)).to.deep.equal({ txid: better.hash(), input: 0 });
+    const { revision } = replica;
     replica.apply(WHOLE_CLEAR);
+    expect(replica.revision).to.equal(revision + 1);
     expect(replica.isSpent(coinbases[0]?.hash() as Buffer, 0)).to.equal(false);
     expect(replica.info()).to.deep.include({ size: 0, bytes: 0, totalFee: 0, unbroadcast: 0 });
     expect(told.at(-1)).to.equal('clear');
@@ -144,6 +160,9 @@ describe('the pool of a reader', () => {
     told = [];
     // Only the end of one: it belongs to what was before this pool.
     replica.apply({ type: 'clear', kept: [two], part: 1, hasMore: false });
+    // And one in the middle of which a record is missing.
+    for (const part of [0, 2]) replica.apply({ type: 'clear', kept: [one], part, hasMore: true });
+    replica.apply({ type: 'clear', kept: [one], part: 1, hasMore: false });
     replica.apply({ type: 'clear', kept: [one], part: 0, hasMore: true });
     replica.apply({ type: 'clear', kept: [one], part: 0, hasMore: true });
     expect([replica.txids(), told]).to.deep.equal([[one, two, three], []]);

@@ -31,7 +31,7 @@ import { Nats, needsNats } from '../support/nats';
 import { mine } from '../support/regtest-node';
 import { signed } from '../support/signed';
 import { until } from '../support/until';
-import type { Subscription } from '@nats-io/transport-node';
+import type { RequestError, Subscription } from '@nats-io/transport-node';
 import type { NodeAnswers } from '../../lib/fleet/feed/answers';
 import type { HostTransaction } from '../../lib/node/host';
 
@@ -66,6 +66,10 @@ describe('questions to a node', function () {
     await nats.close();
   });
 
+  beforeEach(() => {
+    heard.length = 0;
+  });
+
   async function askAt<Name extends QuestionName>(subject: string, name: Name, asked: Asked<Name>): Promise<Replied<Name>> {
     const { data } = await bus.connection.request(subject, encodeQuestion(name, asked), { timeout: 5_000 });
     return decodeReply(name, data);
@@ -74,6 +78,17 @@ describe('questions to a node', function () {
     askAt(SUBJECTS.node(name), name, asked);
   const askLeader = <Name extends QuestionName>(name: Name, asked: Asked<Name>): Promise<Replied<Name>> =>
     askAt(SUBJECTS.leader(name), name, asked);
+
+  /** Subjects at which something was asked. */
+  const heard: string[] = [];
+  /** Answers there in the place of a node. */
+  const answering = (subject: string, reply: Buffer): Subscription =>
+    bus.connection.subscribe(subject, {
+      callback: (_, message) => {
+        heard.push(subject);
+        message.respond(reply);
+      }
+    });
 
   /** A payment of one coinbase to the same key. */
   const payment = (i: number): HostTransaction => signed(ring, [coinbases[i] as HostTransaction], [[ring.getAddress(), 4_999_990_000]]);
@@ -100,7 +115,8 @@ describe('questions to a node', function () {
     const { height, headers } = await ask('headers', { locator: [UNKNOWN, tenth as Buffer], count: 2_000 });
     expect([height, headers.length]).to.deep.equal([11, 100 * 80]);
     expect(headers.subarray(-80)).to.deep.equal((await node.source.entry(tip.hash))?.header);
-    expect(await ask('headers', { locator: [], count: 2 })).to.have.property('height', 0);
+    const { height: lowest, headers: first } = await ask('headers', { locator: [], count: 2 });
+    expect([lowest, first.length]).to.deep.equal([0, 2 * 80]);
     expect((await ask('headers', { locator: [tip.hash], count: 5 })).headers).to.have.length(0);
     // Who was on another branch goes on with the one that the node is on.
     const [stale] = await mine(node.node, 1, (await node.node.chain.getEntryByHeight(99)) ?? expect.fail('a block'));
@@ -167,25 +183,35 @@ describe('questions to a node', function () {
     const subjects = subjectsOf('simnet');
     const nodes = new Nodes(subjects, () => bus.connection);
     const call = (): Promise<unknown> => nodes.askOnce('call', { method: 'prioritisetransaction', params: [] });
-    const heard: string[] = [];
-    const answering = (subject: string, reply: Buffer): Subscription =>
-      bus.connection.subscribe(subject, {
-        callback: (_, message) => {
-          heard.push(subject);
-          message.respond(reply);
-        }
-      });
     const [leader, any] = [subjects.leader('call'), subjects.node('call')];
     expect(await caught(call())).to.be.instanceOf(NoNodeError);
     answering(any, encodeReply('call', { result: 7, error: null }));
     expect(await call()).to.deep.equal({ result: 7, error: null });
-    const busy = answering(leader, encodeFault(new FleetReplyError('busy', 'too many questions are waiting')));
-    expect(await call()).to.deep.equal({ result: 7, error: null });
-    expect(heard.splice(0)).to.deep.equal([any, leader, any]);
-    busy.unsubscribe();
+    expect(heard.splice(0)).to.deep.equal([any]);
+    for (const code of ['busy', 'not leading'] as const) {
+      const refusing = answering(leader, encodeFault(new FleetReplyError(code, 'it has not begun')));
+      expect(await call()).to.deep.equal({ result: 7, error: null });
+      expect(heard.splice(0)).to.deep.equal([leader, any]);
+      refusing.unsubscribe();
+    }
     answering(leader, encodeFault(new FleetReplyError('failed', 'the disk is full')));
     expect(await caught(call())).to.be.instanceOf(FleetReplyError);
     expect(heard).to.deep.equal([leader]);
+    expect(nodes.asked).to.deep.equal({ call: 5 });
+  });
+
+  it('about blocks are asked of the leader where another node does not know, and of nobody else where one refuses them', async () => {
+    const subjects = subjectsOf('simnet');
+    const nodes = new Nodes(subjects, () => bus.connection);
+    const [leader, any] = [subjects.leader('block'), subjects.node('block')];
+    const unknowing = answering(any, encodeReply('block', undefined));
+    answering(leader, encodeReply('block', Buffer.of(7)));
+    expect(await nodes.ask('block', { hash: UNKNOWN })).to.deep.equal(Buffer.of(7));
+    expect(heard.splice(0)).to.deep.equal([any, any, leader]);
+    unknowing.unsubscribe();
+    answering(any, encodeFault(new FleetReplyError('refused', 'expected a hash')));
+    expect(await caught(nodes.ask('block', { hash: UNKNOWN }))).to.be.instanceOf(FleetReplyError);
+    expect(heard).to.deep.equal([any]);
   });
 
   it('are answered while calls wait for the next block', async () => {
@@ -244,7 +270,8 @@ describe('questions to a node', function () {
       ['broadcast', { raw: 7 }],
       ['broadcast', { raw: Buffer.alloc(4_000_001), mostRate: 0 }],
       ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
-      ['call', { method: 7 }]
+      ['call', { method: 7 }],
+      ['call', { method: 'x'.repeat(101) }]
     ];
     for (const [name, asked] of wrong) {
       const { data } = await bus.connection.request(SUBJECTS.node(name), encodeValue(asked), { timeout: 5_000 });
@@ -257,6 +284,37 @@ describe('questions to a node', function () {
       expect(() => decodeReply('block', data)).to.throw(FleetReplyError);
     }
     expect(await ask('entry', { hash })).to.deep.equal(await node.source.entry(hash));
+  });
+
+  it('to the leader are answered while the node leads, and not afterwards', async () => {
+    const subjects = subjectsOf('testnet');
+    const responder = new Responder(bus, subjects, { tips: () => Promise.resolve([]) } as unknown as NodeAnswers);
+    const answers = (): Promise<boolean> =>
+      askAt(subjects.leader('tips'), 'tips', {}).then(
+        () => true,
+        (error: unknown) => !(error as RequestError).isNoResponders()
+      );
+    const answered: boolean[] = [];
+    for (const leads of [false, true, true, false, true]) {
+      responder.lead(leads);
+      answered.push(await answers());
+    }
+    responder.close();
+    answered.push(await answers());
+    expect(answered).to.deep.equal([false, true, true, false, true, false]);
+  });
+
+  it('are answered with the reason where the reply is longer than the servers take', async function () {
+    const small = await Nats.open(needsNats(this), 1, { maxPayload: 4_096 });
+    const smallBus = await connectToNats(parseNatsUrls(small.url) ?? expect.fail('a URL'), 'test');
+    const answers = { block: () => Promise.resolve(Buffer.alloc(5_000)) } as unknown as NodeAnswers;
+    const responder = new Responder(smallBus, SUBJECTS, answers);
+    const question = encodeQuestion('block', { hash: UNKNOWN });
+    const { data } = await smallBus.connection.request(SUBJECTS.node('block'), question, { timeout: 5_000 });
+    expect(() => decodeReply('block', data)).to.throw(FleetReplyError, /^the reply of 50\d\d bytes is above NATS' max_payload$/);
+    responder.close();
+    await smallBus.connection.close();
+    await small.close();
   });
 
   it('beyond those that may wait are answered: busy', async () => {

@@ -6,18 +6,39 @@ import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
+import { encodeRecord } from '../../lib/fleet/messages/record-codec';
+import { UntrueRecordError } from '../../lib/fleet/reader/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { caught } from '../support/caught';
 import { DroppingProxy } from '../support/dropping-proxy';
 import { newFolder } from '../support/folders';
 import { Nats, needsNats } from '../support/nats';
+import { plainTransaction } from '../support/made-blocks';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { until } from '../support/until';
 import { HandFedLog } from './hand-fed-log';
 import { ReadNode, type ReadNodeOptions } from './read-node';
 import type { TestFullNode } from '../support/bcoin';
+import type { PoolAdd } from '../../lib/fleet/messages/records';
 import type { BlockPoint } from '../../lib/node/types/chain';
 
 const LENGTH = 8;
+
+/** Longer than a question takes. */
+const LATER_MS = 200;
+
+/** A record about the pool that cannot be applied. */
+const UNREADABLE: PoolAdd = {
+  ...{ type: 'add', raw: Buffer.of(0), coins: [], size: 1, adjustedWeight: 4 },
+  ...{ time: 1, height: 1, fee: 1, modifiedFee: 1, isUnbroadcast: false }
+};
+
+/** One that can. */
+const POOLED: PoolAdd = {
+  ...UNREADABLE,
+  raw: plainTransaction([Buffer.alloc(32, 1)], 1),
+  coins: [{ value: 2, script: Buffer.of(0x51) }]
+};
 
 describe('a reader', function () {
   this.timeout(60_000);
@@ -61,6 +82,7 @@ describe('a reader', function () {
     await log.writeStart(3);
     const reader = await open();
     await reader.reaches(await pointAt(3));
+    expect(reader.source.fleet.why).to.equal('no node has been heard of yet');
     for (let height = 4; height <= LENGTH; height++) await log.writeBlock(height);
     await reader.reaches(node.tip());
     const { hash } = node.tip();
@@ -91,6 +113,11 @@ describe('a reader', function () {
     await log.writeStart(LENGTH);
     const reader = await open();
     await reader.reaches(node.tip());
+    const moves: string[] = [];
+    reader.source.chain$.subscribe((move) => {
+      moves.push(move.type);
+      move.acknowledge();
+    });
     const old = node.tip();
     const fork = await host.chain.getEntry(LENGTH - 1);
     await mine(host, 2, fork ?? undefined);
@@ -100,6 +127,19 @@ describe('a reader', function () {
     expect(await reader.source.activeHash(LENGTH)).to.deep.equal(await node.activeHash(LENGTH));
     await log.write(await log.resetTo(LENGTH - 3, 'rewind'));
     await reader.reaches(await pointAt(LENGTH - 3));
+    expect(moves).to.deep.equal(['disconnect', 'connect', 'connect', 'reset']);
+  });
+
+  it('begins anew when a block is to leave the chain that is not the last one', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    await log.writeDisconnect(LENGTH - 2, (await pointAt(LENGTH - 2)).hash);
+    await until(() => asked('pool') === 2);
+    await reader.reaches(await pointAt(LENGTH - 3));
+    await log.writeDisconnect(LENGTH - 3, Buffer.alloc(32, 1));
+    await until(() => asked('pool') === 3);
+    await reader.reaches(await pointAt(LENGTH - 4));
   });
 
   it('lets nobody look at chain and pool together during a reorganization, unless that stops half way', async () => {
@@ -120,6 +160,18 @@ describe('a reader', function () {
     await until(() => source.tip().height === LENGTH);
     log.keepBeating();
     expect(await heightSeen()).to.equal(LENGTH);
+  });
+
+  it('lets others look again when the log cannot be read on in the middle of a reorganization', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const { source } = reader;
+    await log.writeDisconnect(LENGTH, node.tip().hash);
+    await until(() => source.tip().height === LENGTH - 1);
+    const seen = source.withChainLock(() => source.tip().height);
+    await log.bus.manager.streams.delete(log.subjects.stream);
+    expect(await seen).to.equal(LENGTH - 1);
   });
 
   it('follows the log on while what somebody has begun under its lock is at work', async () => {
@@ -207,46 +259,50 @@ describe('a reader', function () {
     log.keepBeating();
     const reader = await open();
     await reader.reaches(node.tip());
-    const unreadable = { coins: [], size: 1, adjustedWeight: 4, time: 1, height: 1, fee: 1, modifiedFee: 1, isUnbroadcast: false };
-    for (const raw of ['00', '01']) await log.write({ type: 'add', raw: Buffer.from(raw, 'hex'), ...unreadable });
+    for (let i = 0; i < 2; i++) await log.write(UNREADABLE);
     await until(() => asked('pool') === 3);
     await until(() => !reader.source.resetting && reader.source.fleet.why === undefined);
     expect(reader.source.tip()).to.deep.equal(node.tip());
   });
 
-  it('begins anew when servers have lost records that it had read, and others are in their places', async () => {
-    await log.writeStart(LENGTH - 1);
-    const [server] = nats.servers;
-    if (server === undefined) throw new Error('expected a server');
-    const proxy = await DroppingProxy.open(server.port);
-    const reader = await new ReadNode({ nats: parseNatsUrls(proxy.url) ?? expect.fail('a URL') }).open();
-    readers.push(reader);
-    await reader.reaches(await pointAt(LENGTH - 1));
-    const [data, copy] = [join(server.folder, 'data'), join(server.folder, 'copy')];
-    await cp(data, copy, { recursive: true });
-    await log.writeBlock(LENGTH);
-    await reader.reaches(node.tip());
-    proxy.pull();
-    proxy.cut();
-    await server.kill();
-    await rm(data, { recursive: true });
-    await rename(copy, data);
-    await server.start();
-    // Until its own connection is there again.
-    await until(() =>
-      log.beginTerm().then(
-        () => true,
-        () => false
-      )
-    );
-    const before = log.last;
-    while (log.last <= before + 3) await log.writeBeat().catch(() => undefined);
-    log.keepBeating();
-    proxy.plug();
-    await reader.reaches(await pointAt(LENGTH - 1));
-    await until(() => !reader.source.resetting);
-    await proxy.close();
-  });
+  for (const [what, hasOthers] of [
+    ['others are in their places', true],
+    ['nothing is in their places', false]
+  ] as const)
+    it(`begins anew when servers have lost records that it had read, and ${what}`, async () => {
+      await log.writeStart(LENGTH - 1);
+      const [server] = nats.servers;
+      if (server === undefined) throw new Error('expected a server');
+      const proxy = await DroppingProxy.open(server.port);
+      const reader = await new ReadNode({ nats: parseNatsUrls(proxy.url) ?? expect.fail('a URL') }).open();
+      readers.push(reader);
+      await reader.reaches(await pointAt(LENGTH - 1));
+      const [data, copy] = [join(server.folder, 'data'), join(server.folder, 'copy')];
+      await cp(data, copy, { recursive: true });
+      await log.writeBlock(LENGTH);
+      await reader.reaches(node.tip());
+      proxy.pull();
+      proxy.cut();
+      await server.kill();
+      await rm(data, { recursive: true });
+      await rename(copy, data);
+      await server.start();
+      // Until its own connection is there again.
+      await until(() =>
+        log.beginTerm().then(
+          () => true,
+          () => false
+        )
+      );
+      const before = log.last;
+      while (hasOthers && log.last <= before + 3) await log.writeBeat().catch(() => undefined);
+      if (hasOthers) log.keepBeating();
+      proxy.plug();
+      await reader.reaches(await pointAt(LENGTH - 1));
+      if (!hasOthers) log.keepBeating();
+      await until(() => !reader.source.resetting);
+      await proxy.close();
+    });
 
   it('begins anew when a server has sent records that are not those of the log', async () => {
     await log.writeStart(LENGTH - 1);
@@ -292,6 +348,65 @@ describe('a reader', function () {
     expect(asked('pool')).to.equal(3);
   });
 
+  it('judges the records of another log by what it has read there', async () => {
+    const reader = new ReadNode({ nats: log.access });
+    readers.push(reader);
+    for (const times of [1, 2]) {
+      await log.writeStart(LENGTH);
+      if (times === 1) await reader.open();
+      await reader.reaches(node.tip());
+      await until(() => reader.source.position.now.sequence === log.last);
+      // What cannot be applied is passed over when it is read again; what is out of place is when it has been there before.
+      await log.write(UNREADABLE);
+      await until(() => asked('pool') === 4 * times - 2);
+      await log.beginTerm(1);
+      await log.writeBeat();
+      await until(() => asked('pool') === 4 * times && reader.source.position.now.sequence === log.last);
+      if (times === 1) await log.startAnew();
+    }
+  });
+
+  it('takes the pool over from a leader alone that is at the end of this log', async () => {
+    await log.writeStart(LENGTH);
+    const { created: incarnation } = await log.bus.manager.streams.info(log.subjects.stream);
+    const places = [
+      { incarnation: 'of-yesterday', sequence: 7 },
+      { incarnation, sequence: 0 },
+      { incarnation, sequence: 1 }
+    ];
+    // The last one says that there is more, and has nothing.
+    log.answers = {
+      pool: ({ after }) => {
+        const at = places.shift() ?? { incarnation, sequence: 1 };
+        const isRight = places.length === 0 && after === 0;
+        return Promise.resolve({ at, entries: isRight ? [{ number: 1, entry: POOLED }] : [], more: places.length === 0 });
+      }
+    };
+    const reader = await open();
+    await reader.reaches(node.tip());
+    expect(reader.source.pool.txids()).to.have.length(1);
+    // Another log, whose leader has nothing.
+    log.answers = {};
+    await log.startAnew();
+    await log.writeStart(LENGTH - 1);
+    await reader.reaches(await pointAt(LENGTH - 1));
+    expect(reader.source.pool.txids()).to.deep.equal([]);
+  });
+
+  it('is in sync with beats that come after the records that the pool of the leader is already ahead by', async () => {
+    await log.writeStart(LENGTH);
+    const { created: incarnation } = await log.bus.manager.streams.info(log.subjects.stream);
+    log.answers = { pool: () => Promise.resolve({ at: { incarnation, sequence: 3 }, entries: [], more: false }) };
+    const { source } = await open();
+    const synced: boolean[] = [];
+    for (const sequence of [2, 3, 4]) {
+      await log.writeBeat();
+      await until(() => source.position.now.sequence === sequence);
+      synced.push(source.synced);
+    }
+    expect(synced).to.deep.equal([false, false, true]);
+  });
+
   it('goes on with the next term', async () => {
     await log.writeStart(LENGTH - 2);
     const reader = await open();
@@ -310,8 +425,10 @@ describe('a reader', function () {
     await log.stopBeating();
     await log.startAnew();
     await log.writeStart(LENGTH - 4);
-    log.keepBeating();
     await reader.reaches(await pointAt(LENGTH - 4));
+    // The beats of the other log say nothing.
+    expect([reader.source.resetting, reader.source.synced]).to.deep.equal([true, false]);
+    log.keepBeating();
     for (let height = LENGTH - 3; height <= LENGTH; height++) await log.writeBlock(height);
     await reader.reaches(node.tip());
     await until(() => !reader.source.resetting);
@@ -389,7 +506,46 @@ describe('a reader', function () {
     expect(asked('block')).to.equal(blocks);
   });
 
-  it('asks nodes for what came while it was away where the log begins later, or is another one', async () => {
+  it('takes blocks that came while it was away from a log that begins with them, and asks nodes where it begins later', async () => {
+    const [folder, copy] = [await readUpTo3(), await newFolder()];
+    await cp(folder, copy, { recursive: true });
+    const read = log.last;
+    for (let height = 4; height <= LENGTH; height++) await log.writeBlock(height);
+    for (const [dropped, from, blocksAsked] of [
+      [0, folder, 0],
+      [1, copy, LENGTH - 3]
+    ] as const) {
+      await log.bus.manager.streams.update(log.subjects.stream, { max_msgs: log.last - read - dropped });
+      const blocks = asked('block');
+      const after = await open({ folder: from });
+      await after.reaches(node.tip());
+      expect(asked('block')).to.equal(blocks + blocksAsked);
+    }
+  });
+
+  it('says once why it cannot follow the log, and tries again', async () => {
+    const reader = await open();
+    await until(() => reader.source.figures.connections > 2);
+    expect(reader.source.fleet.why).to.equal('the log is empty: no node feeds it yet');
+    expect(reader.log.lines.filter((line) => line.includes('cannot be followed'))).to.deep.equal([
+      'warning The log of the fleet cannot be followed: the log is empty: no node feeds it yet.'
+    ]);
+    await log.writeStart(LENGTH);
+    await reader.reaches(node.tip());
+  });
+
+  it('reads what a leader has written that gives its terms no ids', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const body = await log.resetTo(LENGTH - 1, 'rewind');
+    const record = { term: 9, termId: Buffer.alloc(0), termStart: 0, node: 'older', at: Date.now(), body };
+    await log.bus.jetstream.publish(log.subjects.record.chain, encodeRecord(record));
+    await reader.reaches(await pointAt(LENGTH - 1));
+    expect(asked('pool')).to.equal(1);
+  });
+
+  it('asks nodes for what came while it was away where the log is another one', async () => {
     const folder = await newFolder();
     await log.writeStart(3);
     const before = await open({ folder });
@@ -417,6 +573,43 @@ describe('a reader', function () {
     // With memory that is no longer than what is counted.
     const kept = await reader.source.rawBlock(hash);
     expect(kept?.buffer.byteLength).to.equal(kept?.length);
+  });
+
+  it('takes no block of a node that is another one, and asks once for what several want', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    const [one, other] = [(await pointAt(1)).hash, (await pointAt(2)).hash];
+    log.answers = { block: () => node.rawBlock(other) };
+    expect(await caught(reader.source.rawBlock(one))).to.be.instanceOf(UntrueRecordError);
+    log.answers = {};
+    const blocks = asked('block');
+    const raws = await Promise.all([1, 2, 3].map(() => reader.source.rawBlock(one)));
+    for (const raw of raws) expect(raw).to.deep.equal(await node.rawBlock(one));
+    expect(asked('block')).to.equal(blocks + 1);
+  });
+
+  it('knows how far the chain of the node is that leads', async () => {
+    await log.writeStart(LENGTH - 2);
+    await log.writeBeat();
+    const reader = await open();
+    await reader.reaches(await pointAt(LENGTH - 2));
+    await until(() => reader.source.position.now.sequence === log.last);
+    expect(reader.source.progress()).to.deep.equal({ height: LENGTH, verified: 1 });
+  });
+
+  it('has what was broadcast in its pool once that has succeeded', async () => {
+    await log.writeStart(LENGTH);
+    const reader = await open();
+    await reader.reaches(node.tip());
+    log.answers = {
+      broadcast: () => {
+        setTimeout(() => void log.write(POOLED), LATER_MS);
+        return Promise.resolve({});
+      }
+    };
+    await reader.source.broadcast(POOLED.raw);
+    expect(reader.source.pool.txids()).to.have.length(1);
   });
 
   it('is not ready when no node was heard for too long, and is again when one is', async () => {

@@ -5,6 +5,7 @@ import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { subjectsOf } from '../../lib/fleet/log/subjects';
 import { MalformedMessageError } from '../../lib/fleet/messages/errors';
 import { decodeState, encodeState, type ReaderState } from '../../lib/fleet/readers/announcement';
+import { Announcer } from '../../lib/fleet/readers/announcer';
 import { HeardReaders } from '../../lib/fleet/readers/heard-readers';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { Nats, needsNats } from '../support/nats';
@@ -160,8 +161,52 @@ describe('readers that show blocks together', function () {
       await until(() => heightOf(reader) === height);
     }
   });
+});
 
-  it('ignore what is no state of a reader', async () => {
+describe('what readers tell of themselves', function () {
+  this.timeout(60_000);
+  const STATE: ReaderState = { isReady: true, why: '', tip: undefined, applied: undefined, version: '1.2.3' };
+  const MOST_READERS = 1_000;
+  let nats: Nats;
+  let bus: NatsBus;
+  let heard: HeardReaders;
+
+  beforeEach(async function () {
+    nats = await Nats.open(needsNats(this));
+    bus = await connectToNats(parseNatsUrls(nats.url) ?? expect.fail('a URL'), 'test');
+    heard = new HeardReaders(SUBJECTS);
+    heard.listen(bus.connection);
+  });
+
+  afterEach(async () => {
+    await bus.connection.close();
+    await nats.close();
+  });
+
+  const say = (id: string, state: Partial<ReaderState> = {}): void =>
+    bus.connection.publish(SUBJECTS.reader(id), encodeState({ ...STATE, ...state }));
+  const versions = (): Map<string, string> => new Map(heard.present.map(({ id, state }) => [id, state.version]));
+
+  it('is the same for those who hear it, but for the end of a long reason', () => {
+    const tip = { height: 7, hash: Buffer.alloc(32, 7) };
+    const applied = { incarnation: 'of-today', sequence: 0 };
+    for (const state of [STATE, { ...STATE, tip }, { ...STATE, isReady: false, why: 'indexing', tip, applied }])
+      expect(decodeState(encodeState(state))).to.deep.equal(state);
+    expect(decodeState(encodeState({ ...STATE, why: 'x'.repeat(5_000) })).why).to.equal('x'.repeat(300));
+  });
+
+  it('has no place in chain or log where that cannot be one', () => {
+    const hash = '07'.repeat(32);
+    for (const fields of [
+      { height: -1, hash, incarnation: 'of-today', sequence: -1 },
+      { height: 1, incarnation: 'x'.repeat(301), sequence: 1 }
+    ]) {
+      const state = decodeState(Buffer.from(JSON.stringify({ ready: true, why: '', version: '1.2.3', ...fields })));
+      expect(state).to.deep.equal(STATE);
+    }
+  });
+
+  it('is ignored when it is no state of a reader', async () => {
     const texts = [
       '',
       '{',
@@ -169,15 +214,52 @@ describe('readers that show blocks together', function () {
       'null',
       '7',
       '{"ready":1,"why":"","version":""}',
-      `{"ready":true,"why":"${'x'.repeat(3_000)}","version":""}`
+      `{"ready":true,"why":"${'x'.repeat(301)}","version":""}`,
+      `{"ready":true,"why":"","version":"","more":"${'x'.repeat(3_000)}"}`
     ];
     for (const text of texts) {
       expect(() => decodeState(Buffer.from(text)), text.slice(0, 40)).to.throw(MalformedMessageError);
       bus.connection.publish(SUBJECTS.reader('liar'), text);
     }
-    await bus.connection.flush();
-    await say({});
+    say('other');
     await until(() => heard.present.length > 0);
     expect(heard.present.map(({ id }) => id)).to.deep.equal(['other']);
+  });
+
+  it('is told while there is a connection', async () => {
+    let isThere = false;
+    const announcer = new Announcer({ subjects: SUBJECTS, connection: () => (isThere ? bus.connection : undefined), state: () => STATE });
+    announcer.tell();
+    isThere = true;
+    announcer.tell();
+    await until(() => versions().has(announcer.id));
+    await bus.connection.close();
+    announcer.tell();
+  });
+
+  it('is heard once on a new connection', async () => {
+    const next = await connectToNats(parseNatsUrls(nats.url) ?? expect.fail('a URL'), 'test');
+    heard.listen(next.connection);
+    await next.connection.flush();
+    let times = 0;
+    heard.heard$.subscribe(() => times++);
+    say('one');
+    await until(() => times > 0);
+    // What was sent to the one before has come by then, too.
+    for (const { connection } of [bus, next]) await connection.flush();
+    expect(times).to.equal(1);
+    await next.connection.close();
+  });
+
+  it('is remembered of a thousand readers, which may go on telling it, and forgotten when they are silent', async () => {
+    for (let i = 0; i < MOST_READERS; i++) say(`reader-${i}`);
+    say('one-more');
+    say('reader-0', { version: '2.0.0' });
+    await until(() => versions().get('reader-0') === '2.0.0');
+    expect(versions().size).to.equal(MOST_READERS);
+    expect(versions().has('one-more')).to.equal(false);
+    await until(() => heard.present.length === 0);
+    say('one-more');
+    await until(() => versions().has('one-more'));
   });
 });

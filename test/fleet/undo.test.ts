@@ -110,6 +110,8 @@ describe('a reader that is told wrong what a block spends', function () {
   it('by a node asks another one, and answers nothing while none tells the truth', async () => {
     await openLiedTo();
     const { hash } = node.tip();
+    log.answers = { undo: () => Promise.resolve(undefined) };
+    expect(await reader.source.spentCoins(hash)).to.equal(undefined);
     for (const lie of [LIE, Buffer.concat([LIE, LIE])]) {
       log.answers = { undo: () => Promise.resolve(lie) };
       expect(await caught(reader.source.spentCoins(hash))).to.be.instanceOf(NoNodeError);

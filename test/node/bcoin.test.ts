@@ -9,7 +9,9 @@ import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { replaceStoredBlock } from '../support/stored-block';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import { until } from '../support/until';
 import type { Subscription } from 'rxjs';
+import type { HostEntry } from '../../lib/node/host';
 import type { ChainEvent } from '../../lib/node/types/chain';
 
 describe('a bcoin node as the source of the service', () => {
@@ -106,6 +108,8 @@ describe('a bcoin node as the source of the service', () => {
     subscription.unsubscribe();
     await mined;
     expect(host.chain.height).to.equal(1);
+    await mine(host, 1);
+    expect([host.chain.height, heard]).to.deep.equal([2, 1]);
   });
 
   it('reports a reorganization block by block, down to the fork and up again', async () => {
@@ -136,16 +140,15 @@ describe('a bcoin node as the source of the service', () => {
   it('reports that the chain has settled on another block after a silent reset', async () => {
     await mine(host, 3);
     const told: string[] = [];
-    const settled = new Promise<void>((resolve) => {
-      node.chain$.subscribe((event) => {
-        told.push(`${event.type} ${node.tip().height}`);
-        event.acknowledge();
-        resolve();
-      });
+    node.chain$.subscribe((event) => {
+      told.push(`${event.type} ${node.tip().height}`);
+      event.acknowledge();
     });
+    await host.chain.replay(3);
+    await until(() => told.length === 1);
     await host.chain.replay(2);
-    await settled;
-    expect(told).to.deep.equal(['settled 1']);
+    await until(() => told.length === 2);
+    expect(told).to.deep.equal(['settled 2', 'settled 1']);
   });
 
   it('knows of a reset before the chain sends its event', async () => {
@@ -184,6 +187,27 @@ describe('a bcoin node as the source of the service', () => {
   it('refuses an SPV node', () => {
     const spv = new bcoin.SPVNode({ network: 'regtest', memory: true });
     expect(() => new BcoinNode(spv)).to.throw(UnsupportedNodeError, '--spv');
+  });
+
+  it('has the tips of all branches, the highest first, and says which one is not valid', async () => {
+    const blocks = await mine(host, 6);
+    const entryAt = async (height: number): Promise<HostEntry> => (await host.chain.getEntryByHeight(height)) ?? expect.fail('a block');
+    const stale = [];
+    for (const height of [4, 1, 3, 2]) stale.push(...(await mine(host, 1, await entryAt(height))));
+    // Its coinbase creates too much, which is found once another block is on top of it.
+    const job = await host.miner.cpu.createJob(await entryAt(5));
+    job.attempt.fees = 1;
+    job.refresh();
+    const invalid = await job.mineAsync();
+    await host.chain.add(invalid);
+    expect(await caught(mine(host, 1, await entryOf(host, invalid)))).to.be.an('error');
+    // bcoin itself does not go back to where it was.
+    const [active] = await mine(host, 1, await entryOf(host, blocks.at(-1) ?? expect.fail('a block')));
+    const tips = await node.chainTips();
+    expect(tips.map(({ height }) => height)).to.deep.equal([7, 6, 5, 4, 3, 2]);
+    const statusOf = (block: HostFullBlock | undefined): string | undefined =>
+      tips.find(({ hash }) => block !== undefined && hash.equals(block.hash()))?.status;
+    expect([active, invalid, ...stale].map(statusOf)).to.deep.equal(['active', 'invalid', ...stale.map(() => 'valid-fork')]);
   });
 
   it('no longer knows the entry of a block that the chain has forgotten', async () => {

@@ -5,8 +5,9 @@ import { describe, it } from 'mocha';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { readNodeCoin } from '../../lib/node/coins';
 import { StoredCoinReader } from '../../lib/node/stored-coin';
-import { undoCoins } from '../../lib/node/undo-record';
+import { outputsOf, spanOf, undoCoins } from '../../lib/node/undo-record';
 import { bcoin } from '../support/bcoin';
+import { caught } from '../support/caught';
 import { mine, openRegtestNode } from '../support/regtest-node';
 
 const key = Buffer.concat([Buffer.from('c'), Buffer.alloc(32, 7), Buffer.from('00000102', 'hex')]);
@@ -91,6 +92,26 @@ describe('a coin of the node', () => {
   it('is read from undo records in their order', () => {
     const [a, b] = [recordOf('05', '0751'), recordOf('06', '0752')];
     expect(Array.from(undoCoins(Buffer.concat([Buffer.from('02000000', 'hex'), a, b])), ({ value }) => value)).to.deep.equal([5, 6]);
+  });
+
+  it('is not read from an undo record that has more or fewer of them, or other bytes', async () => {
+    const coin = recordOf('05', '0751');
+    const record = Buffer.concat([Buffer.from('02000000', 'hex'), coin, coin]);
+    const fewer = Buffer.concat([Buffer.from('01000000', 'hex'), coin, coin]);
+    expect(await spanOf(record, { start: 1, count: 1 })).to.have.length(1);
+    expect(await outputsOf(record, Uint32Array.of(0, 2))).to.have.length(1 + 1 + 1 + 2 * (8 + 1 + 1));
+    for (const outputs of [
+      spanOf(record, { start: 1, count: 2 }),
+      outputsOf(record, Uint32Array.of(0, 1)),
+      outputsOf(record, Uint32Array.of(0, 3)),
+      spanOf(fewer, { start: 1, count: 1 }),
+      outputsOf(fewer, Uint32Array.of(0, 2)),
+      outputsOf(Buffer.concat([record, Buffer.of(0)]), Uint32Array.of(0, 2)),
+      // A script of fewer bytes than none, and a key that is on no curve.
+      outputsOf(Buffer.concat([Buffer.from('01000000', 'hex'), recordOf('05', 'fd0200')]), Uint32Array.of(1)),
+      outputsOf(Buffer.concat([Buffer.from('01000000', 'hex'), recordOf('05', `04${'ff'.repeat(32)}`)]), Uint32Array.of(1))
+    ])
+      expect(await caught(outputs)).to.be.instanceOf(MalformedBytesError);
   });
 
   it('is as bcoin itself writes it', async () => {

@@ -379,6 +379,7 @@ describe('the modern pool', function () {
   it('drops what pays the least when it is full, and then asks for more', async () => {
     const { host, node, coins } = await withCoins(3);
     const [cheap, middling, dear] = [500, 1_000, 2_000].map((fee, i) => paying([coins[i] as HostTransaction], fee));
+    expect(node.pool.info()).to.include({ minFeeRate: 100, minRelayFeeRate: 100 });
     for (const transaction of [cheap, middling] as HostTransaction[]) await node.broadcast(transaction.toRaw());
     const { size } = node.pool.entries()[0] ?? expect.fail('an entry');
     (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();

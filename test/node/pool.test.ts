@@ -15,6 +15,9 @@ import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types/pool';
 
+/** Number of a connection. */
+const PEER = 7;
+
 /** OP_1 */
 const ANYBODY = Buffer.of(0x51);
 
@@ -77,6 +80,19 @@ describe("the node's pool", () => {
     expect(told).to.deep.equal([
       { type: 'add', txid },
       { type: 'remove', txid, isConfirmed: true }
+    ]);
+  });
+
+  it('tells of each transaction that leaves what has displaced it, and of the next one that nothing has', async () => {
+    const others = coinbases.slice(0, 2).map((coinbase) => paying(coinbase, COINBASE_SATS - 2 * FEE_SATS));
+    const [displacing, displaced] = [others[1] as HostTransaction, paying(coinbases[1] as HostTransaction, COINBASE_SATS - FEE_SATS)];
+    for (const transaction of [spend, displaced]) await node.broadcast(transaction.toRaw());
+    told.length = 0;
+    await mineOnly(host, [displacing]);
+    await mineOnly(host, [spend]);
+    expect(told).to.deep.equal([
+      { type: 'remove', txid: displaced.hash(), isConfirmed: false, replacement: displacing.hash() },
+      { type: 'remove', txid: spend.hash(), isConfirmed: true }
     ]);
   });
 
@@ -229,6 +245,12 @@ describe("the node's pool", () => {
     );
     for (const raw of [beyond, tooLarge]) expect(await caught(node.broadcast(raw))).to.be.instanceOf(MissingOutputsError);
     expect(node.pool.txids()).to.deep.equal([spend.hash()]);
+  });
+
+  it('does not count as unbroadcast what a peer has sent before its parent', async () => {
+    const child = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
+    for (const transaction of [child, spend]) await host.mempool.addTX(transaction, PEER);
+    expect(node.pool.entry(child.hash())).to.have.property('isUnbroadcast', false);
   });
 
   it('takes a transaction that comes several times at once', async () => {

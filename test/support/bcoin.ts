@@ -62,6 +62,8 @@ interface TestChain extends Omit<HostChain, 'synced'> {
 interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
+  /** `peer`: the number of the connection over which it came. */
+  addTX(transaction: HostTransaction, peer?: number): ReturnType<HostMempool['addTX']>;
 }
 
 /** A block template. */

@@ -139,10 +139,8 @@ export class EventQueue {
     this.#events.push(event);
     this.#bytes += bytesOf(event);
     if (event.type === 'connect') this.#blocks++;
-    if (this.#bytes > MOST_QUEUED_BYTES || this.#blocks > MOST_QUEUED_BLOCKS) {
-      this.#overflow();
-    }
-    this.#wake();
+    if (this.#bytes > MOST_QUEUED_BYTES || this.#blocks > MOST_QUEUED_BLOCKS) this.#overflow();
+    else this.#wake();
   }
 
   #overflow(): void {

@@ -223,8 +223,7 @@ export class LogFollower extends Loop {
     const word = await log.lastOfChain();
     if (word === undefined) throw new NoNodeError('the log is empty: no node feeds it yet');
     // The blocks since the last time: the index will want them.
-    if (kept?.incarnation === log.incarnation && kept.sequence >= log.first - 1 && kept.sequence < word.sequence)
-      await this.#recall(log, kept.sequence + 1, word.sequence);
+    if (kept?.incarnation === log.incarnation && kept.sequence >= log.first - 1) await this.#recall(log, kept.sequence + 1, word.sequence);
     pool.apply(WHOLE_CLEAR);
     for (let [after, more] = [0, true]; more;) {
       const page = await nodes.askOnlyLeader('pool', { after, mostBytes: PAGE_BYTES });

@@ -150,7 +150,7 @@ export class ReaderChain {
     for (;;) {
       // Others may be downloading their chain still.
       const { height, headers } = await this.#parts.nodes.askLeader('headers', { locator: view.locator(), count: MOST_HEADERS });
-      if (headers.length < HEADER_LENGTH || headers.length % HEADER_LENGTH !== 0)
+      if (headers.length === 0)
         throw new UntrueRecordError(`no node has block ${toDisplayHex(target.hash)} at height ${target.height} in its chain`);
       if (!view.cutTo(height - 1)) throw new NoNodeError(`the chain of a node forks too far below, at height ${height}`);
       for (let at = 0; at < headers.length && !view.tip.hash.equals(target.hash); at += HEADER_LENGTH) {

@@ -82,7 +82,6 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
   readonly #moved = new Subject<void>();
   readonly #readers: HeardReaders;
   readonly #announcer: Announcer;
-  readonly #closed = new Subject<void>();
   /** The record with a move of the chain that was followed, and is not shown yet. */
   #taken: LogPosition | undefined;
   #refusal: () => string | undefined = () => 'starting';
@@ -130,7 +129,7 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
     const readers = (this.#readers = new HeardReaders(subjects));
     const announcer = (this.#announcer = new Announcer({ subjects, connection: () => this.#bus?.connection, state: () => this.#state() }));
     const { togetherMs: mostMs } = options;
-    const release = mostMs === undefined ? undefined : new Release({ readers, announcer, mostMs, closed$: this.#closed });
+    const release = mostMs === undefined ? undefined : new Release({ readers, announcer, mostMs });
     this.mayShow = release && (() => this.#untilTogether(release));
     this.pool = pool;
     this.chain$ = chain.events$;
@@ -308,7 +307,6 @@ export class ReaderNode extends SpentCoinSource implements NodeSource {
 
   async #close(): Promise<void> {
     this.#announcer.close();
-    this.#closed.next();
     await this.#follower.close();
     this.#files?.close();
     this.#beats.close();

@@ -1,7 +1,7 @@
 // Has all readers of a fleet show a block, or the end of a reorganization, at about the same time (`--rest-release=together`): each tells
 // the others when it has the block, and shows it when all that were heard from lately have it, but never much later than it could.
 
-import { filter, firstValueFrom, merge, startWith, takeUntil, timer, type Observable } from 'rxjs';
+import { filter, firstValueFrom, startWith, takeUntil, timer } from 'rxjs';
 import type { LogPosition } from '../messages/records';
 import type { Announcer } from './announcer';
 import type { HeardReaders } from './heard-readers';
@@ -11,8 +11,6 @@ export interface ReleaseParts {
   readonly announcer: Pick<Announcer, 'id' | 'tell'>;
   /** How long a block is held back at most. */
   readonly mostMs: number;
-  /** Ends the waiting. */
-  readonly closed$: Observable<unknown>;
 }
 
 export class Release {
@@ -24,13 +22,13 @@ export class Release {
 
   /** To be called once the record is taken in. Resolves when it may be shown. */
   async of(position: LogPosition): Promise<void> {
-    const { readers, announcer, mostMs, closed$ } = this.#parts;
+    const { readers, announcer, mostMs } = this.#parts;
     announcer.tell();
     await firstValueFrom(
       readers.heard$.pipe(
         startWith(undefined),
         filter(() => this.#haveAll(position)),
-        takeUntil(merge(timer(mostMs), closed$))
+        takeUntil(timer(mostMs))
       ),
       { defaultValue: undefined }
     );
