@@ -220,7 +220,8 @@ export class IndexWalk {
       case 'reset':
         return chain.reset(Math.max(1, chain.height - step.back));
       case 'reset silently':
-        return chain.replay(Math.max(2, chain.height - step.back));
+        // To the block below it; a chain that was invalidated may have one block.
+        return chain.height < 2 ? undefined : chain.replay(Math.max(2, chain.height - step.back));
       case 'invalidate': {
         const entry = await chain.getEntryByHeight(Math.max(2, chain.height - step.back));
         return entry === null ? undefined : chain.invalidate(entry.hash);

@@ -60,8 +60,8 @@ export class PoolTexts {
   }
 
   /**
-   * The current pool and a line feed. The number of changes is shown between moves of the chain alone: what a reorganization publishes of the
-   * pool goes from one rest to the next (lib/zmq/steps.ts). @throws HttpError 503
+   * The current pool and a line feed. The number of changes is shown only while no block is being connected or disconnected: over ZeroMQ a
+   * reorganization is one change of the pool (lib/zmq/steps.ts). @throws HttpError 503
    */
   async text(form: PoolForm): Promise<Buffer> {
     for (;;) {
