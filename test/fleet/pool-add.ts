@@ -1,3 +1,4 @@
+import { plainTransaction } from '../support/made-blocks';
 import type { PoolAdd } from '../../lib/fleet/messages/records';
 import type { NodeSource } from '../../lib/node/types/source';
 
@@ -9,3 +10,16 @@ export async function poolAddOf({ pool }: Pick<NodeSource, 'pool'>, txid: Buffer
   const { raw, coins } = transaction;
   return { type: 'add', raw, coins, size, adjustedWeight, time, height, fee, modifiedFee, isUnbroadcast };
 }
+
+/** What cannot be applied. */
+export const UNREADABLE: PoolAdd = {
+  ...{ type: 'add', raw: Buffer.of(0), coins: [], size: 1, adjustedWeight: 4 },
+  ...{ time: 1, height: 1, fee: 1, modifiedFee: 1, isUnbroadcast: false }
+};
+
+/** What can. */
+export const POOLED: PoolAdd = {
+  ...UNREADABLE,
+  raw: plainTransaction([Buffer.alloc(32, 1)], 1),
+  coins: [{ value: 2, script: Buffer.of(0x51) }]
+};
