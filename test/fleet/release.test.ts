@@ -7,15 +7,14 @@ import { MalformedMessageError } from '../../lib/fleet/messages/errors';
 import { decodeState, encodeState, type ReaderState } from '../../lib/fleet/readers/announcement';
 import { Announcer } from '../../lib/fleet/readers/announcer';
 import { HeardReaders } from '../../lib/fleet/readers/heard-readers';
-import { BcoinNode } from '../../lib/node/bcoin';
 import { Nats, needsNats } from '../support/nats';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { mine } from '../support/regtest-node';
 import { until } from '../support/until';
-import { HandFedLog } from './hand-fed-log';
-import { ReadNode } from './read-node';
+import { HandFedReaders, LENGTH } from './hand-fed-readers';
+import type { BcoinNode } from '../../lib/node/bcoin';
 import type { TestFullNode } from '../support/bcoin';
-
-const LENGTH = 4;
+import type { HandFedLog } from './hand-fed-log';
+import type { ReadNode } from './read-node';
 
 /** Longer than any test. */
 const NEVER_MS = 600_000;
@@ -27,42 +26,31 @@ const SUBJECTS = subjectsOf('regtest');
 
 describe('readers that show blocks together', function () {
   this.timeout(60_000);
+  let fed: HandFedReaders;
   let host: TestFullNode;
   let node: BcoinNode;
-  let nats: Nats;
   let log: HandFedLog;
   let bus: NatsBus;
-  let readers: ReadNode[];
   let heard: HeardReaders;
   let speaking: NodeJS.Timeout | undefined;
 
   beforeEach(async function () {
-    const program = needsNats(this);
-    nats = await Nats.open(program);
-    host = await openRegtestNode();
-    node = new BcoinNode(host);
-    await mine(host, LENGTH);
-    log = new HandFedLog(nats.url, node);
-    await log.open();
+    fed = await HandFedReaders.open(needsNats(this));
+    ({ host, node, log } = fed);
     await log.writeStart(LENGTH);
-    readers = [];
-    bus = await connectToNats(parseNatsUrls(nats.url) ?? expect.fail('a URL'), 'test');
+    bus = await connectToNats(log.access, 'test');
     heard = new HeardReaders(SUBJECTS);
     heard.listen(bus.connection);
   });
 
   afterEach(async () => {
     clearInterval(speaking);
-    await Promise.all(readers.map((reader) => reader.close()));
     await bus.connection.close();
-    await log.close();
-    await host.close();
-    await nats.close();
+    await fed.close();
   });
 
   const open = async (togetherMs = NEVER_MS): Promise<ReadNode> => {
-    const reader = await new ReadNode({ nats: log.access, togetherMs }).open();
-    readers.push(reader);
+    const reader = await fed.reader({ togetherMs });
     await reader.reaches(node.tip());
     // Only a beat that comes now, and not from the past, says that the node is there.
     await until(async () => {
