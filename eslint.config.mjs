@@ -137,6 +137,9 @@ export const folders = {
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 
+// Folders of test/support: each may import those before it.
+const supportFolders = ['expectations', 'process', 'bcoin', 'client', 'chain', 'index', 'fleet', 'node', 'pool', 'recorded', 'programs'];
+
 const withNames = (kind, source) => `ImportDeclaration[importKind="${kind}"][specifiers.length>0][source.value=/^${source}/]`;
 
 /** Node's modules, packages, own files; then what is only imported as a type, in the same order. */
@@ -200,6 +203,23 @@ const browserRule = (folder, others) =>
     ]
   );
 
+const supportRule = (folder, at) => ({
+  files: [`test/support/${folder}/**/*.ts`],
+  rules: {
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            regex: `^\\.\\./(${supportFolders.slice(at + 1).join('|')})/`,
+            message: `${folder} may import only folders of test/support that stand before it (CONTRIBUTING.md).`
+          }
+        ]
+      }
+    ]
+  }
+});
+
 export default defineConfig(
   globalIgnores(['**/dist/', 'node_modules/', 'bench/data/', 'test/vectors/']),
   js.configs.recommended,
@@ -214,6 +234,7 @@ export default defineConfig(
   },
   ...Object.keys(modules).map((module) => importRule([`${module}/**/*.ts`], modulePatterns(module))),
   ...Object.entries(folders).map(folderRule),
+  ...supportFolders.slice(0, -1).map(supportRule),
   browserRule('parts', 'explorer|shop'),
   browserRule('explorer', 'shop'),
   browserRule('shop', 'explorer'),

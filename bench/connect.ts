@@ -7,15 +7,15 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { filter, firstValueFrom } from 'rxjs';
-import { createRegtestNode, type RegtestOptions } from '../test/support/regtest-node';
-import { until } from '../test/support/until';
+import { createRegtestNode, type RegtestOptions } from '../test/support/bcoin/regtest-node';
+import { until } from '../test/support/expectations/until';
 import { onFirstBlocks } from './chain/first-blocks';
 import { addBlock, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { profiled, type MainThread } from './measure/main-thread';
 import { cpuMilliseconds } from './measure/process-load';
 import type { RestPlugin } from '../plugin';
-import type { TestFullNode } from '../test/support/bcoin';
+import type { TestFullNode } from '../test/support/bcoin/bcoin';
 import type { BlockShape } from './chain/block-shape';
 
 /** The plugin as it ships; from the package's folder, where npm runs this. */

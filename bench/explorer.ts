@@ -1,9 +1,9 @@
 // How quick the explorer is on a slow machine: `npm run bench:explorer`. Debian's Chromium, and a node with full blocks in memory.
 
-import { hasBrowser, openBrowser, watchedPage } from '../test/support/browser';
-import { makeBusy, type Busy } from '../test/support/busy-node';
-import { closeLeftNodes } from '../test/support/regtest-node';
-import { openRestNode } from '../test/support/rest-node';
+import { hasBrowser, openBrowser, watchedPage } from '../test/support/client/browser';
+import { makeBusy, type Busy } from '../test/support/node/busy-node';
+import { closeLeftNodes } from '../test/support/bcoin/regtest-node';
+import { openRestNode } from '../test/support/node/rest-node';
 import type { Browser, Page } from 'playwright-core';
 
 const ROUNDS = 5;

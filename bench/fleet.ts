@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Nats, natsServer } from '../test/support/nats';
+import { Nats, natsServer } from '../test/support/fleet/nats';
 import { onFirstBlocks } from './chain/first-blocks';
 import { addBlock } from './chain/generate';
 import { catchUp } from './fleet/catch-up';

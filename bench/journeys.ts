@@ -13,15 +13,15 @@ import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../lib/bitcoin/block';
 import { scriptHashOf, toDisplayHex } from '../lib/bitcoin/hash';
 import { isUnspendable } from '../lib/bitcoin/script';
-import { createRegtestNode, type RegtestOptions } from '../test/support/regtest-node';
-import { until } from '../test/support/until';
+import { createRegtestNode, type RegtestOptions } from '../test/support/bcoin/regtest-node';
+import { until } from '../test/support/expectations/until';
 import { onFirstBlocks } from './chain/first-blocks';
 import { addBlock, trustBlocks } from './chain/generate';
 import { describeMachine } from './machine';
 import { CallCoverage, type CalledFile } from './measure/call-coverage';
 import { fetchBody } from './serve/fetch-body';
 import type { RestPlugin } from '../plugin';
-import type { TestFullNode } from '../test/support/bcoin';
+import type { TestFullNode } from '../test/support/bcoin/bcoin';
 import type { BlockShape } from './chain/block-shape';
 
 /** The plugin as it ships; from the package's folder, where npm runs this. */

@@ -1,7 +1,7 @@
 // The machine on which the figures were measured.
 
 import { cpus, totalmem } from 'node:os';
-import { bcoin } from '../test/support/bcoin';
+import { bcoin } from '../test/support/bcoin/bcoin';
 
 export function describeMachine(): string {
   const [first, ...others] = cpus();

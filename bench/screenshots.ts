@@ -2,12 +2,12 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasBrowser, openBrowser, watchedPage } from '../test/support/browser';
-import { bcoin, type TestFullNode } from '../test/support/bcoin';
-import { projectFolder } from '../test/support/project-folder';
-import { closeLeftNodes, mine, mineOnly } from '../test/support/regtest-node';
-import { openRestNode, untilReady } from '../test/support/rest-node';
-import { signed } from '../test/support/signed';
+import { hasBrowser, openBrowser, watchedPage } from '../test/support/client/browser';
+import { bcoin, type TestFullNode } from '../test/support/bcoin/bcoin';
+import { projectFolder } from '../test/support/process/project-folder';
+import { closeLeftNodes, mine, mineOnly } from '../test/support/bcoin/regtest-node';
+import { openRestNode, untilReady } from '../test/support/node/rest-node';
+import { signed } from '../test/support/chain/signed';
 import type { HostTransaction } from '../lib/node/host';
 
 const FOLDER = join(projectFolder, 'docs/pictures');

@@ -22,7 +22,7 @@ import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-meas
 import { untilAtRest } from './serve/process-figures';
 import { answerAlike, measureRow, type Peer, type RowFigures, type Servers } from './serve/measure';
 import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
-import { freePort } from '../test/support/regtest-node';
+import { freePort } from '../test/support/bcoin/regtest-node';
 import { servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/tables';
 import type { Row } from './serve/rows';

@@ -3,12 +3,12 @@
 import { setImmediate, setTimeout as pause } from 'node:timers/promises';
 import { COINBASE_MATURITY } from '../lib/bitcoin/consensus';
 import { LIMITS } from '../lib/policy/limits';
-import { bcoin, type HostKeyRing } from '../test/support/bcoin';
-import { activateForksEarly } from '../test/support/early-forks';
-import { LoopMeter } from '../test/support/loop-meter';
-import { mine, mineOnly } from '../test/support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../test/support/rest-node';
-import { signed, type PaidOutput } from '../test/support/signed';
+import { bcoin, type HostKeyRing } from '../test/support/bcoin/bcoin';
+import { activateForksEarly } from '../test/support/chain/early-forks';
+import { LoopMeter } from '../test/support/process/loop-meter';
+import { mine, mineOnly } from '../test/support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../test/support/node/rest-node';
+import { signed, type PaidOutput } from '../test/support/chain/signed';
 import { serialized, type MadeTransaction } from '../test/taproot/made-transaction';
 import { OUTPUT, signed as signedTaproot, type WayName } from '../test/taproot/signed-spends';
 import { findNativeCurve } from '../lib/node/curve';

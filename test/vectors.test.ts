@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { scanBlock } from '../lib/bitcoin/block';
 import { toDisplayHex } from '../lib/bitcoin/hash';
-import { recordedBody, recordedSuccesses, regtestGenesis } from './support/chain-a';
+import { recordedBody, recordedSuccesses, regtestGenesis } from './support/chain/chain-a';
 
 describe('the vectors of chain A', () => {
   it('have, for each recorded block body, the block that was asked for', () => {

@@ -3,7 +3,7 @@
 import { fromHost } from '../../lib/node/host';
 import { BlockMaker, FIRST_BLOCKS } from './block-maker';
 import { addBlock, onTrustingNode } from './generate';
-import type { TestFullNode } from '../../test/support/bcoin';
+import type { TestFullNode } from '../../test/support/bcoin/bcoin';
 
 /** `use` gets a node with the first blocks, in an empty folder, and what makes the blocks that come next. */
 export function onFirstBlocks<T>(folder: string, seed: number, use: (node: TestFullNode, maker: BlockMaker) => Promise<T>): Promise<T> {

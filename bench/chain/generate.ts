@@ -5,8 +5,8 @@
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromHost } from '../../lib/node/host';
-import { bcoin, type TestFullNode } from '../../test/support/bcoin';
-import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
+import { bcoin, type TestFullNode } from '../../test/support/bcoin/bcoin';
+import { openRegtestNode, type RegtestOptions } from '../../test/support/bcoin/regtest-node';
 import { BlockMaker, FIRST_BLOCKS } from './block-maker';
 import { LIVE_SHAPE, usualShape } from './block-shape';
 import { GENERATION, type ChainParameters } from './parameters';

@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import { fromHost } from '../../lib/node/host';
-import { bcoin, type TestFullNode } from '../../test/support/bcoin';
-import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
+import { bcoin, type TestFullNode } from '../../test/support/bcoin/bcoin';
+import { openRegtestNode, type RegtestOptions } from '../../test/support/bcoin/regtest-node';
 import { generateChain } from './generate';
 import { madeOnce } from './made-once';
 import { readManifest, writeManifest, type ChainManifest } from './manifest';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { freePort } from '../../test/support/regtest-node';
+import { freePort } from '../../test/support/bcoin/regtest-node';
 import { RUN_FOLDER } from '../measure/run';
 import { loopWatch, type Watch } from '../scripts/watched-server';
 import { fillPool } from '../serve/fill-pool';

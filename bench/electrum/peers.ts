@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/regtest-node';
+import { freePort } from '../../test/support/bcoin/regtest-node';
 import { RUN_FOLDER } from '../measure/run';
 import { startBitcoind, type Bitcoind } from '../serve/bitcoind';
 import { close, end, endWithUs, pidOf } from '../serve/server-process';

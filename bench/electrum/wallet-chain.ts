@@ -10,7 +10,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { fromHost } from '../../lib/node/host';
-import { bcoin } from '../../test/support/bcoin';
+import { bcoin } from '../../test/support/bcoin/bcoin';
 import { addBlock, onTrustingNode } from '../chain/generate';
 import { madeOnce } from '../chain/made-once';
 import { DATA_FOLDER } from '../chain/synthetic-chain';

@@ -4,9 +4,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../test/support/regtest-node';
+import { freePort } from '../../test/support/bcoin/regtest-node';
 import { wholeCpuMicroseconds } from '../serve/process-figures';
-import type { Nats } from '../../test/support/nats';
+import type { Nats } from '../../test/support/fleet/nats';
 
 /** `npx bcoin-rest`. */
 export const PROGRAM = resolve('dist/plugin/cli/main.js');

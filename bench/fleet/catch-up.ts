@@ -4,7 +4,7 @@ import { runSnapshotCommand } from '../../plugin/cli/snapshot-commands/run';
 import { ASKING_PAUSE_MS, BenchReader, KEY } from './bench-reader';
 import { cpuOfProgram, shown } from './figures';
 import { addAll, copyChain, runQuietly, withFeed, withNode, type Setup } from './nodes';
-import type { Nats } from '../../test/support/nats';
+import type { Nats } from '../../test/support/fleet/nats';
 
 /** Building an index over a fleet, over local blocks, and not at all: from a snapshot. */
 export async function catchUp({ nats, folder, rounds, chain, blocks }: Setup): Promise<void> {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { cpuMilliseconds, untilAtRest } from '../measure/process-load';
 import { wholeCpuMicroseconds } from '../serve/process-figures';
 import { PROGRAM } from './bench-reader';
-import type { Nats } from '../../test/support/nats';
+import type { Nats } from '../../test/support/fleet/nats';
 
 const CLOCK_TICKS_MS = 10;
 

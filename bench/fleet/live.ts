@@ -4,7 +4,7 @@ import { addBlock } from '../chain/generate';
 import { percentile } from '../measure/percentile';
 import { BenchReader } from './bench-reader';
 import { withFeed, type Setup } from './nodes';
-import type { TestFullNode } from '../../test/support/bcoin';
+import type { TestFullNode } from '../../test/support/bcoin/bcoin';
 
 const SMALL_BLOCKS = 40;
 

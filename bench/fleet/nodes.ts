@@ -2,12 +2,12 @@
 
 import { cpSync, rmSync } from 'node:fs';
 import { runFleetCommand } from '../../plugin/fleet/command';
-import { FeedingNode } from '../../test/support/feeding-node';
-import { openRegtestNode } from '../../test/support/regtest-node';
+import { FeedingNode } from '../../test/support/fleet/feeding-node';
+import { openRegtestNode } from '../../test/support/bcoin/regtest-node';
 import { addBlock, trustBlocks } from '../chain/generate';
 import type { Io } from '../../plugin/cli/io';
-import type { TestFullNode } from '../../test/support/bcoin';
-import type { Nats } from '../../test/support/nats';
+import type { TestFullNode } from '../../test/support/bcoin/bcoin';
+import type { Nats } from '../../test/support/fleet/nats';
 import type { BlockMaker } from '../chain/block-maker';
 
 /** What each part of the benchmark begins with. */

@@ -4,10 +4,10 @@ import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { keyOf } from '../../lib/bitcoin/hash';
 import { percentile } from '../measure/percentile';
-import { Coinbases } from '../../test/support/coinbases';
-import { mine, mineOnly } from '../../test/support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../../test/support/rest-node';
-import { ownScripts, WIDE, WideTransactions } from '../../test/support/wide-transactions';
+import { Coinbases } from '../../test/support/chain/coinbases';
+import { mine, mineOnly } from '../../test/support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../../test/support/node/rest-node';
+import { ownScripts, WIDE, WideTransactions } from '../../test/support/chain/wide-transactions';
 import type { HostTransaction } from '../../lib/node/host';
 
 export interface LargeTransactionFigures {

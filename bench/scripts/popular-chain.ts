@@ -17,7 +17,7 @@ import { readTransaction } from '../../lib/bitcoin/transaction';
 import { ByteReader } from '../../lib/bitcoin/reader';
 import { HEADER_LENGTH } from '../../lib/bitcoin/header';
 import { fromHost } from '../../lib/node/host';
-import { bcoin } from '../../test/support/bcoin';
+import { bcoin } from '../../test/support/bcoin/bcoin';
 import { BlockMaker, FIRST_BLOCKS } from '../chain/block-maker';
 import { usualShape } from '../chain/block-shape';
 import { ByteWriter } from '../chain/byte-writer';

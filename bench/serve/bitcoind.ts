@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../test/support/regtest-node';
+import { freePort } from '../../test/support/bcoin/regtest-node';
 import { RUN_FOLDER } from '../measure/run';
 import { fetchBody } from './fetch-body';
 import { fillPool } from './fill-pool';

@@ -1,8 +1,8 @@
 // The content of the chain, read by bcoin's own objects: an independent source with which
 // answers are compared. Nothing here uses the index or the views.
 
-import { bcoin, type TestFullNode } from '../../test/support/bcoin';
-import { openRegtestNode } from '../../test/support/regtest-node';
+import { bcoin, type TestFullNode } from '../../test/support/bcoin/bcoin';
+import { openRegtestNode } from '../../test/support/bcoin/regtest-node';
 import { copyOf, LARGE_BLOCKS, LARGE_FROM, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
 import type { HostEntry, HostHash } from '../../lib/node/host';
 

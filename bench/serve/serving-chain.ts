@@ -7,7 +7,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromHost } from '../../lib/node/host';
-import { bcoin } from '../../test/support/bcoin';
+import { bcoin } from '../../test/support/bcoin/bcoin';
 import { BlockMaker, FIRST_BLOCKS } from '../chain/block-maker';
 import { usualShape } from '../chain/block-shape';
 import { addBlock, onTrustingNode } from '../chain/generate';

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { addPaidAddresses } from '../../lib/addresses/paid-addresses';
 import { keptHeights } from '../../lib/addresses/records';
 import { runAtOnce } from '../../lib/turns/slices';
-import { chainAAnswers31, chainABlocks, coreRegtestPrefixes, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAAnswers31, chainABlocks, coreRegtestPrefixes, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
 
 interface ShownBlock {
   readonly hash: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 
 describe('the state of the chain', () => {
   let served: ServedNode;

@@ -6,8 +6,8 @@ import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { mempoolInfoJson } from '../../lib/views/pool-info';
 import { PROFILES } from '../../lib/views/profile';
-import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
-import { finish } from '../support/finish';
+import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
+import { finish } from '../support/expectations/finish';
 import type { PoolEntry } from '../../lib/node/types/pool';
 
 const { fields } = PROFILES['0.17'];

@@ -4,12 +4,12 @@ import { PoolTexts } from '../../lib/answers/pool/texts';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { unavailable } from '../../lib/server/errors';
 import { PROFILES } from '../../lib/views/profile';
-import { caught } from '../support/caught';
-import { nodeWith } from '../support/changed-node';
-import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { ask } from '../support/http';
-import { mineCoinbases, spend } from '../support/regtest-chain';
-import { openRestNode, type RestNode } from '../support/rest-node';
+import { caught } from '../support/expectations/caught';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { ask } from '../support/client/http';
+import { mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 describe('the texts of the pool', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { PoolView } from '../../lib/answers/pool/pool-view';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 
 describe('a view of the pool', () => {
   const pool = { revision: 1, size: 1 };

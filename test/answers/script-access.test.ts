@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { FEE, PayingWallet } from '../support/paying-wallet';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { FEE, PayingWallet } from '../support/chain/paying-wallet';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 
 const VALUE = 1_000_000;
 

@@ -3,13 +3,13 @@ import { after, before, describe, it } from 'mocha';
 import { decodeTransactions } from '../../lib/answers/transactions/decoding';
 import { DEFAULT_MOST_FEE_RATE, Sending } from '../../lib/answers/transactions/sending';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { COINBASE_SATS } from '../support/coinbases';
-import { madeTransaction, type MadeOutput } from '../support/made-blocks';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { signed } from '../support/signed';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { madeTransaction, type MadeOutput } from '../support/chain/made-blocks';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { signed } from '../support/chain/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 describe('large transactions in one request', () => {

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { TooManyCoinsError } from '../../lib/scripts/errors';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { COINBASE_SATS } from '../support/coinbases';
-import { ServedNode } from '../support/served-node';
-import { MethodCaller } from '../support/method-caller';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { ServedNode } from '../support/node/served-node';
+import { MethodCaller } from '../support/node/method-caller';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { HostTransaction } from '../../lib/node/host';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 

@@ -8,8 +8,8 @@ import { basicFilter, filterHashOf, filterHeaderOf, NO_FILTER_HEADER, ScriptHash
 import { encodeGolombSet } from '../../lib/bitcoin/golomb-set';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { HIGH, LOW, SipHasher } from '../../lib/bitcoin/siphash';
-import { decodeGolombSet, filterMatchesAny } from '../support/filter-client';
-import { filterFrom } from '../support/filters';
+import { decodeGolombSet, filterMatchesAny } from '../support/client/filter-client';
+import { filterFrom } from '../support/index/filters';
 
 type Vector = [
   height: number,

@@ -5,8 +5,8 @@ import { blockWithoutWitness, canonicalBlock, scanBlock } from '../../lib/bitcoi
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { chainABlocks, chainAManifest, recordedBody, recordedSuccesses, regtestGenesis } from '../support/chain-a';
-import { withSuperfluousWitnesses } from '../support/superfluous-witness';
+import { chainABlocks, chainAManifest, recordedBody, recordedSuccesses, regtestGenesis } from '../support/chain/chain-a';
+import { withSuperfluousWitnesses } from '../support/chain/superfluous-witness';
 
 const mixedBlock = (): Buffer => {
   const block = chainABlocks().find(({ hash }) => hash === chainAManifest().blocks['mixed']?.hash);

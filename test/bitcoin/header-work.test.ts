@@ -14,7 +14,7 @@ import {
 } from '../../lib/bitcoin/header';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { difficultyOf, proofOf, targetOf } from '../../lib/bitcoin/work';
-import { chainAActiveBlocks, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAActiveBlocks, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
 
 interface RecordedHeader {
   readonly version: number;

@@ -11,11 +11,11 @@ import { compactSizeOf } from '../../lib/bitcoin/reader';
 import { serializedPsbt } from '../../lib/bitcoin/psbt/write';
 import { isPublicKey } from '../../lib/bitcoin/secp256k1';
 import { isSignatureEncoding } from '../../lib/bitcoin/signature-encoding';
-import { jsonIn } from '../support/chain-a';
-import { finish } from '../support/finish';
-import { testScale } from '../support/scale';
+import { jsonIn } from '../support/chain/chain-a';
+import { finish } from '../support/expectations/finish';
+import { testScale } from '../support/process/scale';
 import type { Psbt } from '../../lib/bitcoin/psbt/psbt';
-import type { RecordedCall } from '../support/recorded-calls';
+import type { RecordedCall } from '../support/recorded/calls';
 
 /** Those that Bitcoin Core 31 could read. */
 const valid = jsonIn<RecordedCall>(join(__dirname, '../vectors/rpc/recorded-31.jsonl.gz')).flatMap((record) =>

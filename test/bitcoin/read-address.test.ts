@@ -8,8 +8,8 @@ import { readBase58Check, writeBase58Check } from '../../lib/bitcoin/base58';
 import { readBech32, readSegwitAddress, writeSegwitAddress } from '../../lib/bitcoin/bech32';
 import { scriptTypeOf } from '../../lib/bitcoin/script-type';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
-import { chainATransactions } from '../support/chain-a-transactions';
-import { coreRegtestPrefixes } from '../support/chain-a';
+import { chainATransactions } from '../support/chain/chain-a-transactions';
+import { coreRegtestPrefixes } from '../support/chain/chain-a';
 
 type Pairs = readonly [text: string, scriptOrReason: string][];
 

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
 import { compactSizeOf, MalformedBytesError } from '../../lib/bitcoin/reader';
 import { scanTransaction, scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
 
 interface DecodedTransaction {
   readonly txid: string;

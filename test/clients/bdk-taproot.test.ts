@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { caught } from '../support/caught';
-import { withEarlyForks } from '../support/early-forks';
-import { KeyWallet } from '../support/key-wallet';
+import { caught } from '../support/expectations/caught';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { KeyWallet } from '../support/chain/key-wallet';
 import { BdkWallet, idsOf } from './bdk-wallet';
 import { WalletNode } from './wallet-node';
 

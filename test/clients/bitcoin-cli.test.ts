@@ -7,12 +7,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { chainAActiveBlocks, chainABlocks, chainAManifest, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { CoreNode } from '../support/core-node';
-import { withCoreAddresses } from '../support/recorded-core';
+import { chainAActiveBlocks, chainABlocks, chainAManifest, chainAPool } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
+import { CoreNode } from '../support/node/core-node';
+import { withCoreAddresses } from '../support/recorded/core';
 import { ACCOUNT, MODERN, openClientNode } from './client-node';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 const { BITCOIND, BITCOIN_CLI } = process.env;
 

@@ -15,10 +15,10 @@ import {
 } from '@scure/btc-signer';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { coreRegtestPrefixes } from '../support/chain-a';
-import { withEarlyForks } from '../support/early-forks';
-import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
+import { coreRegtestPrefixes } from '../support/chain/chain-a';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { ask } from '../support/client/http';
+import { KeyWallet } from '../support/chain/key-wallet';
 import { WalletNode } from './wallet-node';
 
 const { bech32, pubkeyhash, scripthash } = coreRegtestPrefixes;

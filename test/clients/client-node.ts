@@ -1,7 +1,7 @@
 // A node that holds chain A and its pool, as seen by programs written for Bitcoin Core.
 
-import { fillChainAPool, openChainANode } from '../support/chain-a-node';
-import type { RestNode } from '../support/rest-node';
+import { fillChainAPool, openChainANode } from '../support/node/chain-a-node';
+import type { RestNode } from '../support/node/rest-node';
 
 /** A user of the JSON-RPC. */
 export const ACCOUNT = { user: 'oracle', password: 'oracle' } as const;

@@ -4,10 +4,10 @@ import { DiscoveryFactory, type DiscoveryInstance } from '@bitcoinerlab/discover
 import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { withEarlyForks } from '../support/early-forks';
-import { KeyWallet, type SignedSpend } from '../support/key-wallet';
+import { bcoin } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { KeyWallet, type SignedSpend } from '../support/chain/key-wallet';
 import { REGTEST } from './electrum-clients';
 import { WalletNode } from './wallet-node';
 

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { blockFields, type BlockFields } from '../support/bcoin-objects';
-import { caught } from '../support/caught';
-import { withEarlyForks } from '../support/early-forks';
-import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
-import { freePort } from '../support/regtest-node';
+import { blockFields, type BlockFields } from '../support/bcoin/objects';
+import { caught } from '../support/expectations/caught';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { ask } from '../support/client/http';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { freePort } from '../support/bcoin/regtest-node';
 import {
   call,
   connectExplorer,

@@ -6,13 +6,13 @@ import { AddressApi, BlockApi, Configuration, FeeEstimatesApi, MempoolApi, Scrip
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
-import { blockFields, type BlockFields } from '../support/bcoin-objects';
-import { caught } from '../support/caught';
-import { withEarlyForks } from '../support/early-forks';
-import { scriptAt } from '../support/faucet';
-import { ask } from '../support/http';
-import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { frontEndFault } from '../support/mempool-front-end';
+import { blockFields, type BlockFields } from '../support/bcoin/objects';
+import { caught } from '../support/expectations/caught';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { scriptAt } from '../support/chain/faucet';
+import { ask } from '../support/client/http';
+import { KeyWallet, type SignedSpend } from '../support/chain/key-wallet';
+import { frontEndFault } from '../support/client/mempool-front-end';
 import { mempoolJs, refusalOf, type MempoolJs } from './esplora-clients';
 import { WalletNode } from './wallet-node';
 

@@ -2,9 +2,9 @@
 
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { caught } from '../support/caught';
-import { withEarlyForks } from '../support/early-forks';
-import { KeyWallet, type SignedSpend } from '../support/key-wallet';
+import { caught } from '../support/expectations/caught';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { KeyWallet, type SignedSpend } from '../support/chain/key-wallet';
 import { ESPLORA_CLIENTS, refusalOf, type EsploraClient } from './esplora-clients';
 import { WalletNode } from './wallet-node';
 

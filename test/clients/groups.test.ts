@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
-import { chainAManifest, regtestGenesis } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { ask } from '../support/http';
+import { chainAManifest, regtestGenesis } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
+import { ask } from '../support/client/http';
 import { ACCOUNT, MODERN, openClientNode } from './client-node';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 type Kind = 'number' | 'string' | 'boolean' | 'array' | 'object';
 

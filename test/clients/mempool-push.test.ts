@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { withEarlyForks } from '../support/early-forks';
-import { KeyWallet } from '../support/key-wallet';
-import { PushClient } from '../support/push-client';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { PushClient } from '../support/client/push-client';
 import { mempoolJs, type MempoolJs } from './esplora-clients';
 import { WalletNode } from './wallet-node';
 

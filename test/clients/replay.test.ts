@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { sharedFolder } from '../support/shared';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
+import { sharedFolder } from '../support/recorded/shared';
 import { MODERN, openClientNode } from './client-node';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 interface Group {
   readonly name: string;

@@ -3,13 +3,13 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { RESTClient } from 'rpc-bitcoin';
-import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin-objects';
-import { caught } from '../support/caught';
-import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, recordedBody, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
+import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin/objects';
+import { caught } from '../support/expectations/caught';
+import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, recordedBody, type RecordedAnswer } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
 import { MODERN, openClientNode } from './client-node';
 import { CORE_CLIENTS, refusalOf, type CoreClient, type Outpoint } from './core-clients';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 /** As the formats of a reply's bytes give them to a program. */
 const asHexText = (bytes: Buffer): string => `${bytes.toString('hex')}\n`;

@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { chainAManifest, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { basic, RpcCaller } from '../support/rpc';
+import { chainAManifest, chainAPool } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
+import { basic, RpcCaller } from '../support/client/rpc';
 import { ACCOUNT, MODERN, openClientNode } from './client-node';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 type Kind = 'number' | 'string' | 'boolean' | 'array' | 'object' | 'null';
 

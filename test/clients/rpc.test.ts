@@ -2,13 +2,13 @@
 
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin-objects';
-import { caught } from '../support/caught';
-import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
+import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin/objects';
+import { caught } from '../support/expectations/caught';
+import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
 import { ACCOUNT, MODERN, openClientNode } from './client-node';
 import { CORE_CLIENTS, refusalOf, type CoreClient } from './core-clients';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 // Error codes of Bitcoin Core.
 const INVALID_PARAMETER = -8;

@@ -1,13 +1,13 @@
 // A regtest node with the index by script, for wallets.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { Faucet } from '../support/faucet';
-import { ask } from '../support/http';
-import { entryOf, mine, type RegtestOptions } from '../support/regtest-node';
-import { openRestNode, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { Faucet } from '../support/chain/faucet';
+import { ask } from '../support/client/http';
+import { entryOf, mine, type RegtestOptions } from '../support/bcoin/regtest-node';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import type { Server } from 'node:http';
-import type { HostFullBlock } from '../support/bcoin';
+import type { HostFullBlock } from '../support/bcoin/bcoin';
 
 const PAID = 10_000;
 

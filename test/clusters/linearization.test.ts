@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { compareRates, type Rate } from '../../lib/clusters/fee-rate';
 import { MOST_IN_BEST_ORDER, linearize, type Chunk } from '../../lib/clusters/linearization';
-import { finish } from '../support/finish';
+import { finish } from '../support/expectations/finish';
 import type { Cluster } from '../../lib/clusters/cluster';
 
 /** Makes of any numbers parents that come before. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { OptionError } from '../../plugin/options/errors';
-import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
-import { newFolder } from '../support/folders';
-import { LineClient } from '../support/line-client';
-import { freePort } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { DescribedRpc, type RpcDocument } from '../support/client/described-rpc';
+import { newFolder } from '../support/process/folders';
+import { LineClient } from '../support/client/line-client';
+import { freePort } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { CODES } from '../../lib/electrum/errors';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { LineClient, type Reply } from '../support/line-client';
-import { testScale, testSeed } from '../support/scale';
-import { until } from '../support/until';
-import { heldBytes } from '../support/garbage';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { LineClient, type Reply } from '../support/client/line-client';
+import { testScale, testSeed } from '../support/process/scale';
+import { until } from '../support/expectations/until';
+import { heldBytes } from '../support/process/garbage';
 
 const LINES = 100_000;
 /** Lines that are generated together; memory is first measured after one batch. */

@@ -4,11 +4,11 @@ import { connect as connectTls } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { ShiftedClock } from '../support/clock';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { LineClient } from '../support/line-client';
-import { freePort } from '../support/regtest-node';
-import { until } from '../support/until';
+import { ShiftedClock } from '../support/process/clock';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { LineClient } from '../support/client/line-client';
+import { freePort } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 
 /** Addresses of this machine, only one of which counts as the node's own here. */
 const [OWN, SOMEBODY, SOMEBODY_ELSE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;

@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { jsonIn } from '../support/chain-a';
-import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
-import { LineClient } from '../support/line-client';
-import { MethodCaller } from '../support/method-caller';
-import { freePort, mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { jsonIn } from '../support/chain/chain-a';
+import { DescribedRpc, type RpcDocument } from '../support/client/described-rpc';
+import { LineClient } from '../support/client/line-client';
+import { MethodCaller } from '../support/node/method-caller';
+import { freePort, mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 
 const SCRIPT_QUESTIONS = ['get_balance', 'get_history', 'get_mempool', 'listunspent', 'subscribe'] as const;
 

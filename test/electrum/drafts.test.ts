@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { LineClient } from '../support/line-client';
-import { freePort, mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { LineClient } from '../support/client/line-client';
+import { freePort, mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const BLOCKS = 110;

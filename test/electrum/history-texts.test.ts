@@ -9,13 +9,13 @@ import { ROW_POINTS } from '../../lib/electrum/methods/points';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
-import { openRegtestNode } from '../support/regtest-node';
-import { ScriptIndex } from '../support/script-index';
-import { ScriptModel, sha256 } from '../support/script-model';
-import { unfailing } from '../support/unfailing';
+import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
+import { ScriptIndex } from '../support/index/script-index';
+import { ScriptModel, sha256 } from '../support/index/script-model';
+import { unfailing } from '../support/expectations/unfailing';
 import type { ElectrumClient } from '../../lib/electrum/method';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** The longest text that is a string has 160 transactions or so. */
 const LENGTHS = [0, 1, 2, 150, 160, 170, ROWS_PER_PAGE - 1, ROWS_PER_PAGE, ROWS_PER_PAGE + 1, 2 * ROWS_PER_PAGE, 2 * ROWS_PER_PAGE + 1];

@@ -6,13 +6,13 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
-import { caught } from '../support/caught';
-import { hurried } from '../support/clock';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { newFolder } from '../support/folders';
-import { LineClient } from '../support/line-client';
-import { freePort } from '../support/regtest-node';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { hurried } from '../support/process/clock';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { newFolder } from '../support/process/folders';
+import { LineClient } from '../support/client/line-client';
+import { freePort } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 
 /** How long the server waits for an index to come back, and between two looks at its certificate. */
 const PATIENCE_MS = 10_000;

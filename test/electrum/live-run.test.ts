@@ -5,11 +5,11 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type TestFullNode } from '../support/bcoin';
-import { chainABlocks, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { NotifyingNode } from '../support/notifying-node';
-import { entryOf, openRegtestNode, trustSpends } from '../support/regtest-node';
+import { bcoin, type TestFullNode } from '../support/bcoin/bcoin';
+import { chainABlocks, chainAPool } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/node/chain-a-node';
+import { NotifyingNode } from '../support/node/notifying-node';
+import { entryOf, openRegtestNode, trustSpends } from '../support/bcoin/regtest-node';
 import type { HostEntry } from '../../lib/node/host';
 
 /** Statuses by the number of the script. */

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin';
-import { COINBASE_SATS } from '../support/coinbases';
-import { LineClient, type Reply } from '../support/line-client';
-import { freePort, mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { testScale } from '../support/scale';
-import { signed } from '../support/signed';
-import { heldBytes } from '../support/garbage';
+import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin/bcoin';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { LineClient, type Reply } from '../support/client/line-client';
+import { freePort, mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { testScale } from '../support/process/scale';
+import { signed } from '../support/chain/signed';
+import { heldBytes } from '../support/process/garbage';
 
 /** With TEST_SCALE=20 a thousand sessions with a hundred scripts each, of which a block touches five thousand. */
 const SESSIONS = 50 * testScale();

@@ -4,12 +4,12 @@ import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { BROADCAST_POINTS, COIN_POINTS, COUNT_POINTS, ROW_POINTS } from '../../lib/electrum/methods/points';
 import { fromHost, type HostTransaction } from '../../lib/node/host';
-import { bcoin } from '../support/bcoin';
-import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { ServedNode } from '../support/served-node';
-import { MethodCaller } from '../support/method-caller';
-import { mine } from '../support/regtest-node';
-import { signed } from '../support/signed';
+import { bcoin } from '../support/bcoin/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { ServedNode } from '../support/node/served-node';
+import { MethodCaller } from '../support/node/method-caller';
+import { mine } from '../support/bcoin/regtest-node';
+import { signed } from '../support/chain/signed';
 
 const BLOCKS = 112;
 

@@ -5,10 +5,10 @@ import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscripti
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { NO_CLIENT } from '../../lib/turns/client';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { NotifyingNode } from '../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
-import { unfailing } from '../support/unfailing';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { NotifyingNode } from '../support/node/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { unfailing } from '../support/expectations/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;

@@ -3,10 +3,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MOST_BYTES_IN_FLIGHT } from '../../lib/server/limits';
-import { LineClient, type Reply } from '../support/line-client';
-import { freePort, mine } from '../support/regtest-node';
-import { openRestNode } from '../support/rest-node';
-import { ServedNode } from '../support/served-node';
+import { LineClient, type Reply } from '../support/client/line-client';
+import { freePort, mine } from '../support/bcoin/regtest-node';
+import { openRestNode } from '../support/node/rest-node';
+import { ServedNode } from '../support/node/served-node';
 
 /** A client, as soon as the port listens. */
 async function connect(port: number): Promise<LineClient> {

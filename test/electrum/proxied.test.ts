@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { ElectrumSocket } from '../support/electrum-socket';
-import { LineClient } from '../support/line-client';
-import { freePort } from '../support/regtest-node';
-import { until } from '../support/until';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { ElectrumSocket } from '../support/client/electrum-socket';
+import { LineClient } from '../support/client/line-client';
+import { freePort } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 
 describe('clients behind a trusted proxy', () => {
   let node: ElectrumNode;

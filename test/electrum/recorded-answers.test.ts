@@ -6,13 +6,13 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { CODES } from '../../lib/electrum/errors';
 import { PROTOCOLS, type Protocol } from '../../lib/electrum/method';
-import { jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
-import { MethodCaller, type MethodAnswer } from '../support/method-caller';
-import { withCoreAddresses } from '../support/recorded-core';
-import { testScale } from '../support/scale';
-import { ServedNode } from '../support/served-node';
-import { needsShared } from '../support/shared';
+import { jsonIn } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/node/chain-a-node';
+import { MethodCaller, type MethodAnswer } from '../support/node/method-caller';
+import { withCoreAddresses } from '../support/recorded/core';
+import { testScale } from '../support/process/scale';
+import { ServedNode } from '../support/node/served-node';
+import { needsShared } from '../support/recorded/shared';
 
 /** Answers of a server to questions about one script. */
 interface ScriptAnswers {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { LineClient, type Reply } from '../support/line-client';
-import { until } from '../support/until';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { LineClient, type Reply } from '../support/client/line-client';
+import { until } from '../support/expectations/until';
 import type { Notified } from '../../lib/electrum/server/session';
 
 /** Requests that are worked on at a time. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { jsonIn } from '../support/chain-a';
-import { copiedChain, CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
-import { openElectrumNode, type ElectrumNode } from '../support/electrum-node';
-import { LineClient, type Reply } from '../support/line-client';
+import { jsonIn } from '../support/chain/chain-a';
+import { copiedChain, CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';
+import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { LineClient, type Reply } from '../support/client/line-client';
 
 /** What was sent on a fresh connection, what came back, and what became of the connection. */
 interface Exchange {

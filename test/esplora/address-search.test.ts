@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { after, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
-import { DescribedHttp, type HttpDocument } from '../support/described-http';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { until } from '../support/until';
+import { bcoin } from '../support/bcoin/bcoin';
+import { DescribedHttp, type HttpDocument } from '../support/client/described-http';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
 
 describe('searching addresses over Esplora’s interface', () => {
   let served: ServedNode;

@@ -4,11 +4,11 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { broadcastRoutes } from '../../lib/esplora/endpoints/broadcast';
-import { bcoin } from '../support/bcoin';
-import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { ServedNode } from '../support/served-node';
-import { mine } from '../support/regtest-node';
-import { signed } from '../support/signed';
+import { bcoin } from '../support/bcoin/bcoin';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { ServedNode } from '../support/node/served-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { signed } from '../support/chain/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const UNCONFIRMED = '{"confirmed":false}';

@@ -5,14 +5,14 @@ import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
-import { needsNode } from '../support/fleet';
-import { askInOneWrite } from '../support/http';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
-import { mine } from '../support/regtest-node';
-import { itIsMadeAnew, servedWalks, type ServedWalk } from '../support/served-walks';
-import { uncachedAnswers } from '../support/uncached-answers';
+import { needsNode } from '../support/fleet/fleet';
+import { askInOneWrite } from '../support/client/http';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { mine } from '../support/bcoin/regtest-node';
+import { itIsMadeAnew, servedWalks, type ServedWalk } from '../support/pool/served-walks';
+import { uncachedAnswers } from '../support/node/uncached-answers';
 import type { Route } from '../../lib/esplora/endpoint';
-import type { NotifyingNode } from '../support/notifying-node';
+import type { NotifyingNode } from '../support/node/notifying-node';
 
 /** More than are asked in one write. */
 const WORK_QUEUE = 1_000;

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAActiveBlocks, chainAManifest, chainAPool, jsonIn } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/node/chain-a-node';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
 import {
   differing,
   DIFFERENT,
@@ -18,10 +18,10 @@ import {
   type RecordedBlock,
   type RecordedTransaction,
   type Relative
-} from '../support/recorded-mempool';
-import { sha256 } from '../support/script-model';
-import { ServedNode } from '../support/served-node';
-import { askInOneWrite } from '../support/http';
+} from '../support/recorded/mempool';
+import { sha256 } from '../support/index/script-model';
+import { ServedNode } from '../support/node/served-node';
+import { askInOneWrite } from '../support/client/http';
 
 interface RecordedAnswer {
   readonly path: string;

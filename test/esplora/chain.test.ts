@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { ServedNode } from '../support/served-node';
-import { mine } from '../support/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { mine } from '../support/bcoin/regtest-node';
 
 describe('the chain over Esplora’s interface', () => {
   let served: ServedNode;

@@ -6,14 +6,14 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { fromHost } from '../../lib/node/host';
 import { esploraRoutes } from '../../lib/esplora/routes';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { jsonIn } from '../support/chain-a';
-import { DescribedHttp, type HttpDocument, type Operation } from '../support/described-http';
-import { needsNode } from '../support/fleet';
-import { esploraText, type RecordedTransaction } from '../support/recorded-esplora';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { signed } from '../support/signed';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { jsonIn } from '../support/chain/chain-a';
+import { DescribedHttp, type HttpDocument, type Operation } from '../support/client/described-http';
+import { needsNode } from '../support/fleet/fleet';
+import { esploraText, type RecordedTransaction } from '../support/recorded/esplora';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { signed } from '../support/chain/signed';
 
 interface Recorded {
   readonly path: string;

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { FaultyStore } from '../support/faulty-store';
-import { basicAuth, openSocket, type RawReply, type RawRequest, untilClosed } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { ServedNode, type Replacements } from '../support/served-node';
+import { FaultyStore } from '../support/index/faulty-store';
+import { basicAuth, openSocket, type RawReply, type RawRequest, untilClosed } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode, type Replacements } from '../support/node/served-node';
 import type { ScriptsState } from '../../lib/scripts/types';
 
 const ZEROS = '0'.repeat(64);

@@ -3,15 +3,15 @@
 
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { withEarlyForks } from '../support/early-forks';
-import { Faucet } from '../support/faucet';
-import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
-import { frontEndFault, type FrontEndInterface } from '../support/mempool-front-end';
-import { PushClient, type Told } from '../support/push-client';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { until } from '../support/until';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { Faucet } from '../support/chain/faucet';
+import { ask } from '../support/client/http';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { frontEndFault, type FrontEndInterface } from '../support/client/mempool-front-end';
+import { PushClient, type Told } from '../support/client/push-client';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
 
 const PAID = 50_000;
 const TIMEOUT_MS = 60_000;

@@ -6,12 +6,12 @@ import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { feeRoutes } from '../../lib/esplora/endpoints/fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { nodeWith } from '../support/changed-node';
-import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { ServedNode } from '../support/served-node';
-import { mineCoinbases, spend } from '../support/regtest-chain';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { unfailing } from '../support/unfailing';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { ServedNode } from '../support/node/served-node';
+import { mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { unfailing } from '../support/expectations/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
 
 describe('the pool over Esplora’s interface', () => {

@@ -2,16 +2,16 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type HostFullBlock } from '../support/bcoin';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { KeyWallet } from '../support/key-wallet';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
-import { blockWith, entryOf, mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { bcoin, type HostFullBlock } from '../support/bcoin/bcoin';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { blockWith, entryOf, mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { HostTransaction } from '../../lib/node/host';
-import type { Faucet } from '../support/faucet';
-import type { PushClient } from '../support/push-client';
-import type { ServedNode } from '../support/served-node';
+import type { Faucet } from '../support/chain/faucet';
+import type { PushClient } from '../support/client/push-client';
+import type { ServedNode } from '../support/node/served-node';
 
 const PAID = 50_000;
 

@@ -1,9 +1,9 @@
 import { after, before, describe, it } from 'mocha';
-import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/coinbases';
-import { PushClient } from '../support/push-client';
-import { ServedNode } from '../support/served-node';
-import { until } from '../support/until';
-import { WideTransactions } from '../support/wide-transactions';
+import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/chain/coinbases';
+import { PushClient } from '../support/client/push-client';
+import { ServedNode } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
+import { WideTransactions } from '../support/chain/wide-transactions';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** Of a pool with more transactions, views may be older than the pool. */

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { scriptAt } from '../support/faucet';
-import { needsNode } from '../support/fleet';
-import { KeyWallet } from '../support/key-wallet';
-import { madeTransaction } from '../support/made-blocks';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
-import { mine, mineOnly } from '../support/regtest-node';
-import { signed, type PaidOutput } from '../support/signed';
-import { until } from '../support/until';
-import type { PushClient, Told } from '../support/push-client';
-import type { ServedNode } from '../support/served-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { scriptAt } from '../support/chain/faucet';
+import { needsNode } from '../support/fleet/fleet';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { madeTransaction } from '../support/chain/made-blocks';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
+import { signed, type PaidOutput } from '../support/chain/signed';
+import { until } from '../support/expectations/until';
+import type { PushClient, Told } from '../support/client/push-client';
+import type { ServedNode } from '../support/node/served-node';
 
 const PAID = 50_000;
 

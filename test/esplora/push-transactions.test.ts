@@ -3,15 +3,15 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
-import { needsNode } from '../support/fleet';
-import { ask } from '../support/http';
-import { KeyWallet, type SignedSpend } from '../support/key-wallet';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/pushing-node';
-import { blockWith, mine, mineOnly } from '../support/regtest-node';
-import { until } from '../support/until';
-import type { Faucet } from '../support/faucet';
-import type { PushClient } from '../support/push-client';
-import type { ServedNode } from '../support/served-node';
+import { needsNode } from '../support/fleet/fleet';
+import { ask } from '../support/client/http';
+import { KeyWallet, type SignedSpend } from '../support/chain/key-wallet';
+import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { blockWith, mine, mineOnly } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
+import type { Faucet } from '../support/chain/faucet';
+import type { PushClient } from '../support/client/push-client';
+import type { ServedNode } from '../support/node/served-node';
 
 const PAID = 50_000;
 

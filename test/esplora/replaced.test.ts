@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { COINBASE_SATS } from '../support/coinbases';
-import { withEarlyForks } from '../support/early-forks';
-import { scriptAt } from '../support/faucet';
-import { ask } from '../support/http';
-import { KeyWallet } from '../support/key-wallet';
-import { PushClient } from '../support/push-client';
-import { mine, mineOnly } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { signed } from '../support/signed';
+import { bcoin } from '../support/bcoin/bcoin';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { scriptAt } from '../support/chain/faucet';
+import { ask } from '../support/client/http';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { PushClient } from '../support/client/push-client';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { signed } from '../support/chain/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 describe('a transaction that is replaced in the pool', () => {

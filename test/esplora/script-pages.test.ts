@@ -8,15 +8,15 @@ import { TextWriter } from '../../lib/bitcoin/text-writer';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { bcoin } from '../support/bcoin';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { holdReads } from '../support/held-reads';
-import { countConnections, openSocket, requestBytes, type RawRequest } from '../support/http';
-import { ServedNode } from '../support/served-node';
-import { signed } from '../support/signed';
-import { PayingWallet } from '../support/paying-wallet';
-import { entryOf, mine, mineOnly } from '../support/regtest-node';
-import { until } from '../support/until';
+import { bcoin } from '../support/bcoin/bcoin';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { holdReads } from '../support/index/held-reads';
+import { countConnections, openSocket, requestBytes, type RawRequest } from '../support/client/http';
+import { ServedNode } from '../support/node/served-node';
+import { signed } from '../support/chain/signed';
+import { PayingWallet } from '../support/chain/paying-wallet';
+import { entryOf, mine, mineOnly } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** As many coins as the wallet has at first. */

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { esploraCapacity, writeEsploraTransaction } from '../../lib/views/esplora/transaction';
 import { JsonWriter } from '../../lib/views/json-writer';
-import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/chain-a-node';
-import { chainATransactions } from '../support/chain-a-transactions';
-import { ServedNode } from '../support/served-node';
-import { finish } from '../support/finish';
-import { recordedJson } from '../support/recorded-esplora';
-import { testScale } from '../support/scale';
-import { needsShared } from '../support/shared';
+import { CHAIN_A_TIMEOUT_MS, copiedChain, fillChainAPool } from '../support/node/chain-a-node';
+import { chainATransactions } from '../support/chain/chain-a-transactions';
+import { ServedNode } from '../support/node/served-node';
+import { finish } from '../support/expectations/finish';
+import { recordedJson } from '../support/recorded/esplora';
+import { testScale } from '../support/process/scale';
+import { needsShared } from '../support/recorded/shared';
 import type { AddressPrefixes } from '../../lib/bitcoin/address';
 
 interface Derived {

@@ -7,9 +7,9 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import WebSocket from 'ws';
 import { OptionError } from '../../plugin/options/errors';
-import { newFolder } from '../support/folders';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { newFolder } from '../support/process/folders';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 
 describe('Esplora’s interface over a Unix socket', () => {
   let served: ServedNode | undefined;

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { bcoin } from '../support/bcoin';
-import { chainAPool } from '../support/chain-a';
-import { openChainANode } from '../support/chain-a-node';
-import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/explorer-pages';
-import { ask } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/client/browser';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAPool } from '../support/chain/chain-a';
+import { openChainANode } from '../support/node/chain-a-node';
+import { ExplorerPages, type ApiBlock, type ApiTransaction } from '../support/client/explorer-pages';
+import { ask } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { Browser } from 'playwright-core';
-import type { RestNode } from '../support/rest-node';
+import type { RestNode } from '../support/node/rest-node';
 
 // What takes longer is in test/clients/programs/explorer.test.ts.
 describe('the explorer in a browser', () => {

@@ -3,12 +3,12 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { ExplorerPages, grouped, type ApiBlock } from '../support/explorer-pages';
-import { mine, mineOnly } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { signed } from '../support/signed';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/client/browser';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { ExplorerPages, grouped, type ApiBlock } from '../support/client/explorer-pages';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { signed } from '../support/chain/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const MATURE = 101;

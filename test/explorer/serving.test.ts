@@ -2,8 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebFiles } from '../../lib/web/web-files';
-import { ask, basicAuth, type RawReply } from '../support/http';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { ask, basicAuth, type RawReply } from '../support/client/http';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 import type { ExplorerStatus } from '../../lib/web/explorer-status';
 
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { untilAborted } from '../../lib/fleet/log/abortable';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 
 describe('work that is waited for until a signal', () => {
   const over = new Error('it is over');

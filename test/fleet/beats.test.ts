@@ -4,8 +4,8 @@ import { describe, it } from 'mocha';
 import { beatOf } from '../../lib/fleet/feed/beat';
 import { Beats } from '../../lib/fleet/reader/beats';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { nodeWith } from '../support/changed-node';
-import { openRegtestNode } from '../support/regtest-node';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import { anyBeat } from './any-record';
 import type { FeeEstimate } from '../../lib/node/types/source';
 

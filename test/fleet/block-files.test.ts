@@ -5,9 +5,9 @@ import { beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BlockFiles } from '../../lib/fleet/reader/block-files';
 import { Keeping } from '../../lib/fleet/reader/keeping';
-import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
-import { until } from '../support/until';
+import { newFolder } from '../support/process/folders';
+import { MemoryLog } from '../support/process/memory-log';
+import { until } from '../support/expectations/until';
 
 const SIZE = 1_000;
 

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
-import { needsNats } from '../support/nats';
-import { testScale, testSeed } from '../support/scale';
-import { until } from '../support/until';
+import { needsNats } from '../support/fleet/nats';
+import { testScale, testSeed } from '../support/process/scale';
+import { until } from '../support/expectations/until';
 import { seeded } from './chaos/seeded';
 import { Faults } from './chaos/faults';
 import { Fleet } from './chaos/fleet';

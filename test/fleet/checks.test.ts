@@ -6,8 +6,8 @@ import { HEADER_LENGTH, previousHashOf } from '../../lib/bitcoin/header';
 import { checkedHash, checkedTxids } from '../../lib/fleet/reader/checks';
 import { UntrueRecordError } from '../../lib/fleet/reader/errors';
 import { NETWORKS } from '../../lib/fleet/reader/networks';
-import { caught } from '../support/caught';
-import { chainABlocks } from '../support/chain-a';
+import { caught } from '../support/expectations/caught';
+import { chainABlocks } from '../support/chain/chain-a';
 
 const blocks = [...chainABlocks()];
 const blockOf = (length: number): Buffer => (blocks.find(({ raw }) => raw.length > length) as { readonly raw: Buffer }).raw;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { compiledProgram } from '../support/compiled';
+import { compiledProgram } from '../support/process/compiled';
 
 describe('the process of a reader', function () {
   this.timeout(60_000);

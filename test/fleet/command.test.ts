@@ -13,17 +13,17 @@ import { ReaderConfig } from '../../plugin/reader/config';
 import { ReaderHttp } from '../../plugin/reader/http-host';
 import { ReaderLogger } from '../../plugin/reader/logger';
 import { Reader } from '../../plugin/reader/reader';
-import { BcoinProcess } from '../support/bcoin-process';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { ask, basicAuth } from '../support/http';
-import { Nats, needsNats } from '../support/nats';
-import { projectFolder } from '../support/project-folder';
-import { freePort, mine, openRegtestNode } from '../support/regtest-node';
-import { RpcCaller } from '../support/rpc';
-import { until } from '../support/until';
+import { BcoinProcess } from '../support/bcoin/process';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { ask, basicAuth } from '../support/client/http';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { projectFolder } from '../support/process/project-folder';
+import { freePort, mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { RpcCaller } from '../support/client/rpc';
+import { until } from '../support/expectations/until';
 import { HandFedLog } from './hand-fed-log';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
 

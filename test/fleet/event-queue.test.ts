@@ -6,11 +6,11 @@ import { map } from 'rxjs';
 import { EventQueue } from '../../lib/fleet/feed/event-queue';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { UnreadableBlockError } from '../../lib/node/errors';
-import { nodeWith } from '../support/changed-node';
-import { Coinbases } from '../support/coinbases';
-import { mine, mineOnly, openRegtestNode } from '../support/regtest-node';
-import { signed } from '../support/signed';
-import type { TestFullNode } from '../support/bcoin';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { Coinbases } from '../support/chain/coinbases';
+import { mine, mineOnly, openRegtestNode } from '../support/bcoin/regtest-node';
+import { signed } from '../support/chain/signed';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 const ALL = 1_000;
 const MOST_BLOCKS = 144;

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { runCommandLine } from '../../plugin/cli/run';
-import { FeedingNode } from '../support/feeding-node';
-import { Nats, needsNats } from '../support/nats';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { FeedingNode } from '../support/fleet/feeding-node';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import { ReadNode } from './read-node';
 
 describe('bcoin-rest fleet', function () {

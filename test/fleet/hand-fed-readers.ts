@@ -1,12 +1,12 @@
 // Readers of a log that a test writes by hand, about a node with a few blocks.
 
 import { BcoinNode } from '../../lib/node/bcoin';
-import { Nats } from '../support/nats';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { Nats } from '../support/fleet/nats';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 import { HandFedLog } from './hand-fed-log';
 import { ReadNode, type ReadNodeOptions } from './read-node';
 import type { BlockPoint } from '../../lib/node/types/chain';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** Height of the node's chain. */
 export const LENGTH = 8;

@@ -14,10 +14,10 @@ import { kindOf, subjectsOf } from '../../lib/fleet/log/subjects';
 import { encodeRecord } from '../../lib/fleet/messages/record-codec';
 import { messageType } from '../../lib/fleet/messages/schema';
 import { NewerMessageError } from '../../lib/fleet/messages/errors';
-import { caught } from '../support/caught';
-import { DroppingProxy } from '../support/dropping-proxy';
-import { Nats, needsNats } from '../support/nats';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { DroppingProxy } from '../support/fleet/dropping-proxy';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { until } from '../support/expectations/until';
 
 const SUBJECTS = subjectsOf('regtest');
 const GENESIS = Buffer.alloc(32, 7);

@@ -7,13 +7,13 @@ import { parseNatsUrls, type NatsAccess } from '../../lib/fleet/log/access';
 import { ConnectionCount, connectToNats } from '../../lib/fleet/log/connection';
 import { NatsAwayError, NatsRefusedError } from '../../lib/fleet/log/errors';
 import { makeCertificate, type CertificateWishes } from '../payments/made-certificates';
-import { BcoinProcess } from '../support/bcoin-process';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { Nats, needsNats } from '../support/nats';
-import { projectFolder } from '../support/project-folder';
-import { freePort } from '../support/regtest-node';
-import { until } from '../support/until';
+import { BcoinProcess } from '../support/bcoin/process';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { projectFolder } from '../support/process/project-folder';
+import { freePort } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { networkNamed, NETWORKS, type NetworkName } from '../../lib/fleet/reader/networks';
-import { bcoin, bcoinTarget } from '../support/bcoin';
+import { bcoin, bcoinTarget } from '../support/bcoin/bcoin';
 
 interface HostParameters {
   readonly genesis: { readonly hash: string | Buffer };

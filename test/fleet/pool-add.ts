@@ -1,4 +1,4 @@
-import { plainTransaction } from '../support/made-blocks';
+import { plainTransaction } from '../support/chain/made-blocks';
 import type { PoolAdd } from '../../lib/fleet/messages/records';
 import type { NodeSource } from '../../lib/node/types/source';
 

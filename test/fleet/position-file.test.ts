@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { Keeping } from '../../lib/fleet/reader/keeping';
 import { PositionFile } from '../../lib/fleet/reader/position-file';
-import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
+import { newFolder } from '../support/process/folders';
+import { MemoryLog } from '../support/process/memory-log';
 
 describe('the file that says how far a reader has read the log', () => {
   let folder: string;

@@ -23,14 +23,14 @@ import {
   type Replied
 } from '../../lib/fleet/messages/questions';
 import { decodeValue, encodeValue } from '../../lib/fleet/messages/values';
-import { bcoin } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { nodeWith } from '../support/changed-node';
-import { FeedingNode } from '../support/feeding-node';
-import { Nats, needsNats } from '../support/nats';
-import { mine } from '../support/regtest-node';
-import { signed } from '../support/signed';
-import { until } from '../support/until';
+import { bcoin } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { FeedingNode } from '../support/fleet/feeding-node';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { mine } from '../support/bcoin/regtest-node';
+import { signed } from '../support/chain/signed';
+import { until } from '../support/expectations/until';
 import type { RequestError, Subscription } from '@nats-io/transport-node';
 import type { NodeAnswers } from '../../lib/fleet/feed/answers';
 import type { HostTransaction } from '../../lib/node/host';

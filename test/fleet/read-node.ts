@@ -8,7 +8,7 @@ import { ReaderNode, type ReaderNodeOptions } from '../../lib/fleet/reader/reade
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
-import { MemoryLog } from '../support/memory-log';
+import { MemoryLog } from '../support/process/memory-log';
 import type { NatsAccess } from '../../lib/fleet/log/access';
 import type { BlockPoint } from '../../lib/node/types/chain';
 

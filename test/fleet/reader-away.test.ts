@@ -1,8 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { needsNats } from '../support/nats';
+import { newFolder } from '../support/process/folders';
+import { needsNats } from '../support/fleet/nats';
 import { HandFedReaders, LENGTH } from './hand-fed-readers';
 import type { BcoinNode } from '../../lib/node/bcoin';
 import type { HandFedLog } from './hand-fed-log';

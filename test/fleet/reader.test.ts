@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { UntrueRecordError } from '../../lib/fleet/reader/errors';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { needsNats } from '../support/nats';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { needsNats } from '../support/fleet/nats';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import { HandFedReaders, LENGTH } from './hand-fed-readers';
 import { POOLED } from './pool-add';
 import type { BcoinNode } from '../../lib/node/bcoin';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 import type { HandFedLog } from './hand-fed-log';
 
 /** Longer than a question takes. */

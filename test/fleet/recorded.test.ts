@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { isUnder } from '../../lib/server/http/mount';
 import { PROFILES } from '../../lib/views/profile';
-import { chainAAnswers, chainAAnswers31, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
-import { needsNats } from '../support/nats';
-import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
-import { RpcCaller } from '../support/rpc';
-import { testScale } from '../support/scale';
-import { basicAuth } from '../support/http';
-import type { RestNode } from '../support/rest-node';
+import { chainAAnswers, chainAAnswers31, type RecordedAnswer } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/node/chain-a-node';
+import { needsNats } from '../support/fleet/nats';
+import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded/core';
+import { RpcCaller } from '../support/client/rpc';
+import { testScale } from '../support/process/scale';
+import { basicAuth } from '../support/client/http';
+import type { RestNode } from '../support/node/rest-node';
 
 /** A sample: `TEST_SOURCE=fleet` has the suites of all interfaces asked of a reader. */
 const STEP = testScale() > 1 ? 1 : 3;

@@ -7,12 +7,12 @@ import { MalformedMessageError } from '../../lib/fleet/messages/errors';
 import { decodeState, encodeState, type ReaderState } from '../../lib/fleet/readers/announcement';
 import { Announcer } from '../../lib/fleet/readers/announcer';
 import { HeardReaders } from '../../lib/fleet/readers/heard-readers';
-import { Nats, needsNats } from '../support/nats';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import { HandFedReaders, LENGTH } from './hand-fed-readers';
 import type { BcoinNode } from '../../lib/node/bcoin';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 import type { HandFedLog } from './hand-fed-log';
 import type { ReadNode } from './read-node';
 

@@ -7,14 +7,14 @@ import { NoNodeError } from '../../lib/node/errors';
 import { undoCoins } from '../../lib/node/undo-record';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { Nats, needsNats } from '../support/nats';
-import { chainWithSpends } from '../support/regtest-chain';
-import { openRegtestNode } from '../support/regtest-node';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { chainWithSpends } from '../support/chain/regtest-chain';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import { HandFedLog } from './hand-fed-log';
 import { ReadNode } from './read-node';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** One coin: version 1, height 1, 1 satoshi, the script OP_TRUE. */
 const LIE = Buffer.from('010000000102000000010751', 'hex');

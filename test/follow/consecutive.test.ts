@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { consecutiveBlocks, type RawBlock } from '../../lib/follow/consecutive';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
 
 const blockAt = (height: number, previous: Buffer, tag = height): RawBlock => {
   const raw = madeBlock(previous, [madeCoinbase(tag, [])], tag);

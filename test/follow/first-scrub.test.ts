@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scrubAgainAndAgain } from '../../lib/follow/scrub';
 import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
-import { caught } from '../support/caught';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
-import { MergingStore } from '../support/merging-store';
+import { caught } from '../support/expectations/caught';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
+import { MemoryLog } from '../support/process/memory-log';
+import { MergingStore } from '../support/index/merging-store';
 
 const RECORDS = 100;
 const range = (letter: string): { gte: Buffer; lt: Buffer } => ({ gte: Buffer.from(letter), lt: Buffer.from(`${letter}~`) });

@@ -9,12 +9,12 @@ import { WebSocket } from 'ws';
 import { esploraRoutes } from '../../lib/esplora/routes';
 import { restRoutes } from '../../lib/rest/routes';
 import { CALLS } from '../../lib/rpc/call-table';
-import { requestBytes, untilClosed } from '../support/http';
-import { MethodCaller } from '../support/method-caller';
-import { basic } from '../support/rpc';
-import { ServedNode } from '../support/served-node';
+import { requestBytes, untilClosed } from '../support/client/http';
+import { MethodCaller } from '../support/node/method-caller';
+import { basic } from '../support/client/rpc';
+import { ServedNode } from '../support/node/served-node';
 import { Trial, type Attack } from './trial';
-import type { MeteredFacts } from '../support/metered-node';
+import type { MeteredFacts } from '../support/programs/metered-node';
 
 // What a hostile client writes where a protocol expects a value.
 

@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
-import { askInOneWrite } from '../support/http';
-import { madeTransaction, type MadeInput } from '../support/made-blocks';
-import { testScale } from '../support/scale';
+import { askInOneWrite } from '../support/client/http';
+import { madeTransaction, type MadeInput } from '../support/chain/made-blocks';
+import { testScale } from '../support/process/scale';
 import { Trial, type Attack } from './trial';
-import type { MeteredFacts } from '../support/metered-node';
+import type { MeteredFacts } from '../support/programs/metered-node';
 
 /** Transactions of a cluster at most. */
 const CLUSTER = 64;

@@ -4,10 +4,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'mocha';
-import { requestBytes } from '../support/http';
-import { basic } from '../support/rpc';
+import { requestBytes } from '../support/client/http';
+import { basic } from '../support/client/rpc';
 import { Trial, type Attack } from './trial';
-import type { MeteredFacts } from '../support/metered-node';
+import type { MeteredFacts } from '../support/programs/metered-node';
 
 const ACCOUNT = 'hostile:user';
 

@@ -3,10 +3,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { compiledProgram } from '../support/compiled';
-import { ask } from '../support/http';
-import { LineClient } from '../support/line-client';
-import type { Measured, MeteredFacts, MeteredReply } from '../support/metered-node';
+import { compiledProgram } from '../support/process/compiled';
+import { ask } from '../support/client/http';
+import { LineClient } from '../support/client/line-client';
+import type { Measured, MeteredFacts, MeteredReply } from '../support/programs/metered-node';
 
 /** A node in a process of its own (metered-node.ts). */
 class MeteredNode {

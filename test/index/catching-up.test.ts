@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { filter, firstValueFrom, Subject } from 'rxjs';
-import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { activeChain, chainWithSpends, reorganize } from '../support/chain/regtest-chain';
 import type { IndexedBlock, IndexState } from '../../lib/index/types';
 import type { ChainEvent } from '../../lib/node/types/chain';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
-import { withoutLongTimers } from '../support/clock';
-import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
-import { chainWithSpends, reorganize } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
+import { withoutLongTimers } from '../support/process/clock';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { chainWithSpends, reorganize } from '../support/chain/regtest-chain';
+import { mine } from '../support/bcoin/regtest-node';
 import type { IndexState } from '../../lib/index/types';
 
 describe('an index of a node that downloads the chain', function () {

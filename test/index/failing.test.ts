@@ -4,11 +4,11 @@ import { map } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { StoreError } from '../../lib/store/errors';
-import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
-import { replaceStoredBlock } from '../support/stored-block';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
+import { replaceStoredBlock } from '../support/bcoin/stored-block';
 
 describe('an index that fails', () => {
   withNodeAndIndex();

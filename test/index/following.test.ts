@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { current, expectLevel, reach, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
+import { current, expectLevel, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { activeChain, chainWithSpends, reorganize } from '../support/chain/regtest-chain';
 import type { IndexedBlock } from '../../lib/index/types';
 import type { BlockPoint } from '../../lib/node/types/chain';
 

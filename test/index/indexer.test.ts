@@ -11,11 +11,11 @@ import { putRecord } from '../../lib/index/records/layout';
 import { sameSecret } from '../../lib/index/records/txid-hash';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain-a';
-import { caught } from '../support/caught';
-import { addBlocks } from '../support/filled-batch';
-import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
-import { expectIndexOf, imageOf } from '../support/utxo-model';
+import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain/chain-a';
+import { caught } from '../support/expectations/caught';
+import { addBlocks } from '../support/index/filled-batch';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/chain/made-blocks';
+import { expectIndexOf, imageOf } from '../support/index/utxo-model';
 import type { Store } from '../../lib/store/store';
 
 const output = (value: number, script = '51'): MadeOutput => ({ value, script: Buffer.from(script, 'hex') });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { StateLog } from '../../lib/index/progress/log';
-import { MemoryLog } from '../support/memory-log';
+import { MemoryLog } from '../support/process/memory-log';
 import type { IndexState } from '../../lib/index/types';
 
 function linesFor(states: readonly IndexState[]): readonly string[] {

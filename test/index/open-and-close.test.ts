@@ -6,12 +6,12 @@ import { IndexRefusedError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { DiskStore } from '../../lib/store/disk-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
-import { caught } from '../support/caught';
-import { nodeWith } from '../support/changed-node';
-import { newFolder } from '../support/folders';
-import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { reorganize } from '../support/regtest-chain';
+import { caught } from '../support/expectations/caught';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { newFolder } from '../support/process/folders';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { reorganize } from '../support/chain/regtest-chain';
 
 describe('opening and closing an index', () => {
   withNodeAndIndex();

@@ -9,14 +9,14 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
-import { ShiftedClock } from '../support/clock';
-import { FaultyStore } from '../support/faulty-store';
-import { indexerOn } from '../support/indexed-node';
-import { MemoryLog } from '../support/memory-log';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { ShiftedClock } from '../support/process/clock';
+import { FaultyStore } from '../support/index/faulty-store';
+import { indexerOn } from '../support/node/indexed-node';
+import { MemoryLog } from '../support/process/memory-log';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 import type { IndexState } from '../../lib/index/types';
 import type { OpeningProgress } from '../../lib/store/store';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** A store for which a test decides how long the check of its files takes. */
 class SlowStore extends FaultyStore {

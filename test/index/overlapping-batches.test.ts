@@ -6,12 +6,12 @@ import { beforeEach, describe, it } from 'mocha';
 import { IndexWriter, type CommittedBatch } from '../../lib/index/write/index-writer';
 import { newSecret } from '../../lib/index/records/txid-hash';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { holdBatches, type HeldBatch } from '../support/held-batches';
-import { addBlocks } from '../support/filled-batch';
-import { blockHash } from '../support/made-blocks';
-import { expectIndexOf } from '../support/utxo-model';
+import { caught } from '../support/expectations/caught';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { holdBatches, type HeldBatch } from '../support/index/held-batches';
+import { addBlocks } from '../support/index/filled-batch';
+import { blockHash } from '../support/chain/made-blocks';
+import { expectIndexOf } from '../support/index/utxo-model';
 import type { BlockBatch } from '../../lib/index/write/block-batch';
 import type { Store } from '../../lib/store/store';
 

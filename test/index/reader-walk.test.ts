@@ -6,11 +6,11 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { addBlocks } from '../support/filled-batch';
-import { blockHash } from '../support/made-blocks';
-import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
-import { testScale, testSeed } from '../support/scale';
-import { describeCoin, modelOf, modelTransactions, type IndexModel } from '../support/utxo-model';
+import { addBlocks } from '../support/index/filled-batch';
+import { blockHash } from '../support/chain/made-blocks';
+import { madeChain, madeGenesis, plannedBlock } from '../support/chain/made-chains';
+import { testScale, testSeed } from '../support/process/scale';
+import { describeCoin, modelOf, modelTransactions, type IndexModel } from '../support/index/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
 
 const WALKS = 2;

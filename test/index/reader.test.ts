@@ -9,11 +9,11 @@ import { blockHashKey, headerKey } from '../../lib/index/records/chain';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { addBlocks } from '../support/filled-batch';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
-import { describeCoin, modelOf } from '../support/utxo-model';
+import { caught } from '../support/expectations/caught';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { addBlocks } from '../support/index/filled-batch';
+import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
+import { describeCoin, modelOf } from '../support/index/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 

@@ -6,10 +6,10 @@ import { headerKey, TIP_KEY } from '../../lib/index/records/chain';
 import { GENESIS_KEY } from '../../lib/index/records/layout';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { StoreError } from '../../lib/store/errors';
-import { nodeWith } from '../support/changed-node';
-import { current, damagedCoin, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { current, damagedCoin, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { chainWithSpends, mineCoinbases, reorganize, spend } from '../support/chain/regtest-chain';
 import type { ChainIndexerOptions } from '../../lib/index/chain-index';
 import type { HostTransaction } from '../../lib/node/host';
 

@@ -6,8 +6,8 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { RowMaker } from '../../lib/index/scan/row-maker';
 import { blockRows } from '../../lib/index/scan/rows';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
-import { caught } from '../support/caught';
-import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/made-blocks';
+import { caught } from '../support/expectations/caught';
+import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/chain/made-blocks';
 import type { Worker } from 'node:worker_threads';
 
 const outputs = Array.from({ length: 100 }, (_, value): MadeOutput => ({ value, script: Buffer.from(`0014${'22'.repeat(20)}`, 'hex') }));

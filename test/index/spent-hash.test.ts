@@ -9,14 +9,14 @@ import { SpentHasher, SPENT_HASHES } from '../../lib/index/records/spent-hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { undoCoins } from '../../lib/node/undo-record';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { untilLive } from '../support/base-index';
-import { bcoin } from '../support/bcoin';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { indexerOn } from '../support/indexed-node';
-import { activeChain, reorganize } from '../support/regtest-chain';
-import { openRegtestNode } from '../support/regtest-node';
+import { untilLive } from '../support/index/base-index';
+import { bcoin } from '../support/bcoin/bcoin';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/node/chain-a-node';
+import { indexerOn } from '../support/node/indexed-node';
+import { activeChain, reorganize } from '../support/chain/regtest-chain';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import type { ChainIndexer } from '../../lib/index/chain-index';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** undefined for bytes that are no record. */
 function refusal(error: unknown): undefined {

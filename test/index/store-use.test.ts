@@ -6,15 +6,15 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
-import { nodeWith } from '../support/changed-node';
-import { newFolder } from '../support/folders';
-import { indexerOn, reach } from '../support/indexed-node';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { activeChain } from '../support/regtest-chain';
-import { expectIndexOf } from '../support/utxo-model';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { newFolder } from '../support/process/folders';
+import { indexerOn, reach } from '../support/node/indexed-node';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { activeChain } from '../support/chain/regtest-chain';
+import { expectIndexOf } from '../support/index/utxo-model';
 import type { Store, StoreUse } from '../../lib/store/store';
 import type { NodeSource } from '../../lib/node/types/source';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** More blocks than an index adds without preparing its store for many. */
 const MANY = 120;

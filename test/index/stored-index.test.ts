@@ -10,10 +10,10 @@ import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
-import { caught } from '../support/caught';
-import { indexerOn, reach } from '../support/indexed-node';
-import { chainWithSpends } from '../support/regtest-chain';
-import { openRegtestNode } from '../support/regtest-node';
+import { caught } from '../support/expectations/caught';
+import { indexerOn, reach } from '../support/node/indexed-node';
+import { chainWithSpends } from '../support/chain/regtest-chain';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import type { StoreWrite } from '../../lib/store/store';
 
 async function storeWith(writes: readonly StoreWrite[]): Promise<MemoryStore> {

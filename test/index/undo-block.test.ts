@@ -7,7 +7,7 @@ import { TXID_HASH_LENGTH } from '../../lib/index/records/txid-hash';
 import { HASH_START_LENGTH } from '../../lib/index/records/undo-record';
 import { undoWrites } from '../../lib/index/write/undo-block';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 
 const HEIGHT = 7;
 const [HASH, PREVIOUS] = [Buffer.alloc(32, 2), { hash: Buffer.alloc(32, 1), height: HEIGHT - 1 }];

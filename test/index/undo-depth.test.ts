@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { undoKey } from '../../lib/index/records/undo-record';
-import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, openNew, withNodeAndIndex } from '../support/indexed-node';
-import { mine } from '../support/regtest-node';
-import { reorganize } from '../support/regtest-chain';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { current, expectLevel, openNew, withNodeAndIndex } from '../support/node/indexed-node';
+import { mine } from '../support/bcoin/regtest-node';
+import { reorganize } from '../support/chain/regtest-chain';
 import type { NodeSource } from '../../lib/node/types/source';
 
 const UNDO_DEPTH = 3;

@@ -8,8 +8,8 @@ import { utxoHash } from '../../lib/index/utxo-hash/utxo-hash';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { runAtOnce } from '../../lib/turns/slices';
-import { chainAActiveBlocks, chainAFolder } from '../support/chain-a';
-import { blockHash } from '../support/made-blocks';
+import { chainAActiveBlocks, chainAFolder } from '../support/chain/chain-a';
+import { blockHash } from '../support/chain/made-blocks';
 
 /** What Bitcoin Core's `gettxoutsetinfo muhash` answered about chain A. */
 interface RecordedHash {

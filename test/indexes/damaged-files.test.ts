@@ -4,15 +4,15 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
-import { IndexWalk } from '../support/index-walk';
-import { spendingBlocks } from '../support/mined-blocks';
-import { testScale, testSeed } from '../support/scale';
-import { replaceByUnreadable } from '../support/unreadable-file';
-import type { StoreCall } from '../support/faulty-store';
-import type { WalkedIndex } from '../support/walked-index';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
+import { IndexWalk } from '../support/index/index-walk';
+import { spendingBlocks } from '../support/chain/mined-blocks';
+import { testScale, testSeed } from '../support/process/scale';
+import { replaceByUnreadable } from '../support/process/unreadable-file';
+import type { StoreCall } from '../support/index/faulty-store';
+import type { WalkedIndex } from '../support/index/walked-index';
 
 const WORKED_BLOCKS = 8;
 /** Passes over the files follow each other without a pause. */

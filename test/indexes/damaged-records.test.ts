@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { decodeBaseCoin } from '../../lib/index/records/base-coin';
-import { baseOf } from '../support/base-index';
-import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
-import { flipped } from '../support/flipped-bit';
-import { IndexWalk } from '../support/index-walk';
-import { spendingBlocks } from '../support/mined-blocks';
-import { testScale, testSeed } from '../support/scale';
+import { baseOf } from '../support/index/base-index';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
+import { flipped } from '../support/index/flipped-bit';
+import { IndexWalk } from '../support/index/index-walk';
+import { spendingBlocks } from '../support/chain/mined-blocks';
+import { testScale, testSeed } from '../support/process/scale';
 import type { Store } from '../../lib/store/store';
-import type { WalkedIndex } from '../support/walked-index';
+import type { WalkedIndex } from '../support/index/walked-index';
 
 /** Kinds of records by the letters of their keys. */
 type Kinds = Readonly<Record<string, string>>;

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { compiledProgram } from '../support/compiled';
-import { newFolder } from '../support/folders';
-import { DiskIndexes, type FullDiskMessage } from '../support/full-disk-node';
-import { openRegtestNode, trustSpends } from '../support/regtest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { compiledProgram } from '../support/process/compiled';
+import { newFolder } from '../support/process/folders';
+import { DiskIndexes, type FullDiskMessage } from '../support/programs/full-disk-node';
+import { openRegtestNode, trustSpends } from '../support/bcoin/regtest-node';
 
 /** The shell's limit counts blocks of 512 bytes. */
 const BLOCKS_PER_KIBIBYTE = 2;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { before, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { KilledChild } from '../support/killed-child';
-import { testScale, testSeed } from '../support/scale';
-import type { KilledNodeMessage } from '../support/killed-node';
+import { newFolder } from '../support/process/folders';
+import { KilledChild } from '../support/process/killed-child';
+import { testScale, testSeed } from '../support/process/scale';
+import type { KilledNodeMessage } from '../support/programs/killed-node';
 
 const SCALE = testScale();
 

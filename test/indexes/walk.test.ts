@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
-import { IndexWalk } from '../support/index-walk';
-import { testScale, testSeed } from '../support/scale';
-import { anyStep } from '../support/walk-steps';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
+import { IndexWalk } from '../support/index/index-walk';
+import { testScale, testSeed } from '../support/process/scale';
+import { anyStep } from '../support/index/walk-steps';
 
 const SUITES = [
   { scripts: false, stepsOfWalk: 30, walks: 7 * testScale() },

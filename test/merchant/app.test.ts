@@ -9,7 +9,7 @@ import { HttpApp } from '../../lib/server/app';
 import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
 import { WebFiles } from '../../lib/web/web-files';
-import { ask, basicAuth, openSocket, requestBytes } from '../support/http';
+import { ask, basicAuth, openSocket, requestBytes } from '../support/client/http';
 import { inShop, order, paying, paymentFor, script, type Shop } from './orders/shop';
 import type { AddressInfo } from 'node:net';
 

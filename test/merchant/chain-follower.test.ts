@@ -8,12 +8,12 @@ import { NodeChain } from '../../lib/merchant/node-chain';
 import { Merchant } from '../../lib/merchant/orders/merchant';
 import { FolderStorage } from '../../lib/merchant/orders/storage';
 import { PaymentStore } from '../../lib/merchant/orders/store';
-import { nodeWith } from '../support/changed-node';
-import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { newFolder } from '../support/process/folders';
+import { MemoryLog } from '../support/process/memory-log';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import type { NodeSource } from '../../lib/node/types/source';
 import type { ConfirmingBlock } from '../../lib/merchant/orders/chain';
 

@@ -3,14 +3,14 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE } from '../../lib/payments';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { DescribedHttp, type HttpDocument, type Operation } from '../support/described-http';
-import { newFolder } from '../support/folders';
-import { ask, basicAuth, type RawReply } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { signed } from '../support/signed';
-import { until } from '../support/until';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { DescribedHttp, type HttpDocument, type Operation } from '../support/client/described-http';
+import { newFolder } from '../support/process/folders';
+import { ask, basicAuth, type RawReply } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { signed } from '../support/chain/signed';
+import { until } from '../support/expectations/until';
 import { paymentFor } from './orders/shop';
 
 const KEY = { Authorization: basicAuth('x:key') };

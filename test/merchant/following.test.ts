@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { checkPaymentRequest, decodePaymentRequest, encodePayment, type PayableRequest } from '../../lib/payments';
 import * as plugin from '../../plugin';
-import { bcoin } from '../support/bcoin';
-import { newFolder } from '../support/folders';
-import { FEE, PayingWallet, paymentOf } from '../support/paying-wallet';
-import { createRegtestNode, mine, openRegtestNode } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { newFolder } from '../support/process/folders';
+import { FEE, PayingWallet, paymentOf } from '../support/chain/paying-wallet';
+import { createRegtestNode, mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 import { AUTHORIZATION, KEY, ServedMerchant } from './served-merchant';
 import type { AddressInfo } from 'node:net';
 

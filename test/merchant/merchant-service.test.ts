@@ -18,12 +18,12 @@ import {
   type Verification
 } from '../../lib/payments';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { newFolder } from '../support/folders';
-import { mine, mineOnly } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { signed } from '../support/signed';
-import { basicAuth } from '../support/http';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { newFolder } from '../support/process/folders';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { signed } from '../support/chain/signed';
+import { basicAuth } from '../support/client/http';
 import type { HostEntry, HostTransaction } from '../../lib/node/host';
 
 const KEY = 'sesame';

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { NodeChain } from '../../lib/merchant/node-chain';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { afterThisTurn } from '../support/turn';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { afterThisTurn } from '../support/expectations/turn';
 
 describe('a merchant’s look at the chain', () => {
   let served: RestNode;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { parseBitcoinUri } from '../../lib/payments';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/browser';
-import { Faucet, scriptAt } from '../support/faucet';
-import { newFolder } from '../support/folders';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { violations } from '../support/accessible';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../support/client/browser';
+import { Faucet, scriptAt } from '../support/chain/faucet';
+import { newFolder } from '../support/process/folders';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { violations } from '../support/client/accessible';
 import { AUTHORIZATION, KEY } from './served-merchant';
 import type { Browser } from 'playwright-core';
 

@@ -7,8 +7,8 @@ import { ORDER_STATUSES } from '../../lib/merchant/orders/progress';
 import { FolderStorage } from '../../lib/merchant/orders/storage';
 import { OutboxStore, withMessage, withoutFirst, type Outbox } from '../../lib/merchant/webhooks/outbox';
 import { readSecret } from '../../lib/merchant/webhooks/secret-file';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
 
 const ID = 'ab'.repeat(16);
 const EMPTY: Outbox = { url: 'https://shop.example/paid', waiting: [] };

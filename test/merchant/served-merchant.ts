@@ -8,9 +8,9 @@ import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { Connections } from '../../lib/server/http/connections';
 import { Mount } from '../../lib/server/http/mount';
 import { WebFiles } from '../../lib/web/web-files';
-import { MemoryLog } from '../support/memory-log';
-import { basicAuth } from '../support/http';
-import type { RestNode } from '../support/rest-node';
+import { MemoryLog } from '../support/process/memory-log';
+import { basicAuth } from '../support/client/http';
+import type { RestNode } from '../support/node/rest-node';
 
 export const KEY = 'sesame';
 export const AUTHORIZATION = basicAuth(`x:${KEY}`);

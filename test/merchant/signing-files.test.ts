@@ -5,9 +5,9 @@ import { beforeEach, describe, it } from 'mocha';
 import { SigningFiles } from '../../lib/merchant/signing-files';
 import { PaymentError } from '../../lib/payments/error';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { MemoryLog } from '../support/memory-log';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { MemoryLog } from '../support/process/memory-log';
 
 const HOUR_MS = 3_600_000;
 

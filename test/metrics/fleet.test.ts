@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
-import { Nats, needsNats } from '../support/nats';
-import { openQuietReader } from '../support/quiet-reader';
-import { freePort, mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { newFolder } from '../support/process/folders';
+import { ask } from '../support/client/http';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { openQuietReader } from '../support/fleet/quiet-reader';
+import { freePort, mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import { scrape } from './scrape';
 import type { Reader } from '../../plugin/reader/reader';
 

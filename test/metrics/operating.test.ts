@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { needsProgram } from '../support/installed';
-import { projectFolder } from '../support/project-folder';
+import { needsProgram } from '../support/process/installed';
+import { projectFolder } from '../support/process/project-folder';
 
 const FOLDER = join(projectFolder, 'docs/operating');
 

@@ -1,6 +1,6 @@
 // What Prometheus would read.
 
-import { ask } from '../support/http';
+import { ask } from '../support/client/http';
 
 export interface Scraped {
   readonly text: string;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { acceptAddressForms } from '../../lib/node/address-forms';
-import { openRegtestNode } from '../support/regtest-node';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import type { HostNode } from '../../lib/node/host';
 
 const SCRIPTS = {

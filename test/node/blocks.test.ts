@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoredBlocks } from '../../lib/node/blocks';
 import { UnreadableBlockError } from '../../lib/node/errors';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { until } from '../support/expectations/until';
 import type { HostNode } from '../../lib/node/host';
 
 const BLOCK_LENGTH = 100;

@@ -2,11 +2,11 @@ import { once, type EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { expect } from 'chai';
 import { BcoinHttp } from '../../lib/node/bcoin-http';
-import { ask, openSocket } from '../support/http';
-import { openRegtestNode } from '../support/regtest-node';
-import { until } from '../support/until';
+import { ask, openSocket } from '../support/client/http';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { AddressInfo, Socket } from 'node:net';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** The part of bweb that bcoin's own routes use. */
 interface Router {

@@ -6,9 +6,9 @@ import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { readNodeCoin } from '../../lib/node/coins';
 import { StoredCoinReader } from '../../lib/node/stored-coin';
 import { outputsOf, spanOf, undoCoins } from '../../lib/node/undo-record';
-import { bcoin } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 
 const key = Buffer.concat([Buffer.from('c'), Buffer.alloc(32, 7), Buffer.from('00000102', 'hex')]);
 

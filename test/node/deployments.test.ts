@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { bcoin, type TestFullNode } from '../support/bcoin';
-import { openRegtestNode } from '../support/regtest-node';
-import { chainABlocks, chainAChainInfo, type ChainABlock } from '../support/chain-a';
+import { bcoin, type TestFullNode } from '../support/bcoin/bcoin';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
+import { chainABlocks, chainAChainInfo, type ChainABlock } from '../support/chain/chain-a';
 
 /** As printed by the reference; startTime and timeout are the network's own parameters. */
 interface RecordedInfo {

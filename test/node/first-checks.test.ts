@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/errors';
-import { caught } from '../support/caught';
-import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/coinbases';
-import { madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
-import { openModernNode, type ModernNode } from '../support/modern-node';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { caught } from '../support/expectations/caught';
+import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/chain/coinbases';
+import { madeTransaction, type MadeInput, type MadeOutput } from '../support/chain/made-blocks';
+import { openModernNode, type ModernNode } from '../support/bcoin/modern-node';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 
 /** A key hash of nobody. */
 const SCRIPT = Buffer.concat([Buffer.from('0014', 'hex'), Buffer.alloc(20, 7)]);

@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'mocha';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { UnreadableTransactionError } from '../../lib/node/errors';
 import { HostTransactions } from '../../lib/node/host-transactions';
-import { bcoin, type TestFullNode } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
-import { openRegtestNode } from '../support/regtest-node';
-import { afterThisTurn } from '../support/turn';
+import { bcoin, type TestFullNode } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { madeTransaction, type MadeInput, type MadeOutput } from '../support/chain/made-blocks';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
+import { afterThisTurn } from '../support/expectations/turn';
 
 const MANY = 2_000;
 const SCRIPT = Buffer.from('76a90088ac', 'hex');

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
-import { bcoinFolder } from '../support/bcoin-process';
-import { countConnections } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { openRestNode, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { bcoinFolder } from '../support/bcoin/process';
+import { countConnections } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import type { EventEmitter } from 'node:events';
 
 /** What bcoin's own clients use. */

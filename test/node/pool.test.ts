@@ -5,13 +5,13 @@ import { scanTransaction, type ScannedOutput } from '../../lib/bitcoin/transacti
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MissingOutputsError, TransactionRefusedError } from '../../lib/node/errors';
 import { toHostLike } from '../../lib/node/host';
-import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { madeTransaction } from '../support/made-blocks';
-import { entryOf, mine, mineOnly, openRegtestNode } from '../support/regtest-node';
-import { signed, type PaidOutput } from '../support/signed';
-import { withSuperfluousWitness } from '../support/superfluous-witness';
+import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { madeTransaction } from '../support/chain/made-blocks';
+import { entryOf, mine, mineOnly, openRegtestNode } from '../support/bcoin/regtest-node';
+import { signed, type PaidOutput } from '../support/chain/signed';
+import { withSuperfluousWitness } from '../support/chain/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types/pool';
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { compiledProgram } from '../support/compiled';
-import { newFolder } from '../support/folders';
-import { openRegtestNode } from '../support/regtest-node';
-import type { FullDiskPoolMessage } from '../support/full-disk-pool';
+import { compiledProgram } from '../support/process/compiled';
+import { newFolder } from '../support/process/folders';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
+import type { FullDiskPoolMessage } from '../support/programs/full-disk-pool';
 
 /** How large files may get: more than the chain needs, and soon too little for the fees that the pool writes at each block. */
 const KIBIBYTES = 200;

@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { bcoin, type TestFullNode } from '../support/bcoin';
-import { COINBASE_SATS } from '../support/coinbases';
-import { freePort, openRegtestNode } from '../support/regtest-node';
-import { activeChain, mineCoinbases, spend } from '../support/regtest-chain';
+import { bcoin, type TestFullNode } from '../support/bcoin/bcoin';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { freePort, openRegtestNode } from '../support/bcoin/regtest-node';
+import { activeChain, mineCoinbases, spend } from '../support/chain/regtest-chain';
 import type { PoolEntry } from '../../lib/node/types/pool';
 import type { HostTransaction } from '../../lib/node/host';
 

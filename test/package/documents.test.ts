@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { CALLS } from '../../lib/rpc/call-table';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 
 const textOf = (path: string): string => readFileSync(join(projectFolder, path), 'utf8');
 

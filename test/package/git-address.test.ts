@@ -8,9 +8,9 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { projectFolder } from '../support/project-folder';
-import { testScale } from '../support/scale';
+import { newFolder } from '../support/process/folders';
+import { projectFolder } from '../support/process/project-folder';
+import { testScale } from '../support/process/scale';
 import { emptyProject, install, npm, pack } from './packed';
 
 const long = testScale() > 1;

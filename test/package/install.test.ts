@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import ts from 'typescript';
-import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
-import { newFolder } from '../support/folders';
-import { projectFolder } from '../support/project-folder';
-import { freePort } from '../support/regtest-node';
+import { BcoinProcess, bcoinFolder } from '../support/bcoin/process';
+import { newFolder } from '../support/process/folders';
+import { projectFolder } from '../support/process/project-folder';
+import { freePort } from '../support/bcoin/regtest-node';
 import { emptyProject, install, pack } from './packed';
 
 const node = promisify(execFile);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { defaultOf, OPTIONS, type OptionRow } from '../../plugin/options/table';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 
 const ROWS: readonly OptionRow[] = OPTIONS;
 

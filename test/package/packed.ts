@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 
 const run = promisify(execFile);
 

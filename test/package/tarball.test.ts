@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 import { npm, pack, type Packed } from './packed';
 
 interface Manifest {

@@ -3,9 +3,9 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { needsProgram } from '../support/installed';
-import { projectFolder } from '../support/project-folder';
+import { newFolder } from '../support/process/folders';
+import { needsProgram } from '../support/process/installed';
+import { projectFolder } from '../support/process/project-folder';
 
 const NAME = 'bcoin-rest.service';
 

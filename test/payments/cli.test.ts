@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runPaymentsCommand } from '../../lib/payments/cli';
 import { decodePaymentDetails, decodePaymentRequest, encodePaymentDetails, encodePaymentRequest } from '../../lib/payments/messages';
-import { CapturedIo } from '../support/captured-io';
-import { newFolder } from '../support/folders';
+import { CapturedIo } from '../support/process/captured-io';
+import { newFolder } from '../support/process/folders';
 import { VALID_TIME, der, keyFile, pem, vector, vectorsFolder } from './vectors';
 
 interface Result {

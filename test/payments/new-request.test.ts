@@ -9,7 +9,7 @@ import { runPaymentsCommand } from '../../lib/payments/cli';
 import { DEFAULTS, decodePaymentRequest, encodePaymentRequest, type PaymentDetails } from '../../lib/payments/messages';
 import { makePaymentRequest, signPaymentRequest } from '../../lib/payments/signature';
 import { inShop, order } from '../merchant/orders/shop';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 import { CODECS } from './codecs';
 import { VALID_TIME, identity, keyFile, pem } from './vectors';
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runCommandLine } from '../../plugin/cli/run';
 import { OPTIONS, type OptionRow } from '../../plugin/options/table';
-import { CapturedIo } from '../support/captured-io';
+import { CapturedIo } from '../support/process/captured-io';
 
 const project = resolve(__dirname, '../..');
 const program = resolve(project, 'dist/plugin/cli/main.js');

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { demonstrate } from '../../plugin/start/demonstration';
 import { greeting } from '../../plugin/start/node';
 import { loadBcoin, type HostFullNode } from '../../plugin/bcoin';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 
 describe('the demonstration chain', function () {
   this.timeout(60_000);

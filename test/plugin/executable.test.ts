@@ -5,13 +5,13 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as plugin from '../../plugin';
 import { OptionError } from '../../plugin/options/errors';
-import { bcoinTarget } from '../support/bcoin';
-import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
-import { caught } from '../support/caught';
+import { bcoinTarget } from '../support/bcoin/bcoin';
+import { BcoinProcess, bcoinFolder } from '../support/bcoin/process';
+import { caught } from '../support/expectations/caught';
 import { makeCertificate } from '../payments/made-certificates';
-import { newFolder } from '../support/folders';
-import { openSocket } from '../support/http';
-import { createRegtestNode, freePort } from '../support/regtest-node';
+import { newFolder } from '../support/process/folders';
+import { openSocket } from '../support/client/http';
+import { createRegtestNode, freePort } from '../support/bcoin/regtest-node';
 
 const project = resolve(__dirname, '../..');
 /** In this project the package of this name is the project itself; another bcoin needs the folder. */

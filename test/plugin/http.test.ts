@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { ask, basicAuth, openSocket, type RawReply, untilClosed } from '../support/http';
-import { freePort } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { newFolder } from '../support/process/folders';
+import { ask, basicAuth, openSocket, type RawReply, untilClosed } from '../support/client/http';
+import { freePort } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 
 const KEY = 'sesame';
 const AUTHORIZATION = { Authorization: basicAuth(`x:${KEY}`) };

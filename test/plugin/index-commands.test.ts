@@ -21,10 +21,18 @@ import { undoKey } from '../../lib/index/records/undo-record';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { versionRecord } from '../../lib/store/migrate';
 import { runCommandLine } from '../../plugin/cli/run';
-import { CapturedIo } from '../support/captured-io';
-import { mine } from '../support/regtest-node';
-import { reorganize } from '../support/regtest-chain';
-import { deleteFirst, flip, recordOfKind, runIndex, runIndexHere, StoppedNodeFolder, type CommandResult } from '../support/stopped-node';
+import { CapturedIo } from '../support/process/captured-io';
+import { mine } from '../support/bcoin/regtest-node';
+import { reorganize } from '../support/chain/regtest-chain';
+import {
+  deleteFirst,
+  flip,
+  recordOfKind,
+  runIndex,
+  runIndexHere,
+  StoppedNodeFolder,
+  type CommandResult
+} from '../support/node/stopped-node';
 import type { StoreWrite } from '../../lib/store/store';
 
 describe('the tools for the index of a stopped node', function () {

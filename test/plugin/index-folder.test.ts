@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { DiskStore } from '../../lib/store/disk-store';
-import { mine } from '../support/regtest-node';
-import { activeChain, chainWithSpends } from '../support/regtest-chain';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { expectIndexOf } from '../support/utxo-model';
+import { mine } from '../support/bcoin/regtest-node';
+import { activeChain, chainWithSpends } from '../support/chain/regtest-chain';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { expectIndexOf } from '../support/index/utxo-model';
 
 /** The user id of `nobody`, who owns nothing. */
 const NOBODY = 65_534;

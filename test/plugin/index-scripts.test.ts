@@ -15,9 +15,9 @@ import { PAGE_TXIDS } from '../../lib/scripts/txids/transaction-numbers';
 import { versionRecord, WHOLE_STORE } from '../../lib/store/migrate';
 import { PAGE_LENGTH } from '../../lib/store/pages';
 import { TIP_KEY } from '../../lib/index/records/chain';
-import { reorganize } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
-import { StoppedNodeFolder } from '../support/stopped-node';
+import { reorganize } from '../support/chain/regtest-chain';
+import { mine } from '../support/bcoin/regtest-node';
+import { StoppedNodeFolder } from '../support/node/stopped-node';
 import type { Store } from '../../lib/store/store';
 
 const HEIGHT = 118;

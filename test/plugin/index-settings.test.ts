@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { SPENT_HASHES } from '../../lib/index/records/spent-hash';
-import { asOtherUser } from '../support/other-user';
-import { StoppedNodeFolder } from '../support/stopped-node';
+import { asOtherUser } from '../support/process/other-user';
+import { StoppedNodeFolder } from '../support/node/stopped-node';
 
 describe('the settings of a stopped node', function () {
   this.timeout(60_000);

@@ -2,11 +2,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { bcoin, bcoinTarget } from '../support/bcoin';
-import { BcoinApi } from '../support/bcoin-api';
-import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
-import { COINBASE_SATS } from '../support/coinbases';
-import { newFolder } from '../support/folders';
+import { bcoin, bcoinTarget } from '../support/bcoin/bcoin';
+import { BcoinApi } from '../support/client/bcoin-api';
+import { BcoinProcess, bcoinFolder } from '../support/bcoin/process';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { newFolder } from '../support/process/folders';
 
 const project = resolve(__dirname, '../..');
 /** In this project the package of this name is the project itself; another bcoin needs the folder. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { mine } from '../support/regtest-node';
-import type { HostFullBlock } from '../support/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { mine } from '../support/bcoin/regtest-node';
+import type { HostFullBlock } from '../support/bcoin/bcoin';
 
 describe('in-process users', () => {
   let served: RestNode;

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { needsShared } from '../support/shared';
+import { bcoin } from '../support/bcoin/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { needsShared } from '../support/recorded/shared';
 
 const MAGIC_AND_LENGTH = 8;
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
-import { ask, basicAuth } from '../support/http';
-import { openRestNode, untilReady } from '../support/rest-node';
+import { newFolder } from '../support/process/folders';
+import { ask, basicAuth } from '../support/client/http';
+import { openRestNode, untilReady } from '../support/node/rest-node';
 import type { RequestListener } from 'node:http';
 
 describe('the interfaces on the node’s HTTP server', () => {

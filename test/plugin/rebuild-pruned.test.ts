@@ -9,11 +9,11 @@ import { ImpossibleError } from '../../plugin/cli/index-commands/errors';
 import { rebuild as rebuildIndex } from '../../plugin/cli/index-commands/commands';
 import { readStoppedNodeOptions } from '../../plugin/options/indexes';
 import { ProgressDisplay } from '../../plugin/progress';
-import { caught } from '../support/caught';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
-import { imageOf } from '../support/utxo-model';
+import { caught } from '../support/expectations/caught';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/bcoin/small-pruning';
+import { imageOf } from '../support/index/utxo-model';
 
 describe('rebuilding the index of a node that prunes', () => {
   withSmallPruning();

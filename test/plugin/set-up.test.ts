@@ -4,7 +4,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 
 const project = resolve(__dirname, '../..');
 

@@ -6,7 +6,7 @@ import { describe, it } from 'mocha';
 import { loadBcoin } from '../../plugin/bcoin';
 import { unknownOptions } from '../../plugin/start/mistyped';
 import { startSettings } from '../../plugin/start/settings';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 
 /** The settings for this command line, or the sentence with which they are refused. */
 async function settingsOf(...args: string[]): Promise<unknown> {

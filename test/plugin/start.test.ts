@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { BcoinApi } from '../support/bcoin-api';
-import { BcoinProcess } from '../support/bcoin-process';
-import { newFolder } from '../support/folders';
-import { freePort } from '../support/regtest-node';
+import { BcoinApi } from '../support/client/bcoin-api';
+import { BcoinProcess } from '../support/bcoin/process';
+import { newFolder } from '../support/process/folders';
+import { freePort } from '../support/bcoin/regtest-node';
 
 const project = resolve(__dirname, '../..');
 

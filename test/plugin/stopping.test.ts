@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { caught } from '../support/caught';
-import { freePort } from '../support/regtest-node';
-import { openSocket, untilClosed } from '../support/http';
-import { openRestNode, untilReady } from '../support/rest-node';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { freePort } from '../support/bcoin/regtest-node';
+import { openSocket, untilClosed } from '../support/client/http';
+import { openRestNode, untilReady } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import type { Socket } from 'node:net';
 
 /** What a client may have sent when the node stops. */

@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { chainAFolder, chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { runIndexHere } from '../support/stopped-node';
+import { chainAFolder, chainAManifest } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/node/chain-a-node';
+import { runIndexHere } from '../support/node/stopped-node';
 
 describe('bcoin-rest index verify --utxo-hash', function () {
   this.timeout(CHAIN_A_TIMEOUT_MS);

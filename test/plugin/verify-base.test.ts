@@ -12,12 +12,12 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify/node-coins';
 import { ProgressDisplay } from '../../plugin/progress';
-import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
-import { untilFilled } from '../support/filters';
-import { MemoryLog } from '../support/memory-log';
-import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import type { TestFullNode } from '../support/bcoin';
+import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/index/base-index';
+import { untilFilled } from '../support/index/filters';
+import { MemoryLog } from '../support/process/memory-log';
+import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** A block that spends a coin of a block after the base. */
 const LAST_SPEND = 212;

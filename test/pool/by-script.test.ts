@@ -5,7 +5,7 @@ import { keyOf } from '../../lib/bitcoin/hash';
 import { LastPoolChanges } from '../../lib/pool/by-script/last-changes';
 import { PooledTransaction } from '../../lib/pool/by-script/pooled-transaction';
 import { Replacements } from '../../lib/pool/by-script/replacements';
-import { plainTransaction } from '../support/made-blocks';
+import { plainTransaction } from '../support/chain/made-blocks';
 
 const MOST_REPLACEMENTS = 10_000;
 

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { feeEstimates, type FeeTarget } from '../../lib/pool/fee-estimates';
-import { nodeWith } from '../support/changed-node';
-import { openRegtestNode } from '../support/regtest-node';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { openRegtestNode } from '../support/bcoin/regtest-node';
 import type { PoolInfo, PoolSource } from '../../lib/node/types/pool';
 import type { FeeBin } from '../../lib/pool/summary';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** Satoshis per virtual byte. */
 const RELAY_RATE = 1;

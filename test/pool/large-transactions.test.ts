@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { keyOf, scriptHashOf } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { Coinbases } from '../support/coinbases';
-import { ask } from '../support/http';
-import { mine, mineOnly } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { ONE_SCRIPT, ownScripts, WIDE, WideTransactions } from '../support/wide-transactions';
+import { Coinbases } from '../support/chain/coinbases';
+import { ask } from '../support/client/http';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { ONE_SCRIPT, ownScripts, WIDE, WideTransactions } from '../support/chain/wide-transactions';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** Enough coinbases for each transaction. */

@@ -9,8 +9,8 @@ import { PoolGraph } from '../../lib/pool/order/graph';
 import { PoolOrder } from '../../lib/pool/order/order';
 import { mempoolInfoJson } from '../../lib/views/pool-info';
 import { PROFILES } from '../../lib/views/profile';
-import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
-import { finish } from '../support/finish';
+import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain/chain-a';
+import { finish } from '../support/expectations/finish';
 import type { PoolEntry } from '../../lib/node/types/pool';
 
 const { fields } = PROFILES.modern;

@@ -6,8 +6,8 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PooledTransaction } from '../../lib/pool/by-script/pooled-transaction';
 import { feeStatistics, stackStatistics } from '../../lib/pool/projection/fee-statistics';
 import { ProjectedBlocks, type Projection } from '../../lib/pool/projection/projected-blocks';
-import { finish } from '../support/finish';
-import { plainTransaction } from '../support/made-blocks';
+import { finish } from '../support/expectations/finish';
+import { plainTransaction } from '../support/chain/made-blocks';
 import type { PoolEntry } from '../../lib/node/types/pool';
 
 const BLOCK_WEIGHT = 4_000_000;

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { isOnlyTakenHere, readSteps, RecordedPool, type RecordedStep } from '../support/recorded-pool';
-import { projectFolder } from '../support/project-folder';
-import { sharedFolder } from '../support/shared';
+import { isOnlyTakenHere, readSteps, RecordedPool, type RecordedStep } from '../support/recorded/pool';
+import { projectFolder } from '../support/process/project-folder';
+import { sharedFolder } from '../support/recorded/shared';
 
 /** All steps; without the shared folder, those of the vectors, which are among them with the same answers. */
 const OWN = join(projectFolder, 'test/vectors/pool/steps.jsonl.gz');

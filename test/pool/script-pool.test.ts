@@ -8,10 +8,10 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import '../../plugin/leveldown-6';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
-import { unfailing } from '../support/unfailing';
-import { bcoin } from '../support/bcoin';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { unfailing } from '../support/expectations/unfailing';
+import { bcoin } from '../support/bcoin/bcoin';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;

@@ -5,8 +5,8 @@ import { hash256 } from '../../lib/bitcoin/hash';
 import { PooledTransaction } from '../../lib/pool/by-script/pooled-transaction';
 import { summaryOf } from '../../lib/pool/summary';
 import { sorted } from '../../lib/turns/sorted';
-import { finish } from '../support/finish';
-import { madeTransaction } from '../support/made-blocks';
+import { finish } from '../support/expectations/finish';
+import { madeTransaction } from '../support/chain/made-blocks';
 
 /** A transaction of `bytes` bytes, at least 62, none of them witness. */
 function pooled(bytes: number, fee: number): PooledTransaction {

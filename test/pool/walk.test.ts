@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, it } from 'mocha';
-import { POOLS, type PoolStep, type PoolWalk } from '../support/pool-walk';
-import { testScale, testSeed } from '../support/scale';
+import { POOLS, type PoolStep, type PoolWalk } from '../support/pool/pool-walk';
+import { testScale, testSeed } from '../support/process/scale';
 
 const RUNS = 12 * testScale();
 const seed = testSeed();

@@ -8,18 +8,18 @@ import { methodTable } from '../../lib/electrum/method-table';
 import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gated-reader';
-import { BUSY_SCRIPT, busyChain } from '../support/busy-chain';
-import { ask, basicAuth, type RawReply } from '../support/http';
-import { LineClient } from '../support/line-client';
-import { MemoryLog } from '../support/memory-log';
-import { freePort, openRegtestNode } from '../support/regtest-node';
-import { assembled, ServedNode, type Assembled } from '../support/served-node';
-import { until } from '../support/until';
+import { BUSY_SCRIPT, busyChain } from '../support/chain/busy-chain';
+import { ask, basicAuth, type RawReply } from '../support/client/http';
+import { LineClient } from '../support/client/line-client';
+import { MemoryLog } from '../support/process/memory-log';
+import { freePort, openRegtestNode } from '../support/bcoin/regtest-node';
+import { assembled, ServedNode, type Assembled } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { MethodTable } from '../../lib/electrum/method';
 import type { ScriptsState } from '../../lib/scripts/types';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 /** What is asked is bounded by its number and not by time, since it depends on the machine what is asked in a time. */
 const ASKED = { mostMs: 60_000, mostQuestions: 3_000 };

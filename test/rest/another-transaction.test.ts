@@ -6,12 +6,12 @@ import { putRecord } from '../../lib/index/records/layout';
 import { encodePosition, positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { DiskStore } from '../../lib/store/disk-store';
-import { COINBASE_SATS } from '../support/coinbases';
-import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
-import { mineCoinbases, spend } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { newFolder } from '../support/process/folders';
+import { ask } from '../support/client/http';
+import { mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 
 describe('tx of a txid whose short hash in the index is that of another transaction', () => {
   let prefix: string;

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { isFleetWanted } from '../support/fleet';
-import { ask, askInOneWrite, countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
-import { chainWithSpends } from '../support/regtest-chain';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { testScale, testSeed } from '../support/scale';
-import { until } from '../support/until';
-import { heldBytes } from '../support/garbage';
+import { isFleetWanted } from '../support/fleet/fleet';
+import { ask, askInOneWrite, countConnections, openSocket, requestBytes, untilClosed } from '../support/client/http';
+import { chainWithSpends } from '../support/chain/regtest-chain';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { testScale, testSeed } from '../support/process/scale';
+import { until } from '../support/expectations/until';
+import { heldBytes } from '../support/process/garbage';
 
 /**
  * A client that sends any bytes to an HTTP server: requests, pipelined, whole or incomplete, with all features of HTTP, changed bytes and

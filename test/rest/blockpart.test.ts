@@ -7,14 +7,14 @@ import { RestRequest } from '../../lib/rest/endpoint';
 import { asksForLargePart, blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { PROFILES } from '../../lib/views/profile';
-import { bcoin } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { chainAManifest } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { nodeWith } from '../support/changed-node';
-import { endpointContext } from '../support/endpoints';
-import { ask, type RawReply } from '../support/http';
-import { openRestNode, type RestNode } from '../support/rest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { chainAManifest } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { endpointContext } from '../support/client/endpoints';
+import { ask, type RawReply } from '../support/client/http';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
 import type { Answers } from '../../lib/answers/answers';
 
 describe('a part of a block', () => {

@@ -6,15 +6,15 @@ import { filter, firstValueFrom } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
 import * as plugin from '../../plugin';
-import { nodeWith } from '../support/changed-node';
-import { endpointContext, requestFor } from '../support/endpoints';
-import { needsNode } from '../support/fleet';
-import { newFolder } from '../support/folders';
-import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
-import { withSmallPruning } from '../support/small-pruning';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { endpointContext, requestFor } from '../support/client/endpoints';
+import { needsNode } from '../support/fleet/fleet';
+import { newFolder } from '../support/process/folders';
+import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/bcoin/regtest-node';
+import { withSmallPruning } from '../support/bcoin/small-pruning';
 import type { AddressInfo } from 'node:net';
 import type { NodeSource } from '../../lib/node/types/source';
-import type { HostFullBlock, TestFullNode } from '../support/bcoin';
+import type { HostFullBlock, TestFullNode } from '../support/bcoin/bcoin';
 
 /** More headers than a chunk has, whose texts are cached together. */
 const HEIGHT = 80;

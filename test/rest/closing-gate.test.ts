@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { needsNode } from '../support/fleet';
-import { ask, openSocket, untilClosed } from '../support/http';
-import { mineCoinbases } from '../support/regtest-chain';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { needsNode } from '../support/fleet/fleet';
+import { ask, openSocket, untilClosed } from '../support/client/http';
+import { mineCoinbases } from '../support/chain/regtest-chain';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import type { HostHash, HostTransaction } from '../../lib/node/host';
 
 const BLOCKS = 10;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { chainAFolder } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { ask } from '../support/http';
-import type { RestNode } from '../support/rest-node';
+import { chainAFolder } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
+import { ask } from '../support/client/http';
+import type { RestNode } from '../support/node/rest-node';
 
 interface ShownDeployments {
   readonly hash: string;

@@ -12,12 +12,12 @@ import {
   chainADeprecated31,
   recordedBody,
   type RecordedAnswer
-} from '../support/chain-a';
-import { DescribedHttp, type HttpDocument } from '../support/described-http';
-import { endpointContext } from '../support/endpoints';
-import { ask, basicAuth } from '../support/http';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { Described } from '../support/described';
+} from '../support/chain/chain-a';
+import { DescribedHttp, type HttpDocument } from '../support/client/described-http';
+import { endpointContext } from '../support/client/endpoints';
+import { ask, basicAuth } from '../support/client/http';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import type { Described } from '../support/client/described';
 
 type Edition = keyof typeof PROFILES;
 

@@ -3,8 +3,8 @@ import { describe, it } from 'mocha';
 import { replyIn, requireJson, splitSuffix } from '../../lib/rest/format';
 import { HttpError } from '../../lib/server/errors';
 import { ClientGoneError } from '../../lib/turns/client';
-import { caught } from '../support/caught';
-import { afterThisTurn } from '../support/turn';
+import { caught } from '../support/expectations/caught';
+import { afterThisTurn } from '../support/expectations/turn';
 
 const here = { isGone: false };
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { ask } from '../support/http';
-import { until } from '../support/until';
-import type { RestNode } from '../support/rest-node';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
+import { ask } from '../support/client/http';
+import { until } from '../support/expectations/until';
+import type { RestNode } from '../support/node/rest-node';
 
 interface ShownBlock {
   readonly tx: readonly (string | { readonly txid: string })[];

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { needsNode } from '../support/fleet';
-import { ask } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
-import { replaceStoredBlock } from '../support/stored-block';
+import { needsNode } from '../support/fleet/fleet';
+import { ask } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
+import { replaceStoredBlock } from '../support/bcoin/stored-block';
 
 /** Modern: as Bitcoin Core 31 answered when a file of blocks was deleted. */
 const EXPECTED = {

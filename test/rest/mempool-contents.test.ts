@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
-import { COINBASE_SATS } from '../support/coinbases';
-import { endpointContext, requestFor } from '../support/endpoints';
-import { needsNode } from '../support/fleet';
-import { ask } from '../support/http';
-import { mineCoinbases, spend } from '../support/regtest-chain';
-import { openRestNode, type RestNode } from '../support/rest-node';
+import { COINBASE_SATS } from '../support/chain/coinbases';
+import { endpointContext, requestFor } from '../support/client/endpoints';
+import { needsNode } from '../support/fleet/fleet';
+import { ask } from '../support/client/http';
+import { mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
 import type { Reply } from '../../lib/server/http/reply';
 

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { PROFILES } from '../../lib/views/profile';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainADeprecated31, chainAPool } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { ask, askInOneWrite } from '../support/http';
-import { differenceFrom } from '../support/recorded-core';
-import type { RestNode } from '../support/rest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAActiveBlocks, chainADeprecated31, chainAPool } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
+import { ask, askInOneWrite } from '../support/client/http';
+import { differenceFrom } from '../support/recorded/core';
+import type { RestNode } from '../support/node/rest-node';
 
 describe('a node that speaks as Bitcoin Core 31 with options', () => {
   let served: RestNode;

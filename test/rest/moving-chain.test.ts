@@ -5,16 +5,16 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { restRoutes } from '../../lib/rest/routes';
 import { HttpError } from '../../lib/server/errors';
-import { nodeWith } from '../support/changed-node';
-import { coldAnswers } from '../support/cold-answers';
-import { endpointContext, requestFor } from '../support/endpoints';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { mineCoinbases, spend } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { coldAnswers } from '../support/node/cold-answers';
+import { endpointContext, requestFor } from '../support/client/endpoints';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { mineCoinbases, spend } from '../support/chain/regtest-chain';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 import type { Answers } from '../../lib/answers/answers';
 import type { NodeSource } from '../../lib/node/types/source';
-import type { HostFullBlock } from '../support/bcoin';
+import type { HostFullBlock } from '../support/bcoin/bcoin';
 
 /** In the second period of BIP9 on regtest, in which signals are counted. */
 const HEIGHT = 150;

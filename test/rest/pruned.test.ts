@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { needsNode } from '../support/fleet';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
+import { needsNode } from '../support/fleet/fleet';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { KEPT_BLOCKS, withSmallPruning } from '../support/bcoin/small-pruning';
 
 const HEIGHT = 30;
 

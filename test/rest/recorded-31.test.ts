@@ -8,12 +8,12 @@ import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { isUnder } from '../../lib/server/http/mount';
 import { PROFILES } from '../../lib/views/profile';
-import { chainAActiveBlocks, chainAAnswers31, chainAManifest, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
-import { endpointContext, requestFor } from '../support/endpoints';
-import { ask } from '../support/http';
-import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded-core';
-import type { RestNode } from '../support/rest-node';
+import { chainAActiveBlocks, chainAAnswers31, chainAManifest, type RecordedAnswer } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/node/chain-a-node';
+import { endpointContext, requestFor } from '../support/client/endpoints';
+import { ask } from '../support/client/http';
+import { differencesFrom, isForService, withCoreAddresses } from '../support/recorded/core';
+import type { RestNode } from '../support/node/rest-node';
 
 /** Endpoints that 0.17 does not have, and the methods that this edition serves as 31 does. */
 const NEWER = ['blockhashbyheight', 'deploymentinfo', 'spenttxouts', 'blockpart', 'blockfilter', 'blockfilterheaders'];

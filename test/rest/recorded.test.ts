@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { PROFILES } from '../../lib/views/profile';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAAnswers, chainAManifest, type RecordedAnswer } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
-import { isFleetWanted, needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { differencesFrom, withCoreAddresses } from '../support/recorded-core';
-import { untilReady, type RestNode } from '../support/rest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAActiveBlocks, chainAAnswers, chainAManifest, type RecordedAnswer } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/node/chain-a-node';
+import { isFleetWanted, needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { differencesFrom, withCoreAddresses } from '../support/recorded/core';
+import { untilReady, type RestNode } from '../support/node/rest-node';
 
 // A reader has no coins of a node to start from.
 for (const bootstrap of isFleetWanted ? ['blocks'] : ['blocks', 'coins'])

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { coldAnswers } from '../support/cold-answers';
-import { needsNode } from '../support/fleet';
-import { ask } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { HostFullBlock } from '../support/bcoin';
+import { coldAnswers } from '../support/node/cold-answers';
+import { needsNode } from '../support/fleet/fleet';
+import { ask } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import type { HostFullBlock } from '../support/bcoin/bcoin';
 
 const SHARED_BLOCKS = 70;
 const BRANCH = 24;

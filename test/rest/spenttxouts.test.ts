@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { regtestGenesis } from '../support/chain-a';
-import { isFleetWanted } from '../support/fleet';
-import { ask, type RawReply } from '../support/http';
-import { blockHash } from '../support/made-blocks';
-import { BlockMaker, type BlockPlan } from '../support/mined-blocks';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { settledAt } from '../support/settled-ports';
+import { bcoin } from '../support/bcoin/bcoin';
+import { regtestGenesis } from '../support/chain/chain-a';
+import { isFleetWanted } from '../support/fleet/fleet';
+import { ask, type RawReply } from '../support/client/http';
+import { blockHash } from '../support/chain/made-blocks';
+import { BlockMaker, type BlockPlan } from '../support/chain/mined-blocks';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { settledAt } from '../support/client/settled-ports';
 
 /** Enough for the first coinbase to be spent. */
 const QUIET_BLOCKS = 101;

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, type ChainABlock } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/chain-a-node';
-import { coldAnswers } from '../support/cold-answers';
-import { indexerOn, reach } from '../support/indexed-node';
-import { untilReady, type RestNode } from '../support/rest-node';
-import { forgetStoredBlock } from '../support/stored-block';
-import { withSuperfluousWitnesses } from '../support/superfluous-witness';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainAActiveBlocks, type ChainABlock } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
+import { coldAnswers } from '../support/node/cold-answers';
+import { indexerOn, reach } from '../support/node/indexed-node';
+import { untilReady, type RestNode } from '../support/node/rest-node';
+import { forgetStoredBlock } from '../support/bcoin/stored-block';
+import { withSuperfluousWitnesses } from '../support/chain/superfluous-witness';
 
 /** Blocks above are disconnected, changed and connected again. */
 const KEPT_HEIGHT = 699;

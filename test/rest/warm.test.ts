@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { coldAnswers } from '../support/cold-answers';
-import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet';
-import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
-import { ask } from '../support/http';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { coldAnswers } from '../support/node/cold-answers';
+import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
+import { activeChain, chainWithSpends, reorganize } from '../support/chain/regtest-chain';
+import { ask } from '../support/client/http';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 
 /** Paths for every block and transaction that ever existed here, in every format. */
 function pathsOf(raws: Iterable<Buffer>): string[] {

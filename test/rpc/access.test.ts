@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { WrongPasswords } from '../../lib/rpc/server/wrong-passwords';
-import { isFleetWanted } from '../support/fleet';
-import { newFolder } from '../support/folders';
-import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
-import { basic, RpcCaller } from '../support/rpc';
-import { until } from '../support/until';
+import { isFleetWanted } from '../support/fleet/fleet';
+import { newFolder } from '../support/process/folders';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/client/http';
+import { basic, RpcCaller } from '../support/client/rpc';
+import { until } from '../support/expectations/until';
 import { calledNodes, KEY } from './called-nodes';
 
 describe('who may call', () => {

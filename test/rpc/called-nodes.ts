@@ -1,8 +1,8 @@
 // Nodes that answer today's calls.
 
 import { afterEach } from 'mocha';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import type { TestFullNode } from '../support/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 export const KEY = { 'api-key': 'sesame' };
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { CALLS } from '../../lib/rpc/call-table';
-import { jsonIn } from '../support/chain-a';
-import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { RpcCaller } from '../support/rpc';
-import type { RecordedCall, RecordedRequest } from '../support/recorded-calls';
+import { jsonIn } from '../support/chain/chain-a';
+import { DescribedRpc, type RpcDocument } from '../support/client/described-rpc';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { RpcCaller } from '../support/client/rpc';
+import type { RecordedCall, RecordedRequest } from '../support/recorded/calls';
 
 /** A step on a chain with its pool, as far as it is looked at here; some answers are recorded in part. */
 interface RecordedStep {

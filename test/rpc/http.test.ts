@@ -14,11 +14,11 @@ import { Responses } from '../../lib/server/http/responses';
 import { WorkQueue } from '../../lib/server/work/work-queue';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { ClientGoneError, NO_CLIENT } from '../../lib/turns/client';
-import { bcoin, type TestFullNode } from '../support/bcoin';
-import { endpointContext, servingOf } from '../support/endpoints';
-import { isFleetWanted, needsNode } from '../support/fleet';
-import { newFolder } from '../support/folders';
-import { holdReads } from '../support/held-reads';
+import { bcoin, type TestFullNode } from '../support/bcoin/bcoin';
+import { endpointContext, servingOf } from '../support/client/endpoints';
+import { isFleetWanted, needsNode } from '../support/fleet/fleet';
+import { newFolder } from '../support/process/folders';
+import { holdReads } from '../support/index/held-reads';
 import {
   ask,
   askInOneWrite,
@@ -28,11 +28,11 @@ import {
   untilClosed,
   type RawReply,
   type RawRequest
-} from '../support/http';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { basic, RpcCaller } from '../support/rpc';
-import { ServedNode } from '../support/served-node';
-import { until } from '../support/until';
+} from '../support/client/http';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { basic, RpcCaller } from '../support/client/rpc';
+import { ServedNode } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
 import { calledNodes, KEY } from './called-nodes';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Context } from 'mocha';

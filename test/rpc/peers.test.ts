@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { DescribedRpc, type RpcDocument } from '../support/described-rpc';
-import { isFleetWanted, needsNode } from '../support/fleet';
-import { freePort, openRegtestNode } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { RpcCaller } from '../support/rpc';
-import { until } from '../support/until';
-import type { TestFullNode } from '../support/bcoin';
+import { DescribedRpc, type RpcDocument } from '../support/client/described-rpc';
+import { isFleetWanted, needsNode } from '../support/fleet/fleet';
+import { freePort, openRegtestNode } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { RpcCaller } from '../support/client/rpc';
+import { until } from '../support/expectations/until';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 describe('the peers of a node', () => {
   let served: RestNode;

@@ -4,15 +4,15 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
-import { jsonIn } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/chain-a-node';
-import { isFleetWanted, needsNode } from '../support/fleet';
-import { ask } from '../support/http';
-import { repliesTo, withoutHelp, type RecordedCall, type RecordedRequest } from '../support/recorded-calls';
-import { withCoreAddresses } from '../support/recorded-core';
-import { basic, RpcCaller } from '../support/rpc';
-import type { RestNode } from '../support/rest-node';
+import { bcoin } from '../support/bcoin/bcoin';
+import { jsonIn } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/node/chain-a-node';
+import { isFleetWanted, needsNode } from '../support/fleet/fleet';
+import { ask } from '../support/client/http';
+import { repliesTo, withoutHelp, type RecordedCall, type RecordedRequest } from '../support/recorded/calls';
+import { withCoreAddresses } from '../support/recorded/core';
+import { basic, RpcCaller } from '../support/client/rpc';
+import type { RestNode } from '../support/node/rest-node';
 
 const ACCOUNT = 'oracle:oracle';
 

@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { OP_1, OP_CHECKMULTISIG } from '../../lib/bitcoin/script';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/coinbases';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { RpcCaller } from '../support/rpc';
+import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { RpcCaller } from '../support/client/rpc';
 import type { HostTransaction } from '../../lib/node/host';
 
 interface Trial {

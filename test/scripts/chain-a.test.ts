@@ -5,12 +5,12 @@ import { scanBlock, type ScannedBlock } from '../../lib/bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { ByteReader } from '../../lib/bitcoin/reader';
 import { readTransaction } from '../../lib/bitcoin/transaction';
-import { chainAActiveBlocks, chainAPool, jsonIn } from '../support/chain-a';
-import { blockHash } from '../support/made-blocks';
-import { testScale } from '../support/scale';
-import { ScriptIndex } from '../support/script-index';
-import { ScriptModel, sha256 } from '../support/script-model';
-import { needsShared } from '../support/shared';
+import { chainAActiveBlocks, chainAPool, jsonIn } from '../support/chain/chain-a';
+import { blockHash } from '../support/chain/made-blocks';
+import { testScale } from '../support/process/scale';
+import { ScriptIndex } from '../support/index/script-index';
+import { ScriptModel, sha256 } from '../support/index/script-model';
+import { needsShared } from '../support/recorded/shared';
 import type { Position } from '../../lib/index/types';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 

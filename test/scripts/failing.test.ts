@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { FAULT, FaultyStore } from '../support/faulty-store';
-import { NotifyingNode } from '../support/notifying-node';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { until } from '../support/until';
-import type { TestFullNode } from '../support/bcoin';
+import { caught } from '../support/expectations/caught';
+import { FAULT, FaultyStore } from '../support/index/faulty-store';
+import { NotifyingNode } from '../support/node/notifying-node';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 import type { ScriptSnapshot, ScriptsState } from '../../lib/scripts/types';
 
 describe('an index by script that fails', () => {

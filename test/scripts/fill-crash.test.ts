@@ -9,13 +9,13 @@ import { isDamageOfFilling, ScriptFilling, type FillingSizes } from '../../lib/s
 import { findFilling } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
 import { PAGE_LENGTH } from '../../lib/store/pages';
-import { caught } from '../support/caught';
-import { FAULT, FaultyStore } from '../support/faulty-store';
-import { flipBit } from '../support/flipped-bit';
-import { madeChain, plannedBlock } from '../support/made-chains';
-import { ScriptModel } from '../support/script-model';
-import { expectFilled } from '../support/script-filling';
-import { testScale, testSeed } from '../support/scale';
+import { caught } from '../support/expectations/caught';
+import { FAULT, FaultyStore } from '../support/index/faulty-store';
+import { flipBit } from '../support/index/flipped-bit';
+import { madeChain, plannedBlock } from '../support/chain/made-chains';
+import { ScriptModel } from '../support/index/script-model';
+import { expectFilled } from '../support/index/script-filling';
+import { testScale, testSeed } from '../support/process/scale';
 import type { BatchOptions, Store, StoreWrite } from '../../lib/store/store';
 
 const SIZES: FillingSizes = { files: 4, checkpointBlocks: 12, checkpointBytes: 1 << 20, sortedBytes: 0, sortBytes: 2_000 };

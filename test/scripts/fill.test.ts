@@ -11,16 +11,16 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { fillScripts, requireAllBlocks, type FillNode, type FillParts } from '../../lib/scripts/fill/fill-scripts';
 import { findFilling } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
-import { caught } from '../support/caught';
-import { flipBit } from '../support/flipped-bit';
-import { MemoryLog } from '../support/memory-log';
-import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { ScriptModel } from '../support/script-model';
-import { expectFilled } from '../support/script-filling';
-import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/small-pruning';
+import { caught } from '../support/expectations/caught';
+import { flipBit } from '../support/index/flipped-bit';
+import { MemoryLog } from '../support/process/memory-log';
+import { activeChain, chainWithSpends, reorganize } from '../support/chain/regtest-chain';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { ScriptModel } from '../support/index/script-model';
+import { expectFilled } from '../support/index/script-filling';
+import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/bcoin/small-pruning';
 import type { ScriptsState } from '../../lib/scripts/types';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 const SIZES = { files: 4, checkpointBlocks: 25, sortedBytes: 0 };
 

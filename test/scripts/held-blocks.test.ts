@@ -4,13 +4,13 @@ import { filter, firstValueFrom } from 'rxjs';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { nodeWith } from '../support/changed-node';
-import { indexerOn } from '../support/indexed-node';
-import { MemoryLog } from '../support/memory-log';
-import { mine, openRegtestNode } from '../support/regtest-node';
-import { until } from '../support/until';
+import { nodeWith } from '../support/bcoin/changed-node';
+import { indexerOn } from '../support/node/indexed-node';
+import { MemoryLog } from '../support/process/memory-log';
+import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { ChainIndexer } from '../../lib/index/chain-index';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 const LENGTH = 4;
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexError } from '../../lib/follow/errors';
-import { caught } from '../support/caught';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
-import { ScriptIndex } from '../support/script-index';
-import { sha256 } from '../support/script-model';
+import { caught } from '../support/expectations/caught';
+import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
+import { ScriptIndex } from '../support/index/script-index';
+import { sha256 } from '../support/index/script-model';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
-import { IndexWalk } from '../support/index-walk';
-import { testScale, testSeed } from '../support/scale';
-import { nodeStep } from '../support/walk-steps';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
+import { IndexWalk } from '../support/index/index-walk';
+import { testScale, testSeed } from '../support/process/scale';
+import { nodeStep } from '../support/index/walk-steps';
 
 const STEPS = 4;
 

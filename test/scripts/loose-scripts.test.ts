@@ -8,10 +8,10 @@ import { LooseScripts } from '../../lib/scripts/records/loose-scripts';
 import { firstKey, hashInRowKey } from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
-import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
-import { ScriptModel } from '../support/script-model';
+import { caught } from '../support/expectations/caught';
+import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
+import { madeChain, madeGenesis, plannedBlock } from '../support/chain/made-chains';
+import { ScriptModel } from '../support/index/script-model';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const hashOf = (number: number): Buffer => createHash('sha256').update(String(number)).digest().subarray(0, 10);

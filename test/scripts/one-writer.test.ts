@@ -4,11 +4,11 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { NotifyingNode } from '../support/notifying-node';
-import { PoolWalk } from '../support/pool-walk';
-import { mine } from '../support/regtest-node';
-import { until } from '../support/until';
+import { caught } from '../support/expectations/caught';
+import { NotifyingNode } from '../support/node/notifying-node';
+import { PoolWalk } from '../support/pool/pool-walk';
+import { mine } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { BatchOptions, StoreWrite } from '../../lib/store/store';
 
 /** Says what is done while a batch is being written, which a test can hold. */

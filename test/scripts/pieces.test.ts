@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { before, describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { piecesOf, PieceWriter, type PieceFile } from '../../lib/scripts/fill/pieces';
-import { newFolder } from '../support/folders';
-import { projectFolder } from '../support/project-folder';
+import { newFolder } from '../support/process/folders';
+import { projectFolder } from '../support/process/project-folder';
 
 const secret = Buffer.alloc(32, 7);
 

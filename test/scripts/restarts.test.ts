@@ -7,10 +7,10 @@ import { filter, firstValueFrom } from 'rxjs';
 import { DamagedIndexError } from '../../lib/follow/errors';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
-import { allowEarlySpends, allowSpendsAsShipped } from '../support/early-spends';
-import { newFolder } from '../support/folders';
-import { IndexWalk } from '../support/index-walk';
-import { spendingBlocks } from '../support/mined-blocks';
+import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
+import { newFolder } from '../support/process/folders';
+import { IndexWalk } from '../support/index/index-walk';
+import { spendingBlocks } from '../support/chain/mined-blocks';
 import type { ChainIndex } from '../../lib/index/types';
 
 const UNDO_DEPTH = 6;

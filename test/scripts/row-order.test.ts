@@ -7,7 +7,7 @@ import { IndexError } from '../../lib/follow/errors';
 import { RowCursor, writeRow } from '../../lib/scripts/records/row';
 import { groupedRows } from '../../lib/scripts/fill/grouped-rows';
 import { RowSorter } from '../../lib/scripts/fill/row-order';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 
 interface MadeRow {
   readonly hash: Buffer;

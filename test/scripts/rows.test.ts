@@ -7,10 +7,10 @@ import { putRecord } from '../../lib/index/records/layout';
 import { RowCursor, rowKey } from '../../lib/scripts/records/row';
 import { ScriptHasher } from '../../lib/scripts/records/script-hasher';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../../lib/scripts/scan/rows';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
-import { madeChain, plannedBlock } from '../support/made-chains';
-import { ScriptModel, sha256 } from '../support/script-model';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/chain/made-blocks';
+import { madeChain, plannedBlock } from '../support/chain/made-chains';
+import { ScriptModel, sha256 } from '../support/index/script-model';
 
 const hasher = new ScriptHasher(Buffer.alloc(32, 5));
 

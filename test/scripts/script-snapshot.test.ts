@@ -7,12 +7,12 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
 import { unpacked } from '../../lib/scripts/records/positions';
 import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
-import { caught } from '../support/caught';
-import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
-import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
-import { expectScriptAnswers } from '../support/script-answers';
-import { ScriptIndex } from '../support/script-index';
-import { ScriptModel, sha256 } from '../support/script-model';
+import { caught } from '../support/expectations/caught';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../support/chain/made-blocks';
+import { madeChain, madeGenesis, plannedBlock } from '../support/chain/made-chains';
+import { expectScriptAnswers } from '../support/index/script-answers';
+import { ScriptIndex } from '../support/index/script-index';
+import { ScriptModel, sha256 } from '../support/index/script-model';
 import type { Position } from '../../lib/index/types';
 import type { RowTransaction, ScriptSnapshot } from '../../lib/scripts/types';
 

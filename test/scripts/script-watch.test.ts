@@ -4,8 +4,8 @@ import { describe, it } from 'mocha';
 import { ScriptWatch } from '../../lib/scripts/write/script-watch';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { madeChain, plannedBlock } from '../support/made-chains';
-import { ScriptModel } from '../support/script-model';
+import { madeChain, plannedBlock } from '../support/chain/made-chains';
+import { ScriptModel } from '../support/index/script-model';
 import type { RowTransaction, ScriptsChange } from '../../lib/scripts/types';
 
 const [PLANS = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength: 14 }), { seed: 18, numRuns: 1 });

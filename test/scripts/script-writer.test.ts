@@ -11,12 +11,12 @@ import { FURTHER_ROW_OVERHEAD, RowCursor, writeFurther } from '../../lib/scripts
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
-import { caught } from '../support/caught';
-import { blockHash } from '../support/made-blocks';
-import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
-import { groupRows } from '../support/script-index';
-import { ScriptModel } from '../support/script-model';
-import { imageOf } from '../support/utxo-model';
+import { caught } from '../support/expectations/caught';
+import { blockHash } from '../support/chain/made-blocks';
+import { madeChain, madeGenesis, plannedBlock } from '../support/chain/made-chains';
+import { groupRows } from '../support/index/script-index';
+import { ScriptModel } from '../support/index/script-model';
+import { imageOf } from '../support/index/utxo-model';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { BlockPoint } from '../../lib/node/types/chain';
 import type { Store, StoreWrite } from '../../lib/store/store';

@@ -6,8 +6,8 @@ import { Unfinished } from '../../lib/server/bounds/unfinished';
 import { HttpError } from '../../lib/server/errors';
 import { readBody } from '../../lib/server/http/body';
 import { ClientGoneError } from '../../lib/turns/client';
-import { openSocket, untilClosed } from '../support/http';
-import { until } from '../support/until';
+import { openSocket, untilClosed } from '../support/client/http';
+import { until } from '../support/expectations/until';
 import type { AddressInfo, Socket } from 'node:net';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';

@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { Connections } from '../../lib/server/http/connections';
 import { makeCertificate } from '../payments/made-certificates';
-import { openSocket, requestBytes, untilClosed } from '../support/http';
-import { until } from '../support/until';
+import { openSocket, requestBytes, untilClosed } from '../support/client/http';
+import { until } from '../support/expectations/until';
 import type { AddressInfo, Socket } from 'node:net';
 
 const CLOSING_MS = 200;

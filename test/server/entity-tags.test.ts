@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { ask, type RawReply } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { ServedNode } from '../support/served-node';
+import { ask, type RawReply } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode } from '../support/node/served-node';
 
 describe('entity tags', () => {
   let served: ServedNode;

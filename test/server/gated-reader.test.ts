@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gated-reader';
-import { current, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, reach, withNodeAndIndex } from '../support/node/indexed-node';
 
 describe('the index behind the gate', () => {
   withNodeAndIndex();

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { FaultyStore } from '../support/faulty-store';
-import { ask, type RawReply } from '../support/http';
-import { mine } from '../support/regtest-node';
-import { ServedNode, VERSION } from '../support/served-node';
-import { until } from '../support/until';
+import { FaultyStore } from '../support/index/faulty-store';
+import { ask, type RawReply } from '../support/client/http';
+import { mine } from '../support/bcoin/regtest-node';
+import { ServedNode, VERSION } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
 
 interface Health {
   readonly ready: boolean;

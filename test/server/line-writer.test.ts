@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { writeLines } from '../../lib/server/sockets/line-writer';
-import { until } from '../support/until';
+import { until } from '../support/expectations/until';
 import type { Piece } from '../../lib/server/sockets/outbox';
 
 const LONG = 70_000;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MadeOnce } from '../../lib/server/cache/made-once';
 import { ClientGoneError } from '../../lib/turns/client';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 import type { Client } from '../../lib/turns/client';
 
 describe('making a value once for several clients', () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { SlowReaders } from '../../lib/server/bounds/slow-readers';
 import { Outbox } from '../../lib/server/sockets/outbox';
-import { until } from '../support/until';
+import { until } from '../support/expectations/until';
 
 const CLIENTS = 24;
 const MESSAGE = Buffer.alloc(262_144, 'm');

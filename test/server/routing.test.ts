@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { HttpApp, type Middleware } from '../../lib/server/app';
 import { routing, type HttpRouter } from '../../lib/server/routing';
-import { ask } from '../support/http';
+import { ask } from '../support/client/http';
 import type { AddressInfo } from 'node:net';
 
 describe('routes', () => {

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/server/http/responses';
-import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
+import { ask, askInOneWrite, openSocket, requestBytes } from '../support/client/http';
 import type { AddressInfo } from 'node:net';
 
 /** Bytes in which all pieces differ. */

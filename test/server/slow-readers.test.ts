@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { SlowReaders } from '../../lib/server/bounds/slow-readers';
 import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
-import { until } from '../support/until';
+import { until } from '../support/expectations/until';
 
 /** More than two systems keep for a connection, so that it waits for the client. */
 const REPLY = Buffer.alloc(16 * 1024 * 1024);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { countConnections, openSocket, requestBytes, untilClosed } from '../support/http';
-import { MountedServer } from '../support/mounted-server';
-import { until } from '../support/until';
+import { countConnections, openSocket, requestBytes, untilClosed } from '../support/client/http';
+import { MountedServer } from '../support/node/mounted-server';
+import { until } from '../support/expectations/until';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { HttpError } from '../../lib/server/errors';
 import { WorkQueue, type Lane } from '../../lib/server/work/work-queue';
 import { ClientGoneError } from '../../lib/turns/client';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 
 /** Work that ends when it is told to. */
 class Job {

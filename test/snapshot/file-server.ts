@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { basicAuth } from '../support/http';
+import { basicAuth } from '../support/client/http';
 import type { AddressInfo } from 'node:net';
 
 export class FileServer {

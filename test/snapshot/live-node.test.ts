@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { secretIn } from '../../lib/index/records/txid-hash';
 import { DiskStore } from '../../lib/store/disk-store';
-import { newFolder } from '../support/folders';
-import { chainWithSpends, reorganize } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
-import { runIndexHere } from '../support/stopped-node';
-import { testScale } from '../support/scale';
+import { newFolder } from '../support/process/folders';
+import { chainWithSpends, reorganize } from '../support/chain/regtest-chain';
+import { mine } from '../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { runIndexHere } from '../support/node/stopped-node';
+import { testScale } from '../support/process/scale';
 import { onRegtest, snapshot } from './made';
 
 const SETTINGS = { 'rest-addresses': true };

@@ -8,10 +8,10 @@ import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/records/
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { DiskStore } from '../../lib/store/disk-store';
 import { runSnapshotCommand } from '../../plugin/cli/snapshot-commands/run';
-import { CapturedIo } from '../support/captured-io';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { newFolder } from '../support/folders';
-import { blockHash } from '../support/made-blocks';
+import { CapturedIo } from '../support/process/captured-io';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { newFolder } from '../support/process/folders';
+import { blockHash } from '../support/chain/made-blocks';
 
 export interface SnapshotResult {
   readonly status: number;

@@ -12,12 +12,12 @@ import { makeSnapshot } from '../../lib/snapshot/make';
 import { readManifest } from '../../lib/snapshot/manifest';
 import { DiskStore } from '../../lib/store/disk-store';
 import { PAGE_LENGTH } from '../../lib/store/pages';
-import { chainAActiveBlocks } from '../support/chain-a';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { blockHash } from '../support/made-blocks';
-import { ScriptModel } from '../support/script-model';
-import { replaceByUnreadable } from '../support/unreadable-file';
+import { chainAActiveBlocks } from '../support/chain/chain-a';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { blockHash } from '../support/chain/made-blocks';
+import { ScriptModel } from '../support/index/script-model';
+import { replaceByUnreadable } from '../support/process/unreadable-file';
 import { madeSnapshot, indexFolder, onRegtest, snapshot } from './made';
 
 /** The files and folders that are written to the disk meanwhile. */

@@ -7,14 +7,14 @@ import { ReaderConfig } from '../../plugin/reader/config';
 import { ReaderLogger } from '../../plugin/reader/logger';
 import { Reader } from '../../plugin/reader/reader';
 import { HandFedLog } from '../fleet/hand-fed-log';
-import { newFolder } from '../support/folders';
-import { ask } from '../support/http';
-import { Nats, needsNats } from '../support/nats';
-import { chainWithSpends } from '../support/regtest-chain';
-import { freePort, mine, openRegtestNode } from '../support/regtest-node';
-import { until } from '../support/until';
+import { newFolder } from '../support/process/folders';
+import { ask } from '../support/client/http';
+import { Nats, needsNats } from '../support/fleet/nats';
+import { chainWithSpends } from '../support/chain/regtest-chain';
+import { freePort, mine, openRegtestNode } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import { onRegtest, snapshot } from './made';
-import type { TestFullNode } from '../support/bcoin';
+import type { TestFullNode } from '../support/bcoin/bcoin';
 
 describe('a snapshot of a reader', function () {
   this.timeout(60_000);

@@ -7,8 +7,8 @@ import { copyStore } from '../../lib/snapshot/store-copy';
 import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { StoreError } from '../../lib/store/errors';
-import { newFolder } from '../support/folders';
-import { testScale } from '../support/scale';
+import { newFolder } from '../support/process/folders';
+import { testScale } from '../support/process/scale';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 /** In every batch: a count, and as many records as are needed for tables to be written and merged all the time. */

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { compiledProgram } from '../support/compiled';
-import { DAMAGED_PARTS, type DamagedPart, type DamageReport } from '../support/damaged-store';
-import { newFolder } from '../support/folders';
-import { testScale, testSeed } from '../support/scale';
+import { compiledProgram } from '../support/process/compiled';
+import { DAMAGED_PARTS, type DamagedPart, type DamageReport } from '../support/programs/damaged-store';
+import { newFolder } from '../support/process/folders';
+import { testScale, testSeed } from '../support/process/scale';
 
 const ROUNDS = 8;
 

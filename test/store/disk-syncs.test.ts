@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { compiledProgram } from '../support/compiled';
-import { newFolder } from '../support/folders';
-import type { StoreUsed } from '../support/syncing-store';
+import { compiledProgram } from '../support/process/compiled';
+import { newFolder } from '../support/process/folders';
+import type { StoreUsed } from '../support/programs/syncing-store';
 
 /** Where Debian has it. */
 const STRACE = '/usr/bin/strace';

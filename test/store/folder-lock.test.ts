@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { FolderLock, LOCK_NAME } from '../../lib/store/folder-lock';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 
 describe('the lock of a folder', () => {
   let folder: string;

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'mocha';
 import { firstDifference } from '../../lib/store/compare';
 import { DiskStore } from '../../lib/store/disk-store';
 import { migrate, storedVersion, versionRecord } from '../../lib/store/migrate';
-import { newFolder } from '../support/folders';
-import { KilledChild } from '../support/killed-child';
-import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
-import { testScale, testSeed } from '../support/scale';
-import type { KilledMigrationMessage } from '../support/killed-migration';
+import { newFolder } from '../support/process/folders';
+import { KilledChild } from '../support/process/killed-child';
+import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/index/made-up-migrations';
+import { testScale, testSeed } from '../support/process/scale';
+import type { KilledMigrationMessage } from '../support/programs/killed-migration';
 import type { Store } from '../../lib/store/store';
 
 const KILLS = 3;

@@ -6,9 +6,9 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
 import { levelChecksum } from '../../lib/store/leveldb-files/cursor';
 import { logEntries } from '../../lib/store/leveldb-files/log';
-import { caught } from '../support/caught';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
+import { caught } from '../support/expectations/caught';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
 import type { StorePut } from '../../lib/store/store';
 
 const BLOCK = 32_768;

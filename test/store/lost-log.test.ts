@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
 import { DiskStore } from '../../lib/store/disk-store';
-import { caught } from '../support/caught';
+import { caught } from '../support/expectations/caught';
 
 const MIB = 2 ** 20;
 const BLOCK = 32_768;

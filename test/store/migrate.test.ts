@@ -4,10 +4,10 @@ import { LayoutVersionError, StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { LAYOUT_VERSION_KEY, migrate, storedVersion, versionRecord, type Migration } from '../../lib/store/migrate';
 import { migrations } from '../../migrations';
-import { caught } from '../support/caught';
-import { FaultyStore } from '../support/faulty-store';
-import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
-import { imageOf } from '../support/utxo-model';
+import { caught } from '../support/expectations/caught';
+import { FaultyStore } from '../support/index/faulty-store';
+import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/index/made-up-migrations';
+import { imageOf } from '../support/index/utxo-model';
 import type { Store } from '../../lib/store/store';
 
 const key = Buffer.from('k');

@@ -8,10 +8,10 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
-import { caught } from '../support/caught';
-import { compiledProgram } from '../support/compiled';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
+import { caught } from '../support/expectations/caught';
+import { compiledProgram } from '../support/process/compiled';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
 
 /** Bytes of the value in each table. The first table is checked long before the others. */
 const VALUES = [1, 2 ** 23, 2 ** 23, 2 ** 23];

@@ -8,10 +8,10 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { DamagedPageError, PAGE_LENGTH, type Pages } from '../../lib/store/pages';
-import { caught } from '../support/caught';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
-import { testSeed } from '../support/scale';
+import { caught } from '../support/expectations/caught';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
+import { testSeed } from '../support/process/scale';
 import type { Store } from '../../lib/store/store';
 
 const STORED = PAGE_LENGTH + 4;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { DiskStore } from '../../lib/store/disk-store';
 import { PrivateFolder } from '../../lib/system/private-folder';
-import { newFolder } from '../support/folders';
+import { newFolder } from '../support/process/folders';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const OWNER_ALONE = 0o600;

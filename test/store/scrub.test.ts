@@ -7,11 +7,11 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { flipBit } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
-import { MergingStore } from '../support/merging-store';
-import { testSeed } from '../support/scale';
+import { caught } from '../support/expectations/caught';
+import { flipBit } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
+import { MergingStore } from '../support/index/merging-store';
+import { testSeed } from '../support/process/scale';
 import type { ScrubbedPart, Store, StoreWrite } from '../../lib/store/store';
 
 const RECORDS = 2_000;

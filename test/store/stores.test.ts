@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { caught } from '../support/caught';
-import { newFolder } from '../support/folders';
-import { MergingStore } from '../support/merging-store';
-import { until } from '../support/until';
-import { collectGarbage } from '../support/garbage';
+import { caught } from '../support/expectations/caught';
+import { newFolder } from '../support/process/folders';
+import { MergingStore } from '../support/index/merging-store';
+import { until } from '../support/expectations/until';
+import { collectGarbage } from '../support/process/garbage';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 
 const WARM_UP_BATCHES = 2_000;

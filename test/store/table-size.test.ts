@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { suitedTableBytes } from '../../lib/store/disk-store';
-import { newFolder } from '../support/folders';
-import { MergingStore } from '../support/merging-store';
+import { newFolder } from '../support/process/folders';
+import { MergingStore } from '../support/index/merging-store';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;

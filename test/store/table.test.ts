@@ -6,9 +6,9 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { levelChecksum, LevelFormatError, LevelReader } from '../../lib/store/leveldb-files/cursor';
 import { checkTable } from '../../lib/store/leveldb-files/table';
 import { writeInteger } from '../../lib/index/records/numbers';
-import { caught } from '../support/caught';
-import { flipped } from '../support/flipped-bit';
-import { newFolder } from '../support/folders';
+import { caught } from '../support/expectations/caught';
+import { flipped } from '../support/index/flipped-bit';
+import { newFolder } from '../support/process/folders';
 
 const FOOTER = 48;
 const MAGIC = 8;

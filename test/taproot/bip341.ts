@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 
 export interface TreeLeaf {
   readonly id: number;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { loadWasmCurve, type Curve } from '../../lib/taproot/curve';
-import { projectFolder } from '../support/project-folder';
-import { needsShared } from '../support/shared';
+import { projectFolder } from '../support/process/project-folder';
+import { needsShared } from '../support/recorded/shared';
 import { readCases } from './cases';
 import { VALID, verdict } from './verdict';
 

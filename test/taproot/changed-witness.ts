@@ -1,7 +1,7 @@
 // Changes of a witness at random: bits, lengths, items that come, go and change places.
 
 import fc, { type Arbitrary } from 'fast-check';
-import { flipped } from '../support/flipped-bit';
+import { flipped } from '../support/index/flipped-bit';
 import type { MadeInput } from './made-transaction';
 import type { SignedSpend } from './signed-spends';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import { projectFolder } from '../support/project-folder';
+import { projectFolder } from '../support/process/project-folder';
 import { allCurves } from './curves';
 import { bip341 } from './bip341';
 import type { Curve } from '../../lib/taproot/curve';

@@ -2,7 +2,7 @@
 
 import { findNativeCurve } from '../../lib/node/curve';
 import { loadWasmCurve, type Curve } from '../../lib/taproot/curve';
-import { bcoin } from '../support/bcoin';
+import { bcoin } from '../support/bcoin/bcoin';
 
 /** The one of the node's library is among them if it is compiled. */
 export async function allCurves(): Promise<ReadonlyMap<string, Curve>> {

@@ -1,6 +1,6 @@
 // bcoin's interpreter of scripts, which runs the scripts of version 0 witnesses: most of their operations are those of tapscript.
 
-import { bcoin } from '../support/bcoin';
+import { bcoin } from '../support/bcoin/bcoin';
 import { SCRIPT_ERRORS, type ScriptError } from '../../lib/taproot/script-error';
 import type { HostTransaction } from '../../lib/node/host';
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
 import { SignedInput } from '../../lib/taproot/signature-hash';
-import { TaprootKey, TaprootOutput, type TaprootTree } from '../support/taproot-key';
+import { TaprootKey, TaprootOutput, type TaprootTree } from '../support/chain/taproot-key';
 import { spendOf, withInput, type MadeTransaction } from './made-transaction';
 import { script } from './script-text';
 import type { SpentOutput } from '../../lib/bitcoin/transaction';

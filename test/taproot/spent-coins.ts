@@ -2,9 +2,9 @@
 
 import { scanWholeTransaction, type SpentOutput } from '../../lib/bitcoin/transaction';
 import { SignedInput } from '../../lib/taproot/signature-hash';
-import { bcoin, type HostKeyRing } from '../support/bcoin';
-import { signed, type PaidOutput } from '../support/signed';
-import { TaprootKey, TaprootOutput } from '../support/taproot-key';
+import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { signed, type PaidOutput } from '../support/chain/signed';
+import { TaprootKey, TaprootOutput } from '../support/chain/taproot-key';
 import { serialized, spendOf, withInput, type MadeTransaction } from './made-transaction';
 import { script } from './script-text';
 import type { HostTransaction } from '../../lib/node/host';

@@ -6,7 +6,7 @@ import { SignedInput } from '../../lib/taproot/signature-hash';
 import { Machine } from '../../lib/taproot/tapscript/machine';
 import { isTrue } from '../../lib/taproot/tapscript/number';
 import { runTapscript } from '../../lib/taproot/tapscript/run';
-import { testScale } from '../support/scale';
+import { testScale } from '../support/process/scale';
 import { serialized, spendOf, type MadeTransaction } from './made-transaction';
 import { runByHost } from './host-script';
 import { COMMON_NAMES, SUCCESS_OPCODES, condition, operation, stack } from './script-arbitraries';

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ClientGoneError } from '../../lib/turns/client';
 import { runInOrder, runInSlices, soon } from '../../lib/turns/slices';
-import { caught } from '../support/caught';
-import { afterThisTurn } from '../support/turn';
+import { caught } from '../support/expectations/caught';
+import { afterThisTurn } from '../support/expectations/turn';
 
 const here = { isGone: false };
 

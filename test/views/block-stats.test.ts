@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { blockSums, type BlockSums } from '../../lib/views/block-stats';
-import { finish } from '../support/finish';
-import { madeBlock, madeCoinbase, madeTransaction } from '../support/made-blocks';
+import { finish } from '../support/expectations/finish';
+import { madeBlock, madeCoinbase, madeTransaction } from '../support/chain/made-blocks';
 
 /** Of a block with one output. */
 function sumsOf(script: Buffer, coinbaseMakesNoCoins = false): BlockSums {

@@ -5,11 +5,11 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/block';
-import { finish } from '../support/finish';
-import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
-import { chainAView, type ChainAView } from '../support/chain-a-views';
-import { madeBlock, madeTransaction } from '../support/made-blocks';
-import { inBech32m } from '../support/recorded-core';
+import { finish } from '../support/expectations/finish';
+import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain/chain-a';
+import { chainAView, type ChainAView } from '../support/chain/chain-a-views';
+import { madeBlock, madeTransaction } from '../support/chain/made-blocks';
+import { inBech32m } from '../support/recorded/core';
 
 const blockText = (view: ChainAView): Buffer => finish(blockJson(scanBlock(view.raw), view));
 

@@ -12,8 +12,8 @@ import {
   recordedBody,
   recordedSuccesses,
   type RecordedAnswer
-} from '../support/chain-a';
-import { inBech32m } from '../support/recorded-core';
+} from '../support/chain/chain-a';
+import { inBech32m } from '../support/recorded/core';
 
 /** Height that the reference gives outputs of the pool. */
 const POOL_HEIGHT = 0x7fffffff;

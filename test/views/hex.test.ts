@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hexLine } from '../../lib/views/hex';
-import { finish } from '../support/finish';
+import { finish } from '../support/expectations/finish';
 
 describe('hexLine', () => {
   it('writes any bytes as lowercase hex and a line feed', () => {

@@ -4,9 +4,9 @@ import { hash256 } from '../../lib/bitcoin/hash';
 import { psbtIn } from '../../lib/bitcoin/psbt/read';
 import { PROFILES } from '../../lib/views/profile';
 import { psbtText } from '../../lib/views/psbt';
-import { coreRegtestPrefixes } from '../support/chain-a';
-import { finish } from '../support/finish';
-import { madeTransaction } from '../support/made-blocks';
+import { coreRegtestPrefixes } from '../support/chain/chain-a';
+import { finish } from '../support/expectations/finish';
+import { madeTransaction } from '../support/chain/made-blocks';
 
 const TXID = '05'.repeat(32);
 const KEY = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';

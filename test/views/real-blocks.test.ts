@@ -1,5 +1,5 @@
 // Four blocks of the main network, whose transactions were printed by Bitcoin Core 0.17 and by 29, which prints them as 31 does.
-// They are in the shared folder (test/support/shared.ts), since they have megabytes.
+// They are in the shared folder (test/support/recorded/shared.ts), since they have megabytes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PROFILES } from '../../lib/views/profile';
 import { transactionJson } from '../../lib/views/transaction';
-import { finish } from '../support/finish';
-import { inBech32m } from '../support/recorded-core';
-import { needsShared } from '../support/shared';
+import { finish } from '../support/expectations/finish';
+import { inBech32m } from '../support/recorded/core';
+import { needsShared } from '../support/recorded/shared';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
 

@@ -5,7 +5,7 @@ import { isUnspendable, OPCODE_NAMES, writeScriptSigAsm } from '../../lib/bitcoi
 import { runAtOnce } from '../../lib/turns/slices';
 import { JsonWriter } from '../../lib/views/json-writer';
 import { writeScriptPubKey } from '../../lib/views/script';
-import { coreStyles } from '../support/chain-a';
+import { coreStyles } from '../support/chain/chain-a';
 
 const style = fc.constantFrom(...Object.values(coreStyles));
 

@@ -3,9 +3,9 @@ import { describe, it } from 'mocha';
 import { fromDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { transactionJson } from '../../lib/views/transaction';
-import { chainAPool, coreStyles, recordedBody, recordedSuccesses } from '../support/chain-a';
-import { inBech32m } from '../support/recorded-core';
-import { finish } from '../support/finish';
+import { chainAPool, coreStyles, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
+import { inBech32m } from '../support/recorded/core';
+import { finish } from '../support/expectations/finish';
 
 describe('transactionJson', () => {
   const answers = recordedSuccesses('tx', 'json');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { base58Check } from '../../lib/bitcoin/base58';
 import { validatedAddress } from '../../lib/views/validated-address';
-import { coreRegtestPrefixes } from '../support/chain-a';
+import { coreRegtestPrefixes } from '../support/chain/chain-a';
 
 const ADDRESS = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
 const WRONG_SUM = 'Invalid checksum or length of Base58 address (P2PKH or P2SH)';

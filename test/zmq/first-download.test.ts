@@ -10,12 +10,12 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { TOPICS, type Topic } from '../../lib/zmq/topics';
-import { bcoin } from '../support/bcoin';
-import { chainABlocks, jsonIn, type ChainABlock } from '../support/chain-a';
-import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
-import { freePort, openRegtestNode, trustSpends } from '../support/regtest-node';
-import { openRestNode, type RestNode } from '../support/rest-node';
-import { until } from '../support/until';
+import { bcoin } from '../support/bcoin/bcoin';
+import { chainABlocks, jsonIn, type ChainABlock } from '../support/chain/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/node/chain-a-node';
+import { freePort, openRegtestNode, trustSpends } from '../support/bcoin/regtest-node';
+import { openRestNode, type RestNode } from '../support/node/rest-node';
+import { until } from '../support/expectations/until';
 import { TestSubscriber, type Message } from './subscriber';
 
 interface RecordedTopic {

@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Subscriber } from 'zeromq';
-import { until } from '../support/until';
+import { until } from '../support/expectations/until';
 
 export interface Message {
   readonly topic: string;

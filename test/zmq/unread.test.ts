@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { compiledProgram } from '../support/compiled';
-import { freePort } from '../support/regtest-node';
+import { compiledProgram } from '../support/process/compiled';
+import { freePort } from '../support/bcoin/regtest-node';
 
 const [COUNT, BYTES] = [250, 200_000];
 

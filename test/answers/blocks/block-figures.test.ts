@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { blockFigures } from '../../../lib/answers/blocks/block-figures';
 import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
-import { finish } from '../../support/finish';
-import { madeCoinbase, plainTransaction } from '../../support/made-blocks';
+import { finish } from '../../support/expectations/finish';
+import { madeCoinbase, plainTransaction } from '../../support/chain/made-blocks';
 import type { SpentNodeCoin } from '../../../lib/node/types/coins';
 
 const WORTH = 1_000_000;

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { RawBlocks } from '../../../lib/answers/blocks/raw-blocks';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
-import { nodeWith } from '../../support/changed-node';
-import { mine } from '../../support/regtest-node';
-import { openRestNode, type RestNode } from '../../support/rest-node';
+import { nodeWith } from '../../support/bcoin/changed-node';
+import { mine } from '../../support/bcoin/regtest-node';
+import { openRestNode, type RestNode } from '../../support/node/rest-node';
 import type { BlockPoint } from '../../../lib/node/types/chain';
 
 const BLOCKS = 8;

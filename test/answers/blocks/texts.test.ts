@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { BlockTexts, type HeldText } from '../../../lib/answers/blocks/texts';
-import { caught } from '../../support/caught';
-import { afterThisTurn } from '../../support/turn';
+import { caught } from '../../support/expectations/caught';
+import { afterThisTurn } from '../../support/expectations/turn';
 import type { Allocate } from '../../../lib/bitcoin/text-writer';
 
 const LENGTH = 1_000_000;

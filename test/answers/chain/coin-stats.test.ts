@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'mocha';
 import { CoinStats, TxidsMissingError } from '../../../lib/answers/chain/coin-stats';
 import { txidsFrom, type TxidsOf } from '../../../lib/answers/scripts/txids';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk } from '../../support/pool-walk';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk } from '../../support/pool/pool-walk';
 
 const client = { isGone: false };
 

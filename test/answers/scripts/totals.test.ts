@@ -4,9 +4,9 @@ import { ChainTotals } from '../../../lib/answers/scripts/totals';
 import { hash256 } from '../../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
-import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/made-blocks';
-import { ScriptIndex } from '../../support/script-index';
-import { ScriptModel, sha256 } from '../../support/script-model';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/chain/made-blocks';
+import { ScriptIndex } from '../../support/index/script-index';
+import { ScriptModel, sha256 } from '../../support/index/script-model';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 import type { ScriptSnapshot, ScriptTotals } from '../../../lib/scripts/types';
 

@@ -10,14 +10,14 @@ import { ScriptPool } from '../../../lib/pool/by-script/script-pool';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { AnswerCache } from '../../../lib/server/cache/answer-cache';
 import { unpacked } from '../../../lib/scripts/records/positions';
-import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/made-blocks';
-import { openRegtestNode } from '../../support/regtest-node';
-import { ScriptIndex } from '../../support/script-index';
-import { ScriptModel, sha256 } from '../../support/script-model';
-import { unfailing } from '../../support/unfailing';
+import { blockHash, madeBlock, madeCoinbase, madeTransaction } from '../../support/chain/made-blocks';
+import { openRegtestNode } from '../../support/bcoin/regtest-node';
+import { ScriptIndex } from '../../support/index/script-index';
+import { ScriptModel, sha256 } from '../../support/index/script-model';
+import { unfailing } from '../../support/expectations/unfailing';
 import type { Position } from '../../../lib/index/types';
 import type { RowTransaction, RowTransactions, ScriptSnapshot } from '../../../lib/scripts/types';
-import type { TestFullNode } from '../../support/bcoin';
+import type { TestFullNode } from '../../support/bcoin/bcoin';
 
 /** More than fit into a page. */
 const LONG = 1_300;

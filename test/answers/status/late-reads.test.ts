@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { MemoryStore } from '../../../lib/store/memory-store';
-import { caught } from '../../support/caught';
-import { untilPageIsFull } from '../../support/full-page';
-import { holdReads } from '../../support/held-reads';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
+import { caught } from '../../support/expectations/caught';
+import { untilPageIsFull } from '../../support/index/full-page';
+import { holdReads } from '../../support/index/held-reads';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
 import type { HostTransaction } from '../../../lib/node/host';
 import type { Store } from '../../../lib/store/store';
 

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { keyOf, toDisplayHex } from '../../../lib/bitcoin/hash';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool-walk';
-import { unfailing } from '../../support/unfailing';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool/pool-walk';
+import { unfailing } from '../../support/expectations/unfailing';
 import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
 import type { HostTransaction } from '../../../lib/node/host';
 

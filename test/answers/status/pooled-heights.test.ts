@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { bcoin } from '../../support/bcoin';
-import { madeTransaction } from '../../support/made-blocks';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
-import { mine } from '../../support/regtest-node';
+import { bcoin } from '../../support/bcoin/bcoin';
+import { madeTransaction } from '../../support/chain/made-blocks';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
+import { mine } from '../../support/bcoin/regtest-node';
 import type { HostTransaction } from '../../../lib/node/host';
 
 /** Inputs of one transaction. */

@@ -3,11 +3,11 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { DamagedIndexError } from '../../../lib/follow/errors';
-import { bcoin } from '../../support/bcoin';
-import { caught } from '../../support/caught';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk, scriptHash } from '../../support/pool-walk';
-import { mine } from '../../support/regtest-node';
+import { bcoin } from '../../support/bcoin/bcoin';
+import { caught } from '../../support/expectations/caught';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk, scriptHash } from '../../support/pool/pool-walk';
+import { mine } from '../../support/bcoin/regtest-node';
 
 describe('the status of a script while the index by script is rebuilt', () => {
   let walk: PoolWalk;

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { SubscribedScript, type StatusListener, type KnownStatus } from '../../../lib/answers/status/subscribed-script';
-import { testScale, testSeed } from '../../support/scale';
-import { unfailing } from '../../support/unfailing';
-import { collectGarbage } from '../../support/garbage';
+import { testScale, testSeed } from '../../support/process/scale';
+import { unfailing } from '../../support/expectations/unfailing';
+import { collectGarbage } from '../../support/process/garbage';
 import type { RowTransaction } from '../../../lib/scripts/types';
 
 const seed = testSeed();

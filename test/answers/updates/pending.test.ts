@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { Pending } from '../../../lib/answers/updates/pending';
-import { caught } from '../../support/caught';
+import { caught } from '../../support/expectations/caught';
 
 const MOST = 3;
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { SettledPasses, type Notifier } from '../../../lib/answers/updates/settled-passes';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { NotifyingNode } from '../../support/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool-walk';
+import { NotifyingNode } from '../../support/node/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
 
 const FEE = 10_000;
 const [PAYER, PAYEE, OTHER] = [0, 1, 2] as const;

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'mocha';
 import { makeOwnCertificate } from '../../../lib/server/ports/own-certificate';
-import { newFolder } from '../../support/folders';
-import { needsProgram } from '../../support/installed';
-import { projectFolder } from '../../support/project-folder';
-import { freePort } from '../../support/regtest-node';
+import { newFolder } from '../../support/process/folders';
+import { needsProgram } from '../../support/process/installed';
+import { projectFolder } from '../../support/process/project-folder';
+import { freePort } from '../../support/bcoin/regtest-node';
 import { startHaproxy, startNginx } from './started-proxy';
 
 /** The first configuration after a text in a document, without its indentation. */

@@ -3,12 +3,12 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { transactionFields } from '../../support/bcoin-objects';
-import { caught } from '../../support/caught';
-import { withEarlyForks } from '../../support/early-forks';
-import { newFolder } from '../../support/folders';
-import { KeyWallet } from '../../support/key-wallet';
-import { freePort } from '../../support/regtest-node';
+import { transactionFields } from '../../support/bcoin/objects';
+import { caught } from '../../support/expectations/caught';
+import { withEarlyForks } from '../../support/chain/early-forks';
+import { newFolder } from '../../support/process/folders';
+import { KeyWallet } from '../../support/chain/key-wallet';
+import { freePort } from '../../support/bcoin/regtest-node';
 import { WalletNode } from '../wallet-node';
 import { ElectrumDaemon, electrumVersion, inBitcoins, MISSING } from './electrum-daemon';
 

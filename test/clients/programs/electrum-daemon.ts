@@ -6,8 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../support/regtest-node';
-import { basicAuth } from '../../support/http';
+import { freePort } from '../../support/bcoin/regtest-node';
+import { basicAuth } from '../../support/client/http';
 
 const USER = 'wallet';
 const PASSWORD = 'wallet';

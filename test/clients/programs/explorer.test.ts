@@ -3,17 +3,17 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf } from '../../../lib/bitcoin/hash';
-import { violations } from '../../support/accessible';
-import { ask } from '../../support/http';
-import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/browser';
-import { bcoin, type HostKeyRing } from '../../support/bcoin';
-import { makeBusy, type Busy } from '../../support/busy-node';
-import { copiedChain, fillChainAPool, openChainANode } from '../../support/chain-a-node';
-import { ExplorerPages, grouped, type ApiBlock, type ApiTransaction } from '../../support/explorer-pages';
-import { freePort, mine, mineOnly } from '../../support/regtest-node';
-import { openRestNode, untilReady, type RestNode } from '../../support/rest-node';
-import { signed } from '../../support/signed';
-import { until } from '../../support/until';
+import { violations } from '../../support/client/accessible';
+import { ask } from '../../support/client/http';
+import { hasBrowser, openBrowser, watchedPage, type WatchedPage } from '../../support/client/browser';
+import { bcoin, type HostKeyRing } from '../../support/bcoin/bcoin';
+import { makeBusy, type Busy } from '../../support/node/busy-node';
+import { copiedChain, fillChainAPool, openChainANode } from '../../support/node/chain-a-node';
+import { ExplorerPages, grouped, type ApiBlock, type ApiTransaction } from '../../support/client/explorer-pages';
+import { freePort, mine, mineOnly } from '../../support/bcoin/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../../support/node/rest-node';
+import { signed } from '../../support/chain/signed';
+import { until } from '../../support/expectations/until';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { HostTransaction } from '../../../lib/node/host';
 

@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { emptyProject, install } from '../../package/packed';
-import { chainAManifest } from '../../support/chain-a';
-import { newFolder } from '../../support/folders';
-import { ask } from '../../support/http';
-import { projectFolder } from '../../support/project-folder';
+import { chainAManifest } from '../../support/chain/chain-a';
+import { newFolder } from '../../support/process/folders';
+import { ask } from '../../support/client/http';
+import { projectFolder } from '../../support/process/project-folder';
 import { MODERN, openClientNode } from '../client-node';
-import type { RestNode } from '../../support/rest-node';
+import type { RestNode } from '../../support/node/rest-node';
 
 const run = promisify(execFile);
 

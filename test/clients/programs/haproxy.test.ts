@@ -6,12 +6,12 @@ import { connect as connectTls } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { Haproxy, hasHaproxy, needsHaproxy, type ProxiedServer } from '../../support/haproxy';
-import { LineClient } from '../../support/line-client';
-import { freePort, mine } from '../../support/regtest-node';
-import { ServedNode } from '../../support/served-node';
+import { Haproxy, hasHaproxy, needsHaproxy, type ProxiedServer } from '../../support/fleet/haproxy';
+import { LineClient } from '../../support/client/line-client';
+import { freePort, mine } from '../../support/bcoin/regtest-node';
+import { ServedNode } from '../../support/node/served-node';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HostFullBlock } from '../../support/bcoin';
+import type { HostFullBlock } from '../../support/bcoin/bcoin';
 
 const TIMEOUT_MS = 120_000;
 

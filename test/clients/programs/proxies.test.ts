@@ -3,11 +3,11 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { openElectrumNode, type ElectrumNode } from '../../support/electrum-node';
-import { ElectrumSocket } from '../../support/electrum-socket';
-import { needsProgram } from '../../support/installed';
-import { LineClient } from '../../support/line-client';
-import { freePort } from '../../support/regtest-node';
+import { openElectrumNode, type ElectrumNode } from '../../support/node/electrum-node';
+import { ElectrumSocket } from '../../support/client/electrum-socket';
+import { needsProgram } from '../../support/process/installed';
+import { LineClient } from '../../support/client/line-client';
+import { freePort } from '../../support/bcoin/regtest-node';
 import { startHaproxy, startNginx, type StartedProxy } from './started-proxy';
 
 const CLIENTS = 10;

@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { ask, type RawReply } from '../../support/http';
-import { needsProgram } from '../../support/installed';
-import { freePort, mine } from '../../support/regtest-node';
-import { ServedNode } from '../../support/served-node';
+import { ask, type RawReply } from '../../support/client/http';
+import { needsProgram } from '../../support/process/installed';
+import { freePort, mine } from '../../support/bcoin/regtest-node';
+import { ServedNode } from '../../support/node/served-node';
 import { startNginx, type StartedProxy } from './started-proxy';
 
 /** As replies state it, and a second since ages are whole seconds. */

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { Fleet, type FeedingNode, type FleetReader } from '../../fleet/chaos/fleet';
 import { spendOf, type Spend } from '../../fleet/chaos/spends';
-import { Haproxy, needsHaproxy } from '../../support/haproxy';
-import { needsNats } from '../../support/nats';
-import { freePort } from '../../support/regtest-node';
+import { Haproxy, needsHaproxy } from '../../support/fleet/haproxy';
+import { needsNats } from '../../support/fleet/nats';
+import { freePort } from '../../support/bcoin/regtest-node';
 import { SteadyClient } from './steady-client';
 
 const TIMEOUT_MS = 240_000;

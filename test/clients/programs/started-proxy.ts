@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { newFolder } from '../../support/folders';
-import { until } from '../../support/until';
+import { newFolder } from '../../support/process/folders';
+import { until } from '../../support/expectations/until';
 
 export interface StartedProxy {
   stop(): Promise<void>;

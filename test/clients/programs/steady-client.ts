@@ -5,9 +5,9 @@ import { Agent, request } from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { LineClient } from '../../support/line-client';
+import { LineClient } from '../../support/client/line-client';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Haproxy } from '../../support/haproxy';
+import type { Haproxy } from '../../support/fleet/haproxy';
 import type { Spend } from '../../fleet/chaos/spends';
 
 const PAUSE_MS = 60;

@@ -6,7 +6,7 @@ import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { previousHashOf } from '../../../lib/bitcoin/header';
 import { ByteReader } from '../../../lib/bitcoin/reader';
 import { readTransaction } from '../../../lib/bitcoin/transaction';
-import { regtestGenesis } from '../../support/chain-a';
+import { regtestGenesis } from '../../support/chain/chain-a';
 
 export interface KnownCoin {
   /** `txid:index`, the txid as displayed. */

@@ -9,7 +9,7 @@ import { outpoint, outpointOf, serialize } from '../../payments/transactions';
 import { VALID_TIME, identity, rejection, testRoots } from '../../payments/vectors';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
 import { PaymentStore } from '../../../lib/merchant/orders/store';
-import { caught } from '../../support/caught';
+import { caught } from '../../support/expectations/caught';
 import { START, START_SECONDS, LONG_MS, inShop, order, outputOf, ownOrder, paying, paymentFor, refused, script } from './shop';
 
 const LATER = new Date(START.getTime() + 3_600_000);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { FolderStorage } from '../../../lib/merchant/orders/storage';
-import { newFolder } from '../../support/folders';
-import { projectFolder } from '../../support/project-folder';
+import { newFolder } from '../../support/process/folders';
+import { projectFolder } from '../../support/process/project-folder';
 
 describe('FolderStorage', () => {
   let parent: string;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { newFolder } from '../../support/folders';
+import { newFolder } from '../../support/process/folders';
 import { expectRefused, optionsOf, type Settings } from './real-config';
 import type { ServerAbout } from '../../../lib/electrum/method';
 

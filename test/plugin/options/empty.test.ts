@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { OptionError } from '../../../plugin/options/errors';
 import { readOptions } from '../../../plugin/options/rest-options';
-import { newFolder } from '../../support/folders';
-import { createRegtestNode } from '../../support/regtest-node';
+import { newFolder } from '../../support/process/folders';
+import { createRegtestNode } from '../../support/bcoin/regtest-node';
 import { configOf, expectRefused } from './real-config';
 
 describe('options without a value', () => {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { OptionError } from '../../../plugin/options/errors';
 import { readOptions } from '../../../plugin/options/rest-options';
-import { newFolder } from '../../support/folders';
+import { newFolder } from '../../support/process/folders';
 import { configOf, expectRefused, optionsOf } from './real-config';
 
 describe('options of a fleet', () => {

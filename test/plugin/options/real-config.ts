@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { OptionError } from '../../../plugin/options/errors';
 import { readOptions, type RestOptions } from '../../../plugin/options/rest-options';
-import { createRegtestNode } from '../../support/regtest-node';
+import { createRegtestNode } from '../../support/bcoin/regtest-node';
 import type { HostConfig } from '../../../lib/node/host';
 
 export type Settings = Readonly<Record<string, unknown>>;

@@ -4,10 +4,10 @@ import { describe, it } from 'mocha';
 import { scanBlock } from '../../../lib/bitcoin/block';
 import { writeEsploraBlock } from '../../../lib/views/esplora/block';
 import { doubleText, JsonWriter } from '../../../lib/views/json-writer';
-import { chainAActiveBlocks } from '../../support/chain-a';
-import { chainAView } from '../../support/chain-a-views';
-import { recordedJson } from '../../support/recorded-esplora';
-import { needsShared } from '../../support/shared';
+import { chainAActiveBlocks } from '../../support/chain/chain-a';
+import { chainAView } from '../../support/chain/chain-a-views';
+import { recordedJson } from '../../support/recorded/esplora';
+import { needsShared } from '../../support/recorded/shared';
 
 function textOf(hash: string): string {
   const view = chainAView(hash);

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
 import { extendedBlockText } from '../../../lib/views/esplora/extended-block';
-import { chainAActiveBlocks, coreRegtestPrefixes } from '../../support/chain-a';
-import { chainAView } from '../../support/chain-a-views';
-import { madeTransaction } from '../../support/made-blocks';
+import { chainAActiveBlocks, coreRegtestPrefixes } from '../../support/chain/chain-a';
+import { chainAView } from '../../support/chain/chain-a-views';
+import { madeTransaction } from '../../support/chain/made-blocks';
 
 describe('a block as mempool’s interface shows it', () => {
   /** With a coinbase that pays to these scripts. */

@@ -4,11 +4,11 @@ import { describe, it } from 'mocha';
 import { scanWholeTransaction, type ScannedTransaction, type SpentOutput } from '../../../lib/bitcoin/transaction';
 import { esploraCapacity, writeEsploraTransaction } from '../../../lib/views/esplora/transaction';
 import { JsonWriter } from '../../../lib/views/json-writer';
-import { coreRegtestPrefixes } from '../../support/chain-a';
-import { chainATransactions, type ChainATransaction } from '../../support/chain-a-transactions';
-import { finish } from '../../support/finish';
-import { esploraText, lacksWitnessScript, recordedJson, type RecordedTransaction } from '../../support/recorded-esplora';
-import { needsShared } from '../../support/shared';
+import { coreRegtestPrefixes } from '../../support/chain/chain-a';
+import { chainATransactions, type ChainATransaction } from '../../support/chain/chain-a-transactions';
+import { finish } from '../../support/expectations/finish';
+import { esploraText, lacksWitnessScript, recordedJson, type RecordedTransaction } from '../../support/recorded/esplora';
+import { needsShared } from '../../support/recorded/shared';
 
 const ofTransaction = /^\/tx\/[0-9a-f]{64}$/;
 
