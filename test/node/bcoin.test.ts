@@ -5,13 +5,14 @@ import { BcoinHttp } from '../../lib/node/bcoin-http';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError, UnsupportedNodeError } from '../../lib/node/errors';
 import { fromHost } from '../../lib/node/host';
-import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
-import { caught } from '../support/caught';
-import { replaceStoredBlock } from '../support/stored-block';
-import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
-import { until } from '../support/until';
+import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin/bcoin';
+import { caught } from '../support/expectations/caught';
+import { replaceStoredBlock } from '../support/bcoin/stored-block';
+import { COINBASE_SATS, Coinbases, FEE_SATS } from '../support/chain/coinbases';
+import { entryOf, mine, mineOnly, openRegtestNode } from '../support/bcoin/regtest-node';
+import { until } from '../support/expectations/until';
 import type { Subscription } from 'rxjs';
-import type { HostEntry } from '../../lib/node/host';
+import type { HostEntry, HostTransaction } from '../../lib/node/host';
 import type { ChainEvent } from '../../lib/node/types/chain';
 
 describe('a bcoin node as the source of the service', () => {
@@ -122,6 +123,24 @@ describe('a bcoin node as the source of the service', () => {
     await mine(host, 3, (await host.chain.getEntryByHeight(1)) ?? undefined);
     expect(told).to.deep.equal(['disconnect 3', 'disconnect 2', 'connect 2', 'connect 3', 'reorganize', 'connect 4']);
     subscription.unsubscribe();
+  });
+
+  it('reports a block that comes before the pool drops its transactions, and one that goes once the pool has them back', async () => {
+    const coinbases = await Coinbases.mine(host, 102);
+    const fork = host.chain.tip;
+    const pay = (): HostTransaction => coinbases.paying([coinbases.fresh()], COINBASE_SATS - FEE_SATS);
+    // bcoin takes nothing back into a pool that is empty.
+    const [payment, remaining] = [pay(), pay()];
+    for (const transaction of [payment, remaining]) await host.mempool.addTX(transaction);
+    const told: string[] = [];
+    const subscription = node.chain$.subscribe((event) => {
+      told.push(`${event.type}: ${host.mempool.map.size} in the pool`);
+      event.acknowledge();
+    });
+    await mineOnly(host, [payment]);
+    await mineOnly(host, [payment], await mineOnly(host, [], fork));
+    subscription.unsubscribe();
+    expect(told.slice(0, 3)).to.deep.equal(['connect: 2 in the pool', 'disconnect: 2 in the pool', 'connect: 2 in the pool']);
   });
 
   it('reports a reset, also while the pool has no connections', async () => {
