@@ -45,6 +45,7 @@ export class BenchReader {
   /** Asks until the answer is of this height; the reader itself waits up to two seconds, unless it is catching up. */
   async untilAt(height: number, pauseMs = 20): Promise<void> {
     for (;;) {
+      this.#expectRunning();
       const asked = performance.now();
       const headers = { 'x-rest-min-tip': String(height), authorization: AUTHORIZATION };
       const reply = await fetch(`http://127.0.0.1:${this.port}/rest/chaininfo.json`, { headers }).catch(() => undefined);
@@ -57,6 +58,11 @@ export class BenchReader {
   async untilAnswered(path: string): Promise<void> {
     const headers = { authorization: AUTHORIZATION };
     while ((await fetch(`http://127.0.0.1:${this.port}${path}`, { headers })).status !== 200) await pause(ASKING_PAUSE_MS);
+  }
+
+  /** @throws Error if the reader has ended: waiting for its answer would never end. */
+  #expectRunning(): void {
+    if (this.child.exitCode !== null) throw new Error(`a reader has ended with code ${this.child.exitCode}`);
   }
 
   async stop(): Promise<void> {
