@@ -148,7 +148,7 @@ export class ElectrumService {
 
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(connection: Connection, address: string): void {
-    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, connection, address, account, onClose));
+    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, { connection, address, account }, onClose));
   }
 
   /** TLS handshakes that were cut off to make room. */

@@ -63,6 +63,14 @@ export interface SessionParts {
   readonly logger: ServerLogger;
 }
 
+/** A client that has connected. */
+export interface ConnectedClient {
+  readonly connection: Connection;
+  /** Its IP address. */
+  readonly address: string;
+  readonly account: Account;
+}
+
 export class Session extends ClientSession implements ElectrumClient, NotifiedClient, TurnTaker {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
@@ -78,8 +86,7 @@ export class Session extends ClientSession implements ElectrumClient, NotifiedCl
   readonly #notifications: PendingNotifications;
   #unfinishedBatches = 0;
 
-  /** `address`: the client's IP address. */
-  constructor(parts: SessionParts, connection: Connection, address: string, account: Account, onClose: (session: ClientSession) => void) {
+  constructor(parts: SessionParts, { connection, address, account }: ConnectedClient, onClose: (session: ClientSession) => void) {
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
     this.#methods = parts.methodsOf(this.protocol);
@@ -294,7 +301,7 @@ export class Session extends ClientSession implements ElectrumClient, NotifiedCl
       const result = method.answer(values, this);
       return result instanceof Promise ? this.#chargedForTime(result) : result;
     };
-    return queue.runAtOnce<Session, Result>(this, work, lane, 'patient');
+    return queue.runAtOnce<Session, Result>(this, work, lane);
   }
 
   /** Methods charge for what they read; how long the disk takes for it shows only here. */
