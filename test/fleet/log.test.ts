@@ -42,7 +42,7 @@ async function busTo(url: string): Promise<NatsBus> {
   return connectToNats(access, 'test');
 }
 
-async function writerOn(bus: NatsBus, standsStill?: (error: Error) => void): Promise<LogWriter> {
+async function writerOn(bus: NatsBus, standsStill: (error: Error) => void = () => undefined): Promise<LogWriter> {
   return new LogWriter(bus, SUBJECTS, await FleetLog.open(bus, SUBJECTS, GENESIS), standsStill);
 }
 

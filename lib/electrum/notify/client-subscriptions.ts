@@ -129,7 +129,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     return this.#forget(key);
   }
 
-  statusOf(script: Buffer, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
+  statusOf(script: Buffer, worked: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
     const status = this.#notifiers.statuses.statusOf(keyOf(script), this.#limits.maxHistory, worked);
     return status instanceof Promise ? status.then(bytesOf) : bytesOf(status);
   }

@@ -45,7 +45,7 @@ export class OrderWatch {
   /** Orders with something in `seen`. */
   readonly #seen = new Set<string>();
 
-  constructor(observer?: OrderObserver) {
+  constructor(observer: OrderObserver | undefined) {
     this.#observer = observer;
   }
 
