@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
-import { encodeRecord } from '../../lib/fleet/messages/record-codec';
 import { DroppingProxy } from '../support/fleet/dropping-proxy';
 import { needsNats, type Nats } from '../support/fleet/nats';
 import { until } from '../support/expectations/until';
