@@ -11,7 +11,7 @@ import { Connection } from '../server/sockets/connection';
 import { LineTransport } from '../server/sockets/line-transport';
 import { Throttle } from '../follow/throttle';
 import { messageOf } from '../system/error-text';
-import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
+import { Session, type ClosableSubscriptions, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
 import { methodsByVersion } from './server/versions';
 import type { AddressInfo, Socket } from 'node:net';
@@ -20,7 +20,7 @@ import type { ServerLogger } from '../server/logger';
 import type { Serving } from '../server/serving';
 import type { Sessions } from '../server/sockets/sessions';
 import type { Gate } from '../server/work/gate';
-import type { MethodTable } from './method';
+import type { MethodTable, NotifiedClient } from './method';
 
 export interface ElectrumServiceOptions {
   /** Where clients connect without TLS; undefined: there is no such port. */
@@ -36,7 +36,7 @@ export interface ElectrumServiceParts {
   readonly sessions: Sessions;
   readonly methods: MethodTable;
   /** Makes the subscriptions of a client. `address`: its IP address. */
-  readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
+  readonly subscriptionsOf: (client: NotifiedClient, address: string) => ClosableSubscriptions;
   /** Says why methods that need the index by script are refused. */
   readonly gate: Pick<Gate, 'status'>;
   /** Whether methods are answered: emits the current value, then every change. */
@@ -148,7 +148,7 @@ export class ElectrumService {
 
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(connection: Connection, address: string): void {
-    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, connection, address, account, onClose));
+    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, { connection, address, account }, onClose));
   }
 
   /** TLS handshakes that were cut off to make room. */

@@ -80,6 +80,19 @@ export interface Subscriptions {
   removeOutpoint(outpoint: Outpoint): boolean;
 }
 
+/**
+ * A client that is sent notifications. `about`: what a notification is about, a script's SHA-256, one character a byte, the key of an outpoint,
+ * or the word for tips.
+ */
+export interface NotifiedClient {
+  /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
+  notify(method: string, params: string, about: string): void;
+  /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
+  withdraw(about: string): void;
+  /** The client was not notified of something. */
+  failed(error: unknown): void;
+}
+
 /** The methods with which clients subscribe to scripts, under whose names they are notified. */
 export type ScriptMethod = 'blockchain.scripthash.subscribe' | 'blockchain.scriptpubkey.subscribe';
 

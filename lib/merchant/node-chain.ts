@@ -101,7 +101,7 @@ async function standingIn(
   snapshot: IndexSnapshot,
   pool: PoolSource,
   transaction: TracedTransaction,
-  seenIn?: ConfirmingBlock
+  seenIn: ConfirmingBlock | undefined
 ): Promise<Standing> {
   const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing => ({
     state: 'confirmed',

@@ -9,7 +9,12 @@ import type { ModernPool } from './modern-pool/modern-pool';
 import type { PoolAddition, PoolEvent } from './types/pool';
 
 /** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
-export function poolEvents(mempool: HostMempool, chain: HostChain, followed: FollowedBlock, modern?: ModernPool): Observable<PoolEvent> {
+export function poolEvents(
+  mempool: HostMempool,
+  chain: HostChain,
+  followed: FollowedBlock,
+  modern: ModernPool | undefined
+): Observable<PoolEvent> {
   let leaving: readonly Buffer[] = [];
   /** The transaction of a block that displaces what leaves. */
   let displacing: HostTransaction | undefined;

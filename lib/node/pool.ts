@@ -39,7 +39,7 @@ export class BcoinPool implements PoolSource {
   #summed: { readonly revision: number; readonly bytes: number; readonly fees: number } | undefined;
 
   /** `peers`: the node's connections. `modern`: decides what enters the pool; undefined: bcoin does. */
-  constructor(mempool: HostMempool, chain: HostChain, peers: HostEmitter, toHost: ToHostHash, modern?: ModernPool) {
+  constructor(mempool: HostMempool, chain: HostChain, peers: HostEmitter, toHost: ToHostHash, modern: ModernPool | undefined) {
     this.#mempool = mempool;
     this.#toHost = toHost;
     this.#modern = modern;

@@ -18,7 +18,6 @@ export const WIRE_TYPES = ['varint', 'fixed64', 'length-delimited', 'group', 'en
 /** One field of a message as it was received. */
 export interface WireField {
   readonly number: number;
-  readonly wireType: number;
   /** From the first byte of the tag. */
   readonly start: number;
   readonly end: number;
@@ -68,7 +67,7 @@ export function* fieldsOf(bytes: Buffer): Generator<WireField> {
   while (reader.pos < reader.len) {
     const start = reader.pos;
     const tag = readTag(reader);
-    yield { number: tag >>> 3, wireType: tag & 7, start, end: reader.pos };
+    yield { number: tag >>> 3, start, end: reader.pos };
   }
 }
 

@@ -6,7 +6,6 @@ import { coinSetCalls } from './calls/coin-set';
 import { coinCalls } from './calls/coins';
 import { controlCalls } from './calls/control';
 import { creatingCalls } from './calls/creating';
-import { discoverCalls } from './calls/discover';
 import { feeCalls } from './calls/fees';
 import { miningCalls } from './calls/mining';
 import { networkCalls } from './calls/network';
@@ -44,7 +43,6 @@ export const CALLS: ReadonlyMap<string, CallDefinition> = new Map(
     ...feeCalls,
     ...networkCalls,
     ...peerCalls,
-    ...controlCalls,
-    ...discoverCalls
+    ...controlCalls
   })
 );

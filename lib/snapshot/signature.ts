@@ -58,7 +58,7 @@ export const isKeyText = (text: string): boolean => KEY_TEXT.test(text);
  * Checks a signature, and returns the key that made it. `trusted`: whose signature it must be; undefined: anybody's.
  * @throws SnapshotError
  */
-export function signerOf(manifest: Buffer, signatureText: string, trusted?: string): string {
+export function signerOf(manifest: Buffer, signatureText: string, trusted: string | undefined): string {
   const { key, signature } = signatureIn(signatureText);
   if (trusted !== undefined && key !== trusted) throw new SnapshotError(`the snapshot is signed by ${key}, not by ${trusted}`);
   const publicKey = createPublicKey({

@@ -5,7 +5,7 @@ export class NotPublishedError extends Error {
   override readonly name = 'NotPublishedError';
   readonly topic: Topic;
 
-  constructor(topic: Topic, message: string, options?: ErrorOptions) {
+  constructor(topic: Topic, message: string, options: ErrorOptions) {
     super(message, options);
     this.topic = topic;
   }

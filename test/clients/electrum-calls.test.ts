@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { blockFields, type BlockFields } from '../support/bcoin/objects';
+import { blockFields, type BlockFields } from './bcoin-objects';
 import { caught } from '../support/expectations/caught';
 import { withEarlyForks } from '../support/chain/early-forks';
 import { ask } from '../support/client/http';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { ElectrumExplorer } from '@bitcoinerlab/explorer';
 import { coreRegtestPrefixes } from '../support/chain/chain-a';
 import { scriptAt } from '../support/chain/faucet';
-import { scriptHash } from '../support/pool/pool-walk';
+import { scriptHash } from '../support/pool/walk';
 import { until } from '../support/expectations/until';
 import type { EventEmitter } from 'node:events';
 import type { HistoryItem, Totals } from './esplora-clients';

@@ -6,7 +6,7 @@ import { AddressApi, BlockApi, Configuration, FeeEstimatesApi, MempoolApi, Scrip
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
-import { blockFields, type BlockFields } from '../support/bcoin/objects';
+import { blockFields, type BlockFields } from './bcoin-objects';
 import { caught } from '../support/expectations/caught';
 import { withEarlyForks } from '../support/chain/early-forks';
 import { scriptAt } from '../support/chain/faucet';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin/objects';
+import { blockFields, headerFields, transactionFields, type TransactionFields } from './bcoin-objects';
 import { caught } from '../support/expectations/caught';
 import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain/chain-a';
 import { CHAIN_A_TIMEOUT_MS } from '../support/node/chain-a-node';

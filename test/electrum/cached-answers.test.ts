@@ -6,7 +6,7 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { UnavailableError } from '../../lib/server/errors';
 import { MethodCaller } from '../support/node/method-caller';
 import { mine } from '../support/bcoin/regtest-node';
-import { scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { scriptHash, SCRIPTS } from '../support/pool/walk';
 import { itIsMadeAnew, servedWalks } from '../support/pool/served-walks';
 import { uncachedAnswers } from '../support/node/uncached-answers';
 import type { ElectrumClient, Protocol, Result } from '../../lib/electrum/method';

@@ -6,7 +6,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { activeChain } from '../support/chain/regtest-chain';
-import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool/pool-walk';
+import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool/walk';
 import { testScale, testSeed } from '../support/process/scale';
 import { servedWalks } from '../support/pool/served-walks';
 import { ScriptModel } from '../support/index/script-model';

@@ -7,7 +7,7 @@ import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/
 import { NO_CLIENT } from '../../lib/turns/client';
 import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
 import { NotifyingNode } from '../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/walk';
 import { unfailing } from '../support/expectations/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
 

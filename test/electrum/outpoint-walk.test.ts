@@ -7,7 +7,7 @@ import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin
 import { NO_CLIENT } from '../../lib/turns/client';
 import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
 import { activeChain } from '../support/chain/regtest-chain';
-import { POOLS, PoolWalk, type Outpoint } from '../support/pool/pool-walk';
+import { POOLS, PoolWalk, type Outpoint } from '../support/pool/walk';
 import { testScale, testSeed } from '../support/process/scale';
 import { servedWalks } from '../support/pool/served-walks';
 import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';

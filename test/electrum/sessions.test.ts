@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from 'mocha';
 import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
 import { LineClient, type Reply } from '../support/client/line-client';
 import { until } from '../support/expectations/until';
-import type { Notified } from '../../lib/electrum/server/session';
+import type { NotifiedClient } from '../../lib/electrum/method';
 
 /** Requests that are worked on at a time. */
 const MOST_AT_WORK = 10;
@@ -37,7 +37,7 @@ describe('a session of the Electrum protocol', () => {
     return client;
   }
 
-  const notifiedOne = (): Notified => {
+  const notifiedOne = (): NotifiedClient => {
     const [client] = served.notified;
     if (client === undefined) throw new Error('expected a client');
     return client;

@@ -7,7 +7,7 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { HttpError, UnavailableError } from '../../lib/server/errors';
 import { needsNode } from '../support/fleet/fleet';
 import { askInOneWrite } from '../support/client/http';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/walk';
 import { mine } from '../support/bcoin/regtest-node';
 import { itIsMadeAnew, servedWalks, type ServedWalk } from '../support/pool/served-walks';
 import { uncachedAnswers } from '../support/node/uncached-answers';

@@ -18,7 +18,7 @@ import {
   type RecordedBlock,
   type RecordedTransaction,
   type Relative
-} from '../support/recorded/mempool';
+} from './recorded-mempool';
 import { sha256 } from '../support/index/script-model';
 import { ServedNode } from '../support/node/served-node';
 import { askInOneWrite } from '../support/client/http';

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from '../support/bcoin/bcoin';
 import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
 import { KeyWallet } from '../support/chain/key-wallet';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { type PushingNode, txidsOf, withPushingNode } from './pushing-node';
 import { blockWith, entryOf, mine } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 import type { HostTransaction } from '../../lib/node/host';

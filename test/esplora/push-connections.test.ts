@@ -9,7 +9,7 @@ import { hurried, ShiftedClock } from '../support/process/clock';
 import { ask, basicAuth } from '../support/client/http';
 import { KeyWallet } from '../support/chain/key-wallet';
 import { PushClient, refusedWith } from '../support/client/push-client';
-import { type PushingNode, withPushingNode } from '../support/node/pushing-node';
+import { type PushingNode, withPushingNode } from './pushing-node';
 import { mine } from '../support/bcoin/regtest-node';
 import { openRestNode } from '../support/node/rest-node';
 import { ServedNode } from '../support/node/served-node';

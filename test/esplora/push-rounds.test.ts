@@ -6,7 +6,7 @@ import { scriptAt } from '../support/chain/faucet';
 import { needsNode } from '../support/fleet/fleet';
 import { KeyWallet } from '../support/chain/key-wallet';
 import { madeTransaction } from '../support/chain/made-blocks';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { type PushingNode, txidsOf, withPushingNode } from './pushing-node';
 import { mine, mineOnly } from '../support/bcoin/regtest-node';
 import { signed, type PaidOutput } from '../support/chain/signed';
 import { until } from '../support/expectations/until';

@@ -6,7 +6,7 @@ import { Faucet, scriptAt } from '../support/chain/faucet';
 import { holdReads } from '../support/index/held-reads';
 import { KeyWallet } from '../support/chain/key-wallet';
 import { PushClient } from '../support/client/push-client';
-import { type PushingNode, type ToldTransaction, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { type PushingNode, type ToldTransaction, txidsOf, withPushingNode } from './pushing-node';
 import { entryOf, mine, mineOnly } from '../support/bcoin/regtest-node';
 import { ServedNode } from '../support/node/served-node';
 import { until } from '../support/expectations/until';

@@ -6,7 +6,7 @@ import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { needsNode } from '../support/fleet/fleet';
 import { ask } from '../support/client/http';
 import { KeyWallet, type SignedSpend } from '../support/chain/key-wallet';
-import { type PushingNode, txidsOf, withPushingNode } from '../support/node/pushing-node';
+import { type PushingNode, txidsOf, withPushingNode } from './pushing-node';
 import { blockWith, mine, mineOnly } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 import type { Faucet } from '../support/chain/faucet';

@@ -129,7 +129,7 @@ const body: fc.Arbitrary<RecordBody> = fc.oneof(
 
 export const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
   term: amount,
-  termId: fc.oneof(bytes(0, 0), bytes(8, 8)),
+  termId: bytes(8, 8),
   termStart: amount,
   node: text,
   at: amount,

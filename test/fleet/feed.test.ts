@@ -74,7 +74,7 @@ describe('a feeding node', function () {
   async function publishChain(body: Reset): Promise<void> {
     await bus.jetstream.publish(
       SUBJECTS.record.chain,
-      encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node: 'other', at: Date.now(), body })
+      encodeRecord({ term: 1, termId: Buffer.alloc(8), termStart: 0, node: 'other', at: Date.now(), body })
     );
   }
 

@@ -25,7 +25,7 @@ const NEVER = new AbortController().signal;
 
 const removal = (n: number, node = 'a'): Outgoing => {
   const body = { type: 'remove' as const, txid: Buffer.alloc(32, n) };
-  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node, at: 0, body }) };
+  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(8), termStart: 0, node, at: 0, body }) };
 };
 
 const PARTS = 100;
@@ -33,7 +33,7 @@ const PART_BYTES = 100_000;
 
 const blockPart = (part: number): Outgoing => {
   const body = { type: 'block' as const, hash: Buffer.alloc(32, 9), part, parts: PARTS, bytes: Buffer.alloc(PART_BYTES, part) };
-  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(0), termStart: 0, node: 'a', at: 0, body }) };
+  return { kind: kindOf(body), bytes: encodeRecord({ term: 1, termId: Buffer.alloc(8), termStart: 0, node: 'a', at: 0, body }) };
 };
 
 async function busTo(url: string): Promise<NatsBus> {
@@ -42,7 +42,7 @@ async function busTo(url: string): Promise<NatsBus> {
   return connectToNats(access, 'test');
 }
 
-async function writerOn(bus: NatsBus, standsStill?: (error: Error) => void): Promise<LogWriter> {
+async function writerOn(bus: NatsBus, standsStill: (error: Error) => void = () => undefined): Promise<LogWriter> {
   return new LogWriter(bus, SUBJECTS, await FleetLog.open(bus, SUBJECTS, GENESIS), standsStill);
 }
 

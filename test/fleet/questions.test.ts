@@ -268,6 +268,7 @@ describe('questions to a node', function () {
       ['headers', { locator: Array.from({ length: 65 }, () => hash), count: 1 }],
       ['headers', { locator: [], count: 1.5 }],
       ['broadcast', { raw: 7 }],
+      ['broadcast', { raw: Buffer.alloc(10) }],
       ['broadcast', { raw: Buffer.alloc(4_000_001), mostRate: 0 }],
       ['try', { raws: Array.from({ length: 26 }, () => Buffer.alloc(1)) }],
       ['call', { method: 7 }],

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
-import { encodeRecord } from '../../lib/fleet/messages/record-codec';
 import { DroppingProxy } from '../support/fleet/dropping-proxy';
 import { needsNats, type Nats } from '../support/fleet/nats';
 import { until } from '../support/expectations/until';
@@ -308,16 +307,5 @@ describe('a reader of a log', function () {
     ]);
     await log.writeStart(LENGTH);
     await reader.reaches(node.tip());
-  });
-
-  it('reads what a leader has written that gives its terms no ids', async () => {
-    await log.writeStart(LENGTH);
-    const reader = await fed.reader();
-    await reader.reaches(node.tip());
-    const body = await log.resetTo(LENGTH - 1, 'rewind');
-    const record = { term: 9, termId: Buffer.alloc(0), termStart: 0, node: 'older', at: Date.now(), body };
-    await log.bus.jetstream.publish(log.subjects.record.chain, encodeRecord(record));
-    await reader.reaches(await fed.pointAt(LENGTH - 1));
-    expect(fed.asked('pool')).to.equal(1);
   });
 });

@@ -3,9 +3,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { MalformedMessageError, NewerMessageError } from '../../lib/fleet/messages/errors';
-import { decodeRecord, encodeRecord, MOST_RECORD_BYTES } from '../../lib/fleet/messages/record-codec';
+import { decodeRecord, encodeRecord, MOST_RECORD_BYTES, TERM_ID_LENGTH } from '../../lib/fleet/messages/record-codec';
 import { messageType } from '../../lib/fleet/messages/schema';
 import { anyRecord } from './any-record';
+
+const TERM_ID = Buffer.alloc(TERM_ID_LENGTH, 1);
 
 describe('records of the log', () => {
   it('are the same after encoding and decoding', () => {
@@ -42,7 +44,10 @@ describe('records of the log', () => {
 
   it('of a kind that is not known are refused as those of a newer version', () => {
     // Field 99 of the record, a message without fields.
-    const bytes = Buffer.concat([Buffer.from(messageType('Record').encode({ version: 1 }).finish()), Buffer.from('9a0600', 'hex')]);
+    const bytes = Buffer.concat([
+      Buffer.from(messageType('Record').encode({ version: 1, termId: TERM_ID }).finish()),
+      Buffer.from('9a0600', 'hex')
+    ]);
     expect(() => decodeRecord(bytes)).to.throw(NewerMessageError);
   });
 
@@ -52,6 +57,7 @@ describe('records of the log', () => {
     const wrong: readonly (readonly [fields: object, words: string])[] = [
       [{ version: 0, poolClear: {} }, 'the bytes are no record'],
       [{ termId: Buffer.alloc(7), poolClear: {} }, 'termId: 8 bytes expected, 7 came'],
+      [{ termId: Buffer.alloc(0), poolClear: {} }, 'termId: 8 bytes expected, 0 came'],
       [{ block: { hash, part: 3, parts: 3 } }, 'a part below 3 expected, 3 came'],
       [{ connect: { ...point, hash: short } }, 'Connect.hash: 32 bytes expected, 31 came'],
       [{ connect: { ...point, deploymentInfo: undefined } }, 'Connect: the state of the soft forks expected'],
@@ -64,8 +70,14 @@ describe('records of the log', () => {
     ];
     const type = messageType('Record');
     for (const [fields, words] of wrong)
-      expect(() => decodeRecord(type.encode({ version: 1, ...fields }).finish()), words).to.throw(MalformedMessageError, words);
-    expect(decodeRecord(type.encode({ version: 1, reset: point }).finish()).body).to.include({ type: 'reset', chainwork: 0n });
+      expect(() => decodeRecord(type.encode({ version: 1, termId: TERM_ID, ...fields }).finish()), words).to.throw(
+        MalformedMessageError,
+        words
+      );
+    expect(decodeRecord(type.encode({ version: 1, termId: TERM_ID, reset: point }).finish()).body).to.include({
+      type: 'reset',
+      chainwork: 0n
+    });
   });
 
   it('are refused by their length before they are read', () => {

@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
 import { flipBit } from '../support/index/flipped-bit';
 import { newFolder } from '../support/process/folders';
-import { IndexWalk } from '../support/index/index-walk';
+import { IndexWalk } from '../support/index/walk';
 import { spendingBlocks } from '../support/chain/mined-blocks';
 import { testScale, testSeed } from '../support/process/scale';
 import { replaceByUnreadable } from '../support/process/unreadable-file';

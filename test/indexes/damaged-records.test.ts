@@ -5,7 +5,7 @@ import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { baseOf } from '../support/index/base-index';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
 import { flipped } from '../support/index/flipped-bit';
-import { IndexWalk } from '../support/index/index-walk';
+import { IndexWalk } from '../support/index/walk';
 import { spendingBlocks } from '../support/chain/mined-blocks';
 import { testScale, testSeed } from '../support/process/scale';
 import type { Store } from '../../lib/store/store';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
 import { SCRIPT_STORE_CALLS, STORE_CALLS, type StoreCall } from '../support/index/faulty-store';
-import { IndexWalk, type NodeStep } from '../support/index/index-walk';
+import { IndexWalk, type NodeStep } from '../support/index/walk';
 import { spendingBlocks } from '../support/chain/mined-blocks';
 import { testScale } from '../support/process/scale';
 import type { WalkedIndex } from '../support/index/walked-index';

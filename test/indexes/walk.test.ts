@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
-import { IndexWalk } from '../support/index/index-walk';
+import { IndexWalk } from '../support/index/walk';
 import { testScale, testSeed } from '../support/process/scale';
 import { anyStep } from '../support/index/walk-steps';
 

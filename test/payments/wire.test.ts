@@ -6,10 +6,10 @@ import { codeOf, vector } from './vectors';
 describe('fieldsOf', () => {
   it('gives the fields in the order of the bytes, with their bounds', () => {
     expect([...fieldsOf(vector('messages/Output.extensions.hex'))]).to.deep.equal([
-      { number: 1, wireType: 0, start: 0, end: 2 },
-      { number: 2, wireType: 2, start: 2, end: 5 },
-      { number: 100, wireType: 2, start: 5, end: 10 },
-      { number: 536870911, wireType: 0, start: 10, end: 17 }
+      { number: 1, start: 0, end: 2 },
+      { number: 2, start: 2, end: 5 },
+      { number: 100, start: 5, end: 10 },
+      { number: 536870911, start: 10, end: 17 }
     ]);
   });
 

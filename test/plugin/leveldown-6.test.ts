@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoin, bcoinTarget } from '../support/bcoin/bcoin';
-import { BcoinApi } from '../support/client/bcoin-api';
+import { BcoinApi } from './bcoin-api';
 import { BcoinProcess, bcoinFolder } from '../support/bcoin/process';
 import { COINBASE_SATS } from '../support/chain/coinbases';
 import { newFolder } from '../support/process/folders';

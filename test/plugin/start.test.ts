@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, before, beforeEach, describe, it } from 'mocha';
-import { BcoinApi } from '../support/client/bcoin-api';
+import { BcoinApi } from './bcoin-api';
 import { BcoinProcess } from '../support/bcoin/process';
 import { newFolder } from '../support/process/folders';
 import { freePort } from '../support/bcoin/regtest-node';

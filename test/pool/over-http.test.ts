@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../../plugin';
 import { ask } from '../support/client/http';
-import { PoolWalk, SCRIPTS, scriptHash } from '../support/pool/pool-walk';
+import { PoolWalk, SCRIPTS, scriptHash } from '../support/pool/walk';
 import { testScale } from '../support/process/scale';
 import type { AddressInfo } from 'node:net';
 import type { HostTransaction } from '../../lib/node/host';

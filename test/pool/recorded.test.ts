@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { isOnlyTakenHere, readSteps, RecordedPool, type RecordedStep } from '../support/recorded/pool';
+import { isOnlyTakenHere, readSteps, RecordedPool, type RecordedStep } from './recorded-pool';
 import { projectFolder } from '../support/process/project-folder';
 import { sharedFolder } from '../support/recorded/shared';
 

@@ -10,7 +10,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/pool/by-script/script-pool';
 import { unfailing } from '../support/expectations/unfailing';
 import { bcoin } from '../support/bcoin/bcoin';
-import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool/walk';
 import { mine, openRegtestNode } from '../support/bcoin/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, it } from 'mocha';
-import { POOLS, type PoolStep, type PoolWalk } from '../support/pool/pool-walk';
+import { POOLS, type PoolStep, type PoolWalk } from '../support/pool/walk';
 import { testScale, testSeed } from '../support/process/scale';
 
 const RUNS = 12 * testScale();

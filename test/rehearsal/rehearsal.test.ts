@@ -8,7 +8,7 @@ import { methodTable } from '../../lib/electrum/method-table';
 import { Rehearsal, type RehearsalParts } from '../../lib/rehearsal/rehearsal';
 import { unavailable } from '../../lib/server/errors';
 import { GatedReader } from '../../lib/server/work/gated-reader';
-import { BUSY_SCRIPT, busyChain } from '../support/chain/busy-chain';
+import { BUSY_SCRIPT, busyChain } from './busy-chain';
 import { ask, basicAuth, type RawReply } from '../support/client/http';
 import { LineClient } from '../support/client/line-client';
 import { MemoryLog } from '../support/process/memory-log';

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { bcoin } from '../support/bcoin/bcoin';
-import { coldAnswers } from '../support/node/cold-answers';
+import { coldAnswers } from './cold-answers';
 import { regtestGenesis } from '../support/chain/chain-a';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/client/http';
 import { blockHash } from '../support/chain/made-blocks';

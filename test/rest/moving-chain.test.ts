@@ -6,7 +6,7 @@ import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { restRoutes } from '../../lib/rest/routes';
 import { HttpError } from '../../lib/server/errors';
 import { nodeWith } from '../support/bcoin/changed-node';
-import { coldAnswers } from '../support/node/cold-answers';
+import { coldAnswers } from './cold-answers';
 import { endpointContext, requestFor } from '../support/client/endpoints';
 import { needsNode, NO_FEED_WHILE_SHORTER } from '../support/fleet/fleet';
 import { mineCoinbases, spend } from '../support/chain/regtest-chain';

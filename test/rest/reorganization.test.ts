@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { coldAnswers } from '../support/node/cold-answers';
+import { coldAnswers } from './cold-answers';
 import { needsNode } from '../support/fleet/fleet';
 import { ask } from '../support/client/http';
 import { mine } from '../support/bcoin/regtest-node';

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin/bcoin';
 import { chainAActiveBlocks, type ChainABlock } from '../support/chain/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode } from '../support/node/chain-a-node';
-import { coldAnswers } from '../support/node/cold-answers';
+import { coldAnswers } from './cold-answers';
 import { indexerOn, reach } from '../support/node/indexed-node';
 import { untilReady, type RestNode } from '../support/node/rest-node';
 import { forgetStoredBlock } from '../support/bcoin/stored-block';

@@ -9,7 +9,7 @@ import { groupKey } from '../../lib/scripts/records/block-txids';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
 import { flipBit } from '../support/index/flipped-bit';
 import { newFolder } from '../support/process/folders';
-import { IndexWalk } from '../support/index/index-walk';
+import { IndexWalk } from '../support/index/walk';
 import { spendingBlocks } from '../support/chain/mined-blocks';
 import { testScale, testSeed } from '../support/process/scale';
 import { replaceByUnreadable } from '../support/process/unreadable-file';

@@ -6,7 +6,7 @@ import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/expectations/caught';
 import { NotifyingNode } from '../support/node/notifying-node';
-import { PoolWalk } from '../support/pool/pool-walk';
+import { PoolWalk } from '../support/pool/walk';
 import { mine } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 import type { BatchOptions, StoreWrite } from '../../lib/store/store';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { NotifyingNode } from '../support/node/notifying-node';
-import { PoolWalk } from '../support/pool/pool-walk';
+import { PoolWalk } from '../support/pool/walk';
 import { mine } from '../support/bcoin/regtest-node';
 
 describe('between the writes of a block into the two indexes', () => {

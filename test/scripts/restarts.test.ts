@@ -9,7 +9,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
 import { allowEarlySpends, allowSpendsAsShipped } from '../support/chain/early-spends';
 import { newFolder } from '../support/process/folders';
-import { IndexWalk } from '../support/index/index-walk';
+import { IndexWalk } from '../support/index/walk';
 import { spendingBlocks } from '../support/chain/mined-blocks';
 import type { ChainIndex } from '../../lib/index/types';
 

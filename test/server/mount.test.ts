@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/server/http/mount';
 import { begunDuring } from '../support/client/begun-requests';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/client/http';
-import { answering, MountedServer, saying } from '../support/node/mounted-server';
+import { answering, MountedServer, saying } from './mounted-server';
 import { until } from '../support/expectations/until';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

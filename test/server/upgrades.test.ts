@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { countConnections, openSocket, requestBytes, untilClosed } from '../support/client/http';
-import { MountedServer } from '../support/node/mounted-server';
+import { MountedServer } from './mounted-server';
 import { until } from '../support/expectations/until';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

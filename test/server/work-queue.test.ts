@@ -165,7 +165,7 @@ describe('the work queue', () => {
       const waited = queue.run(here, note('waited'), 'heavy');
       for (const job of holders) job.finish('done');
       await Promise.all(held);
-      const later = [queue.runAtOnce(here, note('second'), 'heavy', 'patient'), queue.run(here, note('third'), 'heavy')];
+      const later = [queue.runAtOnce(here, note('second'), 'heavy'), queue.run(here, note('third'), 'heavy')];
       await Promise.all([waited, ...later]);
       expect(began).to.deep.equal(['waited', 'second', 'third']);
     });

@@ -7,7 +7,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/block';
 import { finish } from '../support/expectations/finish';
 import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain/chain-a';
-import { chainAView, type ChainAView } from '../support/chain/chain-a-views';
+import { chainAView, type ChainAView } from './chain-a-views';
 import { madeBlock, madeTransaction } from '../support/chain/made-blocks';
 import { inBech32m } from '../support/recorded/core';
 

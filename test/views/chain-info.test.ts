@@ -4,7 +4,7 @@ import { bitsOf, timeOf } from '../../lib/bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/chain-info';
 import { PROFILES } from '../../lib/views/profile';
 import { chainAChainInfo, chainAChainInfo31, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
-import { chainAView } from '../support/chain/chain-a-views';
+import { chainAView } from './chain-a-views';
 import type { Bip9Deployment, Deployments } from '../../lib/node/types/soft-forks';
 
 type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & {

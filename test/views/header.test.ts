@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { fewHeadersJson, headersJson, headersText, textsOfBits } from '../../lib/views/header';
 import { PROFILES, type ProfileFields } from '../../lib/views/profile';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain/chain-a';
-import { chainAView } from '../support/chain/chain-a-views';
+import { chainAView } from './chain-a-views';
 import { finish } from '../support/expectations/finish';
 import type { HeaderRun } from '../../lib/index/types';
 

@@ -65,7 +65,13 @@ export class HeaderTree {
   }
 
   /** The tree over the headers of a group, up to `most` of the chain. */
-  async #groupTree(group: number, most: number, index: Headers, client: Client, hashed?: (count: number) => void): Promise<MerkleTree> {
+  async #groupTree(
+    group: number,
+    most: number,
+    index: Headers,
+    client: Client,
+    hashed: ((count: number) => void) | undefined
+  ): Promise<MerkleTree> {
     // The hash of the last header commits to all headers below.
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);

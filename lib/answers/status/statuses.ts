@@ -84,13 +84,13 @@ export class Statuses {
    * The status at the moment of the history; a promise only if it takes more than one turn. `newRows`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
-  of(history: ScriptHistory, most: number, newRows?: NewRows): Status | Promise<Status> {
+  of(history: ScriptHistory, most: number, newRows: NewRows | undefined): Status | Promise<Status> {
     if (!history.pooled.isEmpty) return this.#withPool(history, most, newRows);
     const confirmed = this.#confirmed(history, most, newRows);
     return confirmed instanceof Promise ? confirmed.then(statusOf) : statusOf(confirmed);
   }
 
-  async #withPool(history: ScriptHistory, most: number, newRows?: NewRows): Promise<Status> {
+  async #withPool(history: ScriptHistory, most: number, newRows: NewRows | undefined): Promise<Status> {
     const confirmed = await this.#confirmed(history, most, newRows);
     const pooled = await history.unconfirmed(NO_CLIENT);
     if (pooled.length === 0) return statusOf(confirmed);
@@ -98,7 +98,7 @@ export class Statuses {
     return { text: all.digest(), work: confirmed.added + pooled.length };
   }
 
-  #confirmed(history: ScriptHistory, most: number, newRows?: NewRows): Continued | Promise<Continued> {
+  #confirmed(history: ScriptHistory, most: number, newRows: NewRows | undefined): Continued | Promise<Continued> {
     const { script, snapshot } = history;
     const key = keyOf(script);
     const kept = this.#kept.get(key);
@@ -123,7 +123,12 @@ export class Statuses {
 const statusOf = ({ hash, added }: Continued): Status => ({ text: hash.isEmpty ? '' : hash.digest(), work: added });
 
 /** The hash of the history, continued from `kept` if that is possible; a promise only if it takes more than one turn. */
-function upToTip(kept: Confirmed | undefined, history: ScriptHistory, most: number, newRows?: NewRows): Continued | Promise<Continued> {
+function upToTip(
+  kept: Confirmed | undefined,
+  history: ScriptHistory,
+  most: number,
+  newRows: NewRows | undefined
+): Continued | Promise<Continued> {
   const { index } = history.snapshot;
   const { tip } = index;
   const known = kept ?? (newRows?.wasEmpty === true ? { hash: TextHash.EMPTY, block: newRows.since } : undefined);

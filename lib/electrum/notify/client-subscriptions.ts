@@ -12,7 +12,7 @@ import type { StatusChange, StatusListener } from '../../answers/status/subscrib
 import type { TipListener, TipNotifier } from '../../answers/updates/tip-notifier';
 import type { HeaderRecord } from '../../index/types';
 import type { Client } from '../../turns/client';
-import type { ScriptMethod, ScriptStatus, Subscriptions } from '../method';
+import type { NotifiedClient, ScriptMethod, ScriptStatus, Subscriptions } from '../method';
 
 /** What clients can subscribe to. */
 export interface Notifiers {
@@ -21,16 +21,7 @@ export interface Notifiers {
   readonly outpoints: OutpointNotifier;
 }
 
-/** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, the key of an outpoint, or `TIPS`. */
-export interface NotifiedClient {
-  /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
-  notify(method: string, params: string, about: string): void;
-  /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
-  withdraw(about: string): void;
-  /** The client was not notified of something. */
-  failed(error: unknown): void;
-}
-
+/** What the notifications about tips are about. */
 const TIPS = 'tips';
 
 const BY_HASH = 'blockchain.scripthash.subscribe';
@@ -138,7 +129,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     return this.#forget(key);
   }
 
-  statusOf(script: Buffer, worked?: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
+  statusOf(script: Buffer, worked: (transactions: number) => void): ScriptStatus | Promise<ScriptStatus> {
     const status = this.#notifiers.statuses.statusOf(keyOf(script), this.#limits.maxHistory, worked);
     return status instanceof Promise ? status.then(bytesOf) : bytesOf(status);
   }

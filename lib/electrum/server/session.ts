@@ -18,7 +18,7 @@ import type { Connection } from '../../server/sockets/connection';
 import type { Outflow } from '../../server/sockets/outbox';
 import type { Gate } from '../../server/work/gate';
 import type { Lane, WorkQueue } from '../../server/work/work-queue';
-import type { ElectrumClient, Method, Protocol, Result, Subscriptions } from '../method';
+import type { ElectrumClient, Method, NotifiedClient, Protocol, Result, Subscriptions } from '../method';
 import type { Turns, TurnTaker } from './turns';
 
 /** As in ElectrumX. */
@@ -41,18 +41,6 @@ const VERSION_METHOD = 'server.version';
 /** Further parameters are ignored. */
 const VERSION_PARAMETERS = ['client_name', 'protocol_version'];
 
-/** A client that is sent notifications. */
-export interface Notified {
-  /** True once nothing can be sent to the client. */
-  readonly isGone: boolean;
-  /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
-  notify(method: string, params: string, about: string): void;
-  /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
-  withdraw(about: string): void;
-  /** The client was not notified of something. */
-  failed(error: unknown): void;
-}
-
 export interface ClosableSubscriptions extends Subscriptions {
   /** Whether the client is subscribed to nothing. */
   readonly isEmpty: boolean;
@@ -64,7 +52,7 @@ export interface SessionParts {
   readonly methodsOf: MethodsOf;
   /** Name and version of the server. */
   readonly software: string;
-  readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
+  readonly subscriptionsOf: (client: NotifiedClient, address: string) => ClosableSubscriptions;
   readonly queue: Pick<WorkQueue, 'runAtOnce'>;
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
@@ -75,7 +63,15 @@ export interface SessionParts {
   readonly logger: ServerLogger;
 }
 
-export class Session extends ClientSession implements ElectrumClient, Notified, TurnTaker {
+/** A client that has connected. */
+export interface ConnectedClient {
+  readonly connection: Connection;
+  /** Its IP address. */
+  readonly address: string;
+  readonly account: Account;
+}
+
+export class Session extends ClientSession implements ElectrumClient, NotifiedClient, TurnTaker {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
   readonly #parts: SessionParts;
@@ -90,8 +86,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
   readonly #notifications: PendingNotifications;
   #unfinishedBatches = 0;
 
-  /** `address`: the client's IP address. */
-  constructor(parts: SessionParts, connection: Connection, address: string, account: Account, onClose: (session: ClientSession) => void) {
+  constructor(parts: SessionParts, { connection, address, account }: ConnectedClient, onClose: (session: ClientSession) => void) {
     super({ connection, account, onClose, outflow: parts.outflow, logger: parts.logger });
     this.#parts = parts;
     this.#methods = parts.methodsOf(this.protocol);
@@ -306,7 +301,7 @@ export class Session extends ClientSession implements ElectrumClient, Notified, 
       const result = method.answer(values, this);
       return result instanceof Promise ? this.#chargedForTime(result) : result;
     };
-    return queue.runAtOnce<Session, Result>(this, work, lane, 'patient');
+    return queue.runAtOnce<Session, Result>(this, work, lane);
   }
 
   /** Methods charge for what they read; how long the disk takes for it shows only here. */

@@ -46,8 +46,7 @@ export function nodeAnswersOf({ node, term, rewind }: AnswerParts): NodeAnswers 
     deploymentInfo: (fields) => node.deploymentInfo(hashIn(fields)),
     tips: () => node.chainTips(),
     broadcast: async (fields) => {
-      // Readers of an earlier version have no limit.
-      await node.broadcast(rawIn(fields), numberIn({ mostRate: 0, ...fields }, 'mostRate', MOST_RATE));
+      await node.broadcast(rawIn(fields), numberIn(fields, 'mostRate', MOST_RATE));
       return published();
     },
     try: (fields) => node.tryTransactions(rawsIn(fields)),

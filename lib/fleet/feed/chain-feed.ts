@@ -64,7 +64,7 @@ export class ChainFeed {
    * The way to a block of the node's active chain. `mayRewind`: even if that has less work than the log.
    * @throws LessWorkError; ChainMovedError when the chain moves meanwhile
    */
-  async wayTo(point: BlockPoint, mayRewind = false): Promise<Way> {
+  async wayTo(point: BlockPoint, mayRewind: boolean): Promise<Way> {
     const from = this.#tip;
     if (from?.tip.hash.equals(point.hash) === true) return { leavesBlocks: false, write: () => Promise.resolve() };
     const to = await this.#entry(point.hash);

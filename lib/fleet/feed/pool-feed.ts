@@ -14,8 +14,6 @@ interface Written {
   readonly txid: Buffer;
   /** Ascending in the order of the records. */
   readonly number: number;
-  /** Of its record. */
-  readonly sequence: number;
   modifiedFee: number;
   height: number;
   isUnbroadcast: boolean;
@@ -77,12 +75,11 @@ export class PoolFeed {
     const entry = this.#pool.entry(txid);
     const record = entry && this.#record(entry, transaction);
     if (record === undefined) return;
-    const sequence = await this.#addFitting(record);
-    if (sequence === undefined) return;
+    if (!(await this.#addFitting(record))) return;
     const { modifiedFee, height, isUnbroadcast } = record;
     const key = keyOf(txid);
     this.#kept.delete(key);
-    this.#written.set(key, { txid, number: ++this.#numbers, sequence, modifiedFee, height, isUnbroadcast });
+    this.#written.set(key, { txid, number: ++this.#numbers, modifiedFee, height, isUnbroadcast });
   }
 
   /** Writes that a transaction has left the pool, if the log's pool may have it. */
@@ -131,14 +128,15 @@ export class PoolFeed {
     return { at, entries, more: false };
   }
 
-  /** undefined: the record is longer than the servers take. */
-  async #addFitting(record: PoolAdd): Promise<number | undefined> {
+  /** False: the record is longer than the servers take. */
+  async #addFitting(record: PoolAdd): Promise<boolean> {
     try {
-      return await this.#writer.add(record);
+      await this.#writer.add(record);
+      return true;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#logger.error(`A transaction of the pool is left out of the log: ${messageOf(error)}.`);
-      return undefined;
+      return false;
     }
   }
 

@@ -137,7 +137,7 @@ export class Term {
       return { tip: node.tip(), txids: node.pool.txids() };
     });
     try {
-      const way = await this.#chain.wayTo(tip, mayRewindTo?.equals(tip.hash));
+      const way = await this.#chain.wayTo(tip, mayRewindTo?.equals(tip.hash) === true);
       // A transaction must be in a block or in the pool at any moment.
       if (way.leavesBlocks) await this.#pool.addAll(txids);
       await way.write();

@@ -36,7 +36,7 @@ export class LogWriter {
    * `log`: the writer has read it up to its end. `standsStill`: called when the servers answer, but have not taken a record for a while, once for
    * each.
    */
-  constructor(bus: NatsBus, subjects: Subjects, log: FleetLog, standsStill: (error: Error) => void = () => undefined) {
+  constructor(bus: NatsBus, subjects: Subjects, log: FleetLog, standsStill: (error: Error) => void) {
     this.#bus = bus;
     this.#subjects = subjects;
     this.#log = log;

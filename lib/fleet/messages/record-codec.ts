@@ -57,10 +57,9 @@ export function decodeRecord(bytes: Uint8Array): LogRecord {
   if (version > RECORD_VERSION) {
     throw new NewerMessageError(`Record: version ${version}, but this release of bcoin-rest reads up to ${RECORD_VERSION}`);
   }
-  if (termId.length > 0) exactly('termId', TERM_ID_LENGTH, termId);
   return {
     term: toNumber('term', term),
-    termId,
+    termId: exactly('termId', TERM_ID_LENGTH, termId),
     termStart: toNumber('termStart', termStart),
     node,
     at: toNumber('at', at),

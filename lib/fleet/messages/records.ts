@@ -16,7 +16,7 @@ export interface LogPosition {
 export interface LogRecord {
   /** Greater for each new leader. */
   readonly term: number;
-  /** Differs for each term, whatever the servers have lost: 8 random bytes. Empty: by a release that does not write it. */
+  /** Differs for each term, whatever the servers have lost: 8 random bytes. */
   readonly termId: Buffer;
   /** Sequence of the term's first record. The others follow it without a gap. */
   readonly termStart: number;

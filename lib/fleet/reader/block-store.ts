@@ -54,7 +54,7 @@ export class BlockStore {
   }
 
   /** Keeps a block that was checked. `txids`: as `checkedTxids` gave them. */
-  async put(hash: Buffer, block: StoredBlock, txids?: Buffer): Promise<void> {
+  async put(hash: Buffer, block: StoredBlock, txids: Buffer | undefined): Promise<void> {
     if (txids !== undefined) this.#txids.set(block.raw, txids);
     this.#memory.set(keyOf(hash), block);
     await this.#parts.files?.put(hash, block);

@@ -197,7 +197,7 @@ export class LogFollower extends Loop {
    */
   #isNext({ sequence, record: { termId, termStart } }: LoggedRecord): boolean {
     const isKnown = this.#termId.equals(termId);
-    if (!isKnown && termId.length > 0 && termStart !== sequence) {
+    if (!isKnown && termStart !== sequence) {
       if (this.#outOfPlace.has(sequence)) return false;
       if (this.#outOfPlace.size >= MOST_OUT_OF_PLACE) this.#outOfPlace.clear();
       this.#outOfPlace.add(sequence);

@@ -1,7 +1,7 @@
 // The orders for whose scripts blocks and pool are searched, in memory: their scripts, the end of the search, and outputs seen in
 // the pool. Outputs in blocks are in the records.
 
-import { isPaid, type PayingOutput } from '../../payments/rules/payment';
+import { isPaid, outpointKey, type PayingOutput } from '../../payments/rules/payment';
 import { payableOutputs } from '../../payments/rules/request';
 import { detailsOf, settling, type StoredRequest } from './record';
 
@@ -45,7 +45,7 @@ export class OrderWatch {
   /** Orders with something in `seen`. */
   readonly #seen = new Set<string>();
 
-  constructor(observer?: OrderObserver) {
+  constructor(observer: OrderObserver | undefined) {
     this.#observer = observer;
   }
 
@@ -165,10 +165,6 @@ function smallestOf(outputs: ReadonlyMap<string, PayingOutput>): string {
   let least: bigint | undefined;
   for (const [other, { amount }] of outputs) if (least === undefined || amount <= least) [key, least] = [other, amount];
   return key;
-}
-
-export function outpointKey({ txid, index }: Pick<PayingOutput, 'txid' | 'index'>): string {
-  return `${txid.toString('latin1')}${index}`;
 }
 
 function keyOf(script: Buffer): string {

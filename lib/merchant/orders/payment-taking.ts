@@ -2,10 +2,17 @@
 
 import { PaymentError } from '../../payments/error';
 import { acknowledgePayment, decodePayment } from '../../payments/messages';
-import { answeringTransactions, checkPaid, isPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
+import {
+  answeringTransactions,
+  checkPaid,
+  isPaid,
+  outpointKey,
+  payingOutputs,
+  transactionsIn,
+  type PayingOutput
+} from '../../payments/rules/payment';
 import { checkExpiry, payableOutputs } from '../../payments/rules/request';
 import { displayTxid, parentsFirst, type Transaction } from '../../payments/rules/transaction';
-import { outpointKey } from './order-watch';
 import { detailsOf, settling, type StoredPayment, type StoredRequest } from './record';
 import { requireKnown, traceTransactions, type TracedTransactions } from './settlement';
 import type { OrderParts, OrderRecords } from './order-records';

@@ -1,8 +1,8 @@
 // What the outputs of an order have received: with a Payment that was accepted, with one that was refused, or with none at all.
 
 import { PaymentError } from '../../payments/error';
+import { outpointKey } from '../../payments/rules/payment';
 import { displayTxid } from '../../payments/rules/transaction';
-import { outpointKey } from './order-watch';
 import { settling, type StoredRequest } from './record';
 import type { PayingOutput } from '../../payments/rules/payment';
 import type { ConfirmingBlock, MerchantChain } from './chain';

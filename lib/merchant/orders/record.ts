@@ -138,13 +138,12 @@ export function writeRecord({ createdAt, request, payments, received, merchantUr
 /** @throws Error saying what is wrong with the JSON. */
 export function readRecord(id: string, json: unknown): StoredRequest {
   const { createdAt, request, payments, received = [], merchantUrl, notifyUrl } = objectOf(json);
-  const { outputs } = detailsOf({ request: bytesOf(request) });
   return {
     id,
     createdAt: dateOf(createdAt),
-    request: bytesOf(request),
+    request: requestOf(request),
     payments: listOf(payments).map(paymentOf),
-    received: listOf(received).map((receipt) => receiptOf(receipt, outputs, createdAt)),
+    received: listOf(received).map(receiptOf),
     ...(merchantUrl !== undefined && { merchantUrl: textOf(merchantUrl) }),
     ...(notifyUrl !== undefined && { notifyUrl: textOf(notifyUrl) })
   };
@@ -166,6 +165,13 @@ export function undamaged<Value>(name: string, bytes: Buffer, read: (json: unkno
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('an object expected');
   return value as Record<string, unknown>;
+}
+
+/** A PaymentRequest; it is decoded again whenever its details are looked up. */
+function requestOf(value: unknown): Buffer {
+  const request = bytesOf(value);
+  detailsOf({ request });
+  return request;
 }
 
 function paymentOf(value: unknown): StoredPayment {
@@ -196,12 +202,8 @@ function outcomeOf(value: unknown): PaymentOutcome {
   }
 }
 
-/**
- * Records of earlier versions do not say the script: it is the first that was asked for, in most orders the only one. Nor the time: it is that
- * of the order.
- */
-function receiptOf(value: unknown, [first]: readonly Output[], createdAt: unknown): Receipt {
-  const { txid, index, amount, script = first?.script.toString('hex'), receivedAt = createdAt } = objectOf(value);
+function receiptOf(value: unknown): Receipt {
+  const { txid, index, amount, script, receivedAt } = objectOf(value);
   return {
     txid: hashOf(txid),
     index: numberOf(index),

@@ -50,6 +50,11 @@ export interface PayingOutput extends RequestedOutput {
   readonly index: number;
 }
 
+/** Differs for each output of each transaction. */
+export function outpointKey({ txid, index }: Pick<PayingOutput, 'txid' | 'index'>): string {
+  return `${txid.toString('latin1')}${index}`;
+}
+
 /** The outputs with a requested script, whatever their amount, in the order of the transactions. */
 export function payingOutputs(transactions: readonly Transaction[], requested: readonly RequestedOutput[]): PayingOutput[] {
   const scripts = new Set(requested.map(({ script }) => script.toString('hex')));

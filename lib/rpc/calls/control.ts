@@ -1,8 +1,9 @@
-// Calls about the interface itself: its calls, those that are under way, and one that says what it was told.
+// Calls about the interface itself: its calls, as texts and as OpenRPC has them, those that are under way, and one that says what it was told.
 
+import { DISCOVER, DISCOVER_SUMMARY, DOCUMENT } from '../../describe/open-rpc';
 import { described, listOf, named, object } from '../../describe/schema';
 import { COUNT, TEXT } from '../../describe/values';
-import { plainAnswer, type CallDefinition } from '../call';
+import { jsonAnswer, plainAnswer, type CallDefinition } from '../call';
 import { requireText, type Parameter } from '../parameters';
 
 const MOST_ARGUMENTS = 10;
@@ -42,5 +43,11 @@ export const controlCalls = {
     parameters: ARGUMENTS,
     result: () => ({ type: 'array' }),
     answer: (parameters) => plainAnswer(parameters.all)
+  },
+  [DISCOVER]: {
+    summary: DISCOVER_SUMMARY,
+    parameters: [],
+    result: () => DOCUMENT,
+    answer: (_, { document }) => jsonAnswer(document())
   }
 } satisfies Readonly<Record<string, CallDefinition>>;

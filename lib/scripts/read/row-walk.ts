@@ -168,7 +168,11 @@ export async function* rowsDownwards(
 }
 
 /** The records of a range, some at a time. `wanted`: how many are likely to be enough. */
-async function* pagesOf(records: StoreSnapshot, range: StoreRange, wanted?: number): AsyncGenerator<readonly StoreEntry[], void> {
+async function* pagesOf(
+  records: StoreSnapshot,
+  range: StoreRange,
+  wanted: number | undefined
+): AsyncGenerator<readonly StoreEntry[], void> {
   const { entries, isWhole } = await records.head(range, FIRST_RECORDS);
   yield entries;
   if (isWhole) return;

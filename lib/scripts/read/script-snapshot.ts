@@ -221,7 +221,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return ShortHistory.read(this.#records, this.#loose, hash);
   }
 
-  #shortWalk(short: ShortHistory, above?: Position): HistoryWalk {
+  #shortWalk(short: ShortHistory, above: Position | undefined): HistoryWalk {
     const positions: number[] = [];
     short.each((row) => positions.push(packed(row.height, row.index)), above);
     let from = 0;
@@ -237,7 +237,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     };
   }
 
-  #longWalk(hash: Buffer, above?: Position): HistoryWalk {
+  #longWalk(hash: Buffer, above: Position | undefined): HistoryWalk {
     const walk = new UpwardWalk(this.#records, hash, above);
     return {
       next: async (most) => {

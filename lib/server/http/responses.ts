@@ -124,7 +124,7 @@ export class Responses {
    * A reply whose body is these parts one after the other; none of them is copied. `isDue`: it tells of something that has been done, and is
    * sent whatever waits. @throws HttpError as `send` does
    */
-  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[], isDue = false): void {
+  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[], isDue: boolean): void {
     const large = new Set(parts.filter(({ length }) => length > SMALL_BYTES).map(({ buffer }) => buffer));
     let more = 0;
     for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;

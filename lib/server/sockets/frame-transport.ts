@@ -1,12 +1,12 @@
 // JSON values as frames of a WebSocket (RFC 6455).
 
 import { FrameMeter } from './frame-meter';
+import { partOf, type Bytes, type Part, type Piece } from './outbox';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Unfinished } from '../bounds/unfinished';
 import type { Transport } from './connection';
-import type { Bytes, Piece } from './outbox';
 
 /** How often a client is pinged, since clients that only listen send nothing. */
 const ASK_MS = 60_000;
@@ -107,12 +107,12 @@ function endAtBrokenFrame(webSocket: WebSocket): void {
 }
 
 /** What each frame has. */
-function inFrames(pieces: readonly Piece[]): { readonly bytes: Bytes; readonly isLast: boolean }[] {
-  const frames: { readonly bytes: Bytes; readonly isLast: boolean }[] = [];
+function inFrames(pieces: readonly Piece[]): Part[] {
+  const frames: Part[] = [];
   /** Parts of a value that has not ended. */
   let parts: Bytes[] = [];
   for (const piece of pieces) {
-    const { bytes, isLast } = typeof piece === 'string' ? { bytes: piece, isLast: true } : piece;
+    const { bytes, isLast } = partOf(piece);
     parts.push(bytes);
     const isShort = parts.reduce((sum, { length }) => sum + length, 0) <= ONE_FRAME_BYTES;
     if (isShort && !isLast) continue;

@@ -1,8 +1,8 @@
 // Hands lines over to a socket in as few calls as possible: each call costs more than copying some kilobytes.
 
 import { TLSSocket } from 'node:tls';
+import { bytesOf, partOf, type Piece } from './outbox';
 import type { Socket } from 'node:net';
-import type { Piece } from './outbox';
 
 const LINE_END = '\n';
 const LINE_END_CODE = 10;
@@ -47,7 +47,7 @@ function joinedTexts(pieces: readonly Piece[]): string | undefined {
 function roomFor(pieces: readonly Piece[]): number {
   let room = pieces.length;
   for (const piece of pieces) {
-    const bytes = typeof piece === 'string' ? piece : piece.bytes;
+    const bytes = bytesOf(piece);
     if (bytes.length > LONG_BYTES) return Infinity;
     room += typeof bytes === 'string' ? bytes.length * MOST_BYTES : bytes.length;
   }
@@ -57,7 +57,7 @@ function roomFor(pieces: readonly Piece[]): number {
 function joined(pieces: readonly Piece[], into: Buffer): Buffer {
   let at = 0;
   for (const piece of pieces) {
-    const bytes = typeof piece === 'string' ? piece : piece.bytes;
+    const bytes = bytesOf(piece);
     at += typeof bytes === 'string' ? into.write(bytes, at) : bytes.copy(into, at);
     if (typeof piece === 'string' || piece.isLast) into[at++] = LINE_END_CODE;
   }
@@ -67,7 +67,7 @@ function joined(pieces: readonly Piece[], into: Buffer): Buffer {
 function writeEach(socket: Socket, pieces: readonly Piece[], written: () => void): void {
   socket.cork();
   for (const [i, piece] of pieces.entries()) {
-    const { bytes, isLast } = typeof piece === 'string' ? { bytes: piece, isLast: true } : piece;
+    const { bytes, isLast } = partOf(piece);
     const isEnd = i === pieces.length - 1;
     socket.write(bytes, isEnd && !isLast ? written : undefined);
     if (isLast) socket.write(LINE_END, isEnd ? written : undefined);

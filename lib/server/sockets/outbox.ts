@@ -53,6 +53,10 @@ export interface Part {
 /** A string is a whole message. */
 export type Piece = string | Part;
 
+export const bytesOf = (piece: Piece): Bytes => (typeof piece === 'string' ? piece : piece.bytes);
+
+export const partOf = (piece: Piece): Part => (typeof piece === 'string' ? { bytes: piece, isLast: true } : piece);
+
 export interface OutboxParts {
   /** The client's connection. The operating system has not taken the bytes that wait in it. */
   readonly socket: ReadSocket & Pick<Socket, 'destroyed'>;
@@ -115,7 +119,7 @@ export class Outbox {
   #push(piece: Piece): void {
     this.#waiting.push(piece);
     this.#bytes += lengthOf(piece);
-    const bytes = typeof piece === 'string' ? piece : piece.bytes;
+    const bytes = bytesOf(piece);
     if (typeof bytes === 'string') this.#parts.outflow.countOthers(bytes.length);
     else this.#parts.outflow.hold(bytes.buffer);
   }
@@ -124,7 +128,7 @@ export class Outbox {
   #release(pieces: readonly Piece[]): void {
     const { outflow } = this.#parts;
     for (const piece of pieces) {
-      const bytes = typeof piece === 'string' ? piece : piece.bytes;
+      const bytes = bytesOf(piece);
       if (typeof bytes === 'string') outflow.countOthers(-bytes.length);
       else if (!(piece instanceof Cut)) outflow.release(bytes.buffer);
     }
@@ -212,7 +216,7 @@ class Cut implements Part {
 }
 
 /** The length of strings is counted in characters: nearly all have one byte. */
-const lengthOf = (piece: Piece): number => (typeof piece === 'string' ? piece : piece.bytes).length;
+const lengthOf = (piece: Piece): number => bytesOf(piece).length;
 
 /** Outboxes that have something to send, in order; each function returns how many bytes it handed over. */
 const ready: (() => number)[] = [];

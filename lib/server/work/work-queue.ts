@@ -68,9 +68,12 @@ export class WorkQueue {
     }
   }
 
-  /** As `run`, but work that needs no promise is done in this turn if a slot is free: then its result or error comes without a promise. */
-  runAtOnce<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane, patience: Patience): R | Promise<R> {
-    if (this.#closed || !this.#mayBegin(lane)) return this.run(client, work, lane, patience);
+  /**
+   * As `run` for patient callers, but work that needs no promise is done in this turn if a slot is free: then its result or error comes without
+   * a promise.
+   */
+  runAtOnce<C extends Client, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane): R | Promise<R> {
+    if (this.#closed || !this.#mayBegin(lane)) return this.run(client, work, lane, 'patient');
     this.#busy[lane]++;
     let result: R | Promise<R>;
     try {

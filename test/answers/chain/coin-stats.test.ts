@@ -4,7 +4,7 @@ import { CoinStats, TxidsMissingError } from '../../../lib/answers/chain/coin-st
 import { txidsFrom, type TxidsOf } from '../../../lib/answers/scripts/txids';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk } from '../../support/pool/pool-walk';
+import { PoolWalk } from '../../support/pool/walk';
 
 const client = { isGone: false };
 

@@ -5,10 +5,10 @@ import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { MemoryStore } from '../../../lib/store/memory-store';
 import { caught } from '../../support/expectations/caught';
-import { untilPageIsFull } from '../../support/index/full-page';
+import { untilPageIsFull } from './full-page';
 import { holdReads } from '../../support/index/held-reads';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 import type { HostTransaction } from '../../../lib/node/host';
 import type { Store } from '../../../lib/store/store';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { keyOf, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool/walk';
 import { unfailing } from '../../support/expectations/unfailing';
 import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
 import type { HostTransaction } from '../../../lib/node/host';

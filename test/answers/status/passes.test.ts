@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { bcoin } from '../../support/bcoin/bcoin';
 import { madeTransaction } from '../../support/chain/made-blocks';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 import { until } from '../../support/expectations/until';
 import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
 import type { ScriptStatus } from '../../../lib/electrum/method';

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../../support/bcoin/bcoin';
 import { madeTransaction } from '../../support/chain/made-blocks';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 import { mine } from '../../support/bcoin/regtest-node';
 import type { HostTransaction } from '../../../lib/node/host';
 

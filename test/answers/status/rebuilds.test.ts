@@ -6,7 +6,7 @@ import { DamagedIndexError } from '../../../lib/follow/errors';
 import { bcoin } from '../../support/bcoin/bcoin';
 import { caught } from '../../support/expectations/caught';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash } from '../../support/pool/walk';
 import { mine } from '../../support/bcoin/regtest-node';
 
 describe('the status of a script while the index by script is rebuilt', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { SettledPasses, type Notifier } from '../../../lib/answers/updates/settled-passes';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/node/notifying-node';
-import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/pool-walk';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 
 const FEE = 10_000;
 const [PAYER, PAYEE, OTHER] = [0, 1, 2] as const;

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { transactionFields } from '../../support/bcoin/objects';
+import { transactionFields } from '../bcoin-objects';
 import { caught } from '../../support/expectations/caught';
 import { withEarlyForks } from '../../support/chain/early-forks';
 import { newFolder } from '../../support/process/folders';

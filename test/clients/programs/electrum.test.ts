@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { transactionFields, type TransactionFields } from '../../support/bcoin/objects';
+import { transactionFields, type TransactionFields } from '../bcoin-objects';
 import { caught } from '../../support/expectations/caught';
 import { withEarlyForks } from '../../support/chain/early-forks';
 import { newFolder } from '../../support/process/folders';

@@ -12,6 +12,7 @@ import type { Spend } from './spends';
 const SUBJECTS = subjectsOf('regtest');
 /** How often a lie is told again when a node has said something meanwhile. */
 const MOST_TIMES = 20;
+const TERM_ID = Buffer.from('the liar');
 
 export interface Liar {
   /** How many lies the log has taken. */
@@ -61,8 +62,9 @@ export function liar(fleet: Fleet): Liar {
     });
   }
 
-  const record = (body: RecordBody): Buffer =>
-    encodeRecord({ term: 1_000_000, termId: Buffer.alloc(0), termStart: 0, node: 'liar', at: Date.now(), body });
+  /** Each lie is a term of its own, from its first record on. */
+  const record = (body: RecordBody, termStart: number): Buffer =>
+    encodeRecord({ term: 1_000_000, termId: TERM_ID, termStart, node: 'liar', at: Date.now(), body });
 
   /** A block on the tip of a node, which no node has. */
   async function forged(spend: Spend | undefined): Promise<{ readonly raw: Buffer; readonly height: number } | undefined> {
@@ -76,22 +78,25 @@ export function liar(fleet: Fleet): Liar {
     const header = raw.subarray(0, 80);
     const hash = hash256(header);
     return tell((first) => [
-      ['block', record({ type: 'block', hash, part: 0, parts: 1, bytes: Buffer.concat([bytes, undo]) })],
+      ['block', record({ type: 'block', hash, part: 0, parts: 1, bytes: Buffer.concat([bytes, undo]) }, first)],
       [
         'chain',
-        record({
-          type: 'connect',
-          height,
-          hash,
-          header,
-          chainwork: BigInt(height + 1) * 2n,
-          medianTime: header.readUInt32LE(68),
-          deployments: { versionForks: [], bip9: [] },
-          deploymentInfo: { hash, height, scriptFlags: [], buried: [], signalled: [] },
-          blockBytes: bytes.length,
-          undoBytes: undo.length,
-          blockSequence: first
-        })
+        record(
+          {
+            type: 'connect',
+            height,
+            hash,
+            header,
+            chainwork: BigInt(height + 1) * 2n,
+            medianTime: header.readUInt32LE(68),
+            deployments: { versionForks: [], bip9: [] },
+            deploymentInfo: { hash, height, scriptFlags: [], buried: [], signalled: [] },
+            blockBytes: bytes.length,
+            undoBytes: undo.length,
+            blockSequence: first
+          },
+          first
+        )
       ]
     ]);
   }

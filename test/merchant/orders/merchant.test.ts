@@ -357,7 +357,7 @@ describe('Merchant', () => {
         chain.refusal = new Error('disk full');
         expect(await caught(merchant.pay(id, paymentFor(id, [paying(1)])))).to.equal(chain.refusal);
         chain.refusal = undefined;
-        // As if another request with this script had been made by an earlier version.
+        // As if another request had asked for this script before.
         const store = new PaymentStore(await FolderStorage.open(shop.folder));
         await store.claim([outputOf(paying(1))], 'ab'.repeat(16));
         const reopened = await shop.reopened();

@@ -6,6 +6,9 @@ import { DamagedRecordError } from '../../../lib/merchant/orders/record';
 import { displayTxid, parseTransaction } from '../../../lib/payments/rules/transaction';
 import { inShop, order, paying, paymentFor, script } from './shop';
 
+const HASH = '11'.repeat(32);
+const RECEIPT = JSON.stringify({ txid: HASH, index: 0, amount: '5', receivedAt: '2026-01-01T00:00:00.000Z', height: 1, block: HASH });
+
 describe('PaymentStore', () => {
   const damages: [title: string, damage: (record: string) => string][] = [
     ['is empty', () => ''],
@@ -16,6 +19,7 @@ describe('PaymentStore', () => {
     ['has a malformed request', (record) => record.replace(/"request": "[0-9a-f]+"/, '"request": "00"')],
     ['has no payments', (record) => record.replace('"payments"', '"payment"')],
     ['has a malformed time', (record) => record.replace(/("createdAt": ")[^"]*/, '$1soon')],
+    ['has a receipt that does not say its script', (record) => record.replace('"payments"', `"received": [${RECEIPT}], "payments"`)],
     ['has a malformed payment', (record) => record.replace(/"txids": \[[^\]]*\]/, '"txids": null')],
     ['has a refund with a malformed amount', (record) => record.replace('"amount": "5"', '"amount": "five"')]
   ];

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { STORE_CALLS } from './faulty-store';
 import { KINDS, type BlockPlan } from '../chain/mined-blocks';
-import type { NodeStep, WalkStep } from './index-walk';
+import type { NodeStep, WalkStep } from './walk';
 
 const plan: fc.Arbitrary<BlockPlan> = fc.record({
   repeat: fc.option(fc.nat({ max: 3 }), { nil: undefined }),

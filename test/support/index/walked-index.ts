@@ -1,4 +1,4 @@
-// What an index on a walk (index-walk.ts) is asked for, so that a suite is the same for the main index and for the index by script.
+// What an index on a walk (walk.ts) is asked for, so that a suite is the same for the main index and for the index by script.
 
 import { filter, firstValueFrom, type Observable } from 'rxjs';
 import type { BcoinNode } from '../../../lib/node/bcoin';

@@ -1,4 +1,4 @@
-// The main index of a walk (index-walk.ts). After every step it is compared, byte for byte, with one built from nothing.
+// The main index of a walk (walk.ts). After every step it is compared, byte for byte, with one built from nothing.
 
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// The index by script of a walk (index-walk.ts), compared with the blocks of the chain after every step.
+// The index by script of a walk (walk.ts), compared with the blocks of the chain after every step.
 
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -8,8 +8,8 @@ import { until } from '../expectations/until';
 import type { AddressInfo } from 'node:net';
 import type { Answers } from '../../../lib/answers/answers';
 import type { ElectrumService } from '../../../lib/electrum/electrum-service';
-import type { Method, MethodTable } from '../../../lib/electrum/method';
-import type { ClosableSubscriptions, Notified } from '../../../lib/electrum/server/session';
+import type { Method, MethodTable, NotifiedClient } from '../../../lib/electrum/method';
+import type { ClosableSubscriptions } from '../../../lib/electrum/server/session';
 
 export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'log'> {
   readonly electrum: ElectrumService;
@@ -19,7 +19,7 @@ export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'log
   readonly port: number;
   readonly httpPort: number;
   /** Clients that get notifications. */
-  readonly notified: ReadonlySet<Notified>;
+  readonly notified: ReadonlySet<NotifiedClient>;
 }
 
 export interface ElectrumNodeOptions extends RegtestOptions, Pick<Replacements, 'isOwn' | 'inMemory'> {
@@ -36,7 +36,7 @@ export async function openElectrumNode({
   ...regtest
 }: ElectrumNodeOptions = {}): Promise<ElectrumNode> {
   const ready$ = new BehaviorSubject(true);
-  const notified = new Set<Notified>();
+  const notified = new Set<NotifiedClient>();
   const served = await ServedNode.open(
     { ...regtest, settings: { 'rest-electrum': await freePort(), ...settings } },
     {
@@ -55,7 +55,7 @@ export async function openElectrumNode({
 }
 
 /** The subscriptions of a client that is told nothing. It counts as subscribed once it has tried to unsubscribe from something. */
-function subscriptionsOf(client: Notified, notified: Set<Notified>): ClosableSubscriptions {
+function subscriptionsOf(client: NotifiedClient, notified: Set<NotifiedClient>): ClosableSubscriptions {
   let isEmpty = true;
   notified.add(client);
   return {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, it } from 'mocha';
 import { merge } from 'rxjs';
 import { NotifyingNode } from '../node/notifying-node';
-import { POOLS, PoolWalk } from './pool-walk';
+import { POOLS, PoolWalk } from './walk';
 import { testScale, testSeed } from '../process/scale';
 
 const RUNS = 4 * testScale();

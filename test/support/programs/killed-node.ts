@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { distinctUntilChanged, map } from 'rxjs';
 import { allowEarlySpends } from '../chain/early-spends';
-import { IndexWalk } from '../index/index-walk';
+import { IndexWalk } from '../index/walk';
 import { healthyStep } from '../index/walk-steps';
 import type { ScriptsState } from '../../../lib/scripts/types';
 

@@ -5,7 +5,7 @@ import { scanBlock } from '../../../lib/bitcoin/block';
 import { writeEsploraBlock } from '../../../lib/views/esplora/block';
 import { doubleText, JsonWriter } from '../../../lib/views/json-writer';
 import { chainAActiveBlocks } from '../../support/chain/chain-a';
-import { chainAView } from '../../support/chain/chain-a-views';
+import { chainAView } from '../chain-a-views';
 import { recordedJson } from '../../support/recorded/esplora';
 import { needsShared } from '../../support/recorded/shared';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import { scanWholeTransaction } from '../../../lib/bitcoin/transaction';
 import { extendedBlockText } from '../../../lib/views/esplora/extended-block';
 import { chainAActiveBlocks, coreRegtestPrefixes } from '../../support/chain/chain-a';
-import { chainAView } from '../../support/chain/chain-a-views';
+import { chainAView } from '../chain-a-views';
 import { madeTransaction } from '../../support/chain/made-blocks';
 
 describe('a block as mempool’s interface shows it', () => {

@@ -1,7 +1,7 @@
 // An address, or a script by its hash: balance, history, coins.
 
 import { ErrorBoundary, lazy } from 'preact-iso';
-import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { Amount } from '../../parts/amount';
 import { amountLine, grouped } from '../../parts/amounts';
 import { Hash, ShortHash } from '../../parts/hash';
@@ -13,12 +13,12 @@ import { PAGE, type ScriptSource } from '../data/source';
 import { Answer, Fact, useTitle } from '../frame/page';
 import { searchLink, subjectLink, transactionLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
-import { useSession, useSource } from '../state/session';
+import { useSource, useTracked } from '../state/session';
 import { TransactionCard } from '../transaction/transaction-card';
 import { TransactionList } from '../transaction/transaction-list';
 import { isSameAddress } from './own';
 import { balancesOf, effectOf } from './balance';
-import { continued, joined } from './history';
+import { useHistory } from './history';
 import type { Coin, Output, Subject, SubjectStats, Transaction } from '../data/types';
 
 const BalanceChart = lazy(() => import('./balance-chart'));
@@ -51,18 +51,9 @@ interface KnownProps {
 }
 
 function Known({ subject, view, scripts }: KnownProps) {
-  const session = useSession();
-  const { chainVersion, trackedVersion } = session;
-  const version = `${chainVersion}/${trackedVersion}`;
+  const version = useTracked(subject.kind === 'address' ? { kind: 'address', text: subject.text } : undefined);
   const name = `${subject.kind} ${subject.text}`;
   const stats = useLoaded(name, version, () => scripts.stats(subject));
-  useEffect(() => {
-    if (subject.kind !== 'address') return;
-    session.track({ kind: 'address', text: subject.text });
-    return () => {
-      session.track(undefined);
-    };
-  }, [subject.text, session.contact === 'live']);
   return (
     <Answer
       of={stats}
@@ -138,27 +129,7 @@ interface HistoryProps extends KnownProps {
 }
 
 function History({ subject, stats, scripts, version, view }: HistoryProps) {
-  const name = `${subject.kind} ${subject.text}`;
-  const newest = useLoaded(`history ${name}`, version, () => scripts.history(subject));
-  const [confirmed, setConfirmed] = useState<readonly Transaction[]>([]);
-  const [state, setState] = useState<'ready' | 'loading' | 'failed'>('ready');
-  // Before it is painted.
-  useLayoutEffect(() => {
-    setConfirmed((loaded) => joined((newest.value ?? []).filter(isConfirmed), loaded));
-  }, [newest.value]);
-  const list = [...(newest.value ?? []).filter((each) => !isConfirmed(each)), ...confirmed];
-  const loadOlder = async (): Promise<void> => {
-    const last = confirmed.at(-1);
-    if (last === undefined) return;
-    setState('loading');
-    try {
-      const page = await scripts.history(subject, last.txid);
-      setConfirmed((loaded) => continued(loaded, last, page));
-      setState('ready');
-    } catch {
-      setState('failed');
-    }
-  };
+  const { newest, confirmed, list, state, loadOlder } = useHistory(subject, scripts, version);
   const isOwn = ownBy(subject);
   const link = subjectLink(subject);
   const left = stats.chain.transactions - confirmed.length;
@@ -214,8 +185,6 @@ function History({ subject, stats, scripts, version, view }: HistoryProps) {
     </>
   );
 }
-
-const isConfirmed = ({ confirmation }: Transaction): boolean => confirmation !== undefined;
 
 interface BalanceProps {
   readonly stats: SubjectStats;

@@ -232,5 +232,18 @@ export function useSource(): Source {
   return source;
 }
 
+/** Has the node say what happens to it while the component is shown. Gives a text that changes whenever that may have happened. */
+export function useTracked(tracked: Tracked): string {
+  const session = useSession();
+  useEffect(() => {
+    if (tracked === undefined) return;
+    session.track(tracked);
+    return () => {
+      session.track(undefined);
+    };
+  }, [tracked?.kind, tracked?.text, session.contact === 'live']);
+  return `${session.chainVersion}/${session.trackedVersion}`;
+}
+
 /** Whether there are pages of scripts; the component is not drawn again when that changes, as its page is. */
 export const useHasScripts = (): boolean => useContext(SessionContext)?.source?.scripts !== undefined;

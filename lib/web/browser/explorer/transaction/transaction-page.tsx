@@ -9,7 +9,7 @@ import { Answer, Fact, useTitle } from '../frame/page';
 import { PoolTransactions } from '../pool/pool-transactions';
 import { blockLink, searchLink, transactionLink } from '../state/links';
 import { useLoaded } from '../state/loaded';
-import { useSession, useSource } from '../state/session';
+import { useSession, useSource, useTracked } from '../state/session';
 import { feeRate, sizeText } from '../state/sizes';
 import { LongText } from './long-text';
 import { Sides } from './sides';
@@ -24,24 +24,17 @@ const LOCKTIME_IS_TIME = 500_000_000;
 
 export function TransactionPage({ txid, output }: { readonly txid: string; readonly output: number | undefined }) {
   useTitle(`Transaction ${txid.slice(0, 8)}`);
-  const session = useSession();
+  const { replacements } = useSession();
   const source = useSource();
-  const { chainVersion, trackedVersion } = session;
-  const version = `${chainVersion}/${trackedVersion}`;
+  const version = useTracked({ kind: 'transaction', text: txid });
   const transaction = useLoaded(`tx ${txid}`, version, () => source.transaction(txid));
   const spends = useLoaded(`spends ${txid}`, version, () => source.scripts?.spends(txid) ?? Promise.resolve(undefined));
   const isPooled = transaction.value !== undefined && transaction.value.confirmation === undefined && transaction.error === undefined;
   useEffect(() => {
-    session.track({ kind: 'transaction', text: txid });
-    return () => {
-      session.track(undefined);
-    };
-  }, [txid, session.contact === 'live']);
-  useEffect(() => {
     if (output !== undefined && transaction.value !== undefined) document.querySelector('.pointed')?.scrollIntoView({ block: 'center' });
   }, [output, transaction.value === undefined]);
   const pooled = usePooled(isPooled ? txid : undefined, version);
-  const replacement = session.replacements.get(txid);
+  const replacement = replacements.get(txid);
   return (
     <>
       <h1>Transaction</h1>

@@ -1,11 +1,11 @@
 // A chain on disk with thousands of transactions, each of which pays to a script of its own.
 
-import { bcoin } from '../bcoin/bcoin';
-import { newFolder } from '../process/folders';
-import { madeTransaction } from './made-blocks';
-import { mine, mineOnly, openRegtestNode } from '../bcoin/regtest-node';
-import { signed } from './signed';
-import type { HostTransaction } from '../../../lib/node/host';
+import { bcoin } from '../support/bcoin/bcoin';
+import { newFolder } from '../support/process/folders';
+import { madeTransaction } from '../support/chain/made-blocks';
+import { mine, mineOnly, openRegtestNode } from '../support/bcoin/regtest-node';
+import { signed } from '../support/chain/signed';
+import type { HostTransaction } from '../../lib/node/host';
 
 const MATURE = 100;
 const FEE = 1_000;

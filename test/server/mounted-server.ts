@@ -2,10 +2,10 @@
 
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { Connections } from '../../../lib/server/http/connections';
-import { Mount, under, type Handler } from '../../../lib/server/http/mount';
-import { ask } from '../client/http';
-import { MemoryLog } from '../process/memory-log';
+import { Connections } from '../../lib/server/http/connections';
+import { Mount, under, type Handler } from '../../lib/server/http/mount';
+import { ask } from '../support/client/http';
+import { MemoryLog } from '../support/process/memory-log';
 import type { AddressInfo, Socket } from 'node:net';
 
 export class MountedServer {

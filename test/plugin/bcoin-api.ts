@@ -1,5 +1,6 @@
-import { basicAuth } from './http';
 // bcoin's own API over HTTP, of the node or of its wallet.
+
+import { basicAuth } from '../support/client/http';
 
 export class BcoinApi {
   readonly #headers: Readonly<Record<string, string>>;

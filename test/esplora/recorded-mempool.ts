@@ -1,9 +1,9 @@
 // What mempool's backend said of chain A and its pool, and in what this interface differs.
 
 import { join } from 'node:path';
-import { scriptOfAddress } from '../../../lib/bitcoin/address';
-import { bcoin } from '../bcoin/bcoin';
-import { coreRegtestPrefixes, jsonIn } from '../chain/chain-a';
+import { scriptOfAddress } from '../../lib/bitcoin/address';
+import { bcoin } from '../support/bcoin/bcoin';
+import { coreRegtestPrefixes, jsonIn } from '../support/chain/chain-a';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -29,7 +29,7 @@ export interface RecordedTransaction {
 
 const BCOIN_PREFIXES = bcoin.Network.get('regtest').addressPrefix;
 
-const recorded = <T>(name: string): T[] => jsonIn<T>(join(__dirname, `../../vectors/mempool/${name}.jsonl.gz`));
+const recorded = <T>(name: string): T[] => jsonIn<T>(join(__dirname, `../vectors/mempool/${name}.jsonl.gz`));
 
 /** Without coinbases that came a second time (before BIP30), which the backend could not find by their txids. */
 export const recordedBlocks = (): RecordedBlock[] => recorded<RecordedBlock>('blocks').filter(({ height }) => height !== 18);

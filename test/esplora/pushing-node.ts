@@ -3,16 +3,16 @@
 import { expect } from 'chai';
 import { after, afterEach, before } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
-import { bcoin } from '../bcoin/bcoin';
-import { withEarlyForks } from '../chain/early-forks';
-import { Faucet } from '../chain/faucet';
-import { ask } from '../client/http';
-import { PushClient } from '../client/push-client';
-import { KeyWallet } from '../chain/key-wallet';
-import { mine } from '../bcoin/regtest-node';
-import { gatedBy, ServedNode } from './served-node';
-import { until } from '../expectations/until';
-import type { HostTransaction } from '../../../lib/node/host';
+import { bcoin } from '../support/bcoin/bcoin';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { Faucet } from '../support/chain/faucet';
+import { ask } from '../support/client/http';
+import { PushClient } from '../support/client/push-client';
+import { KeyWallet } from '../support/chain/key-wallet';
+import { mine } from '../support/bcoin/regtest-node';
+import { gatedBy, ServedNode } from '../support/node/served-node';
+import { until } from '../support/expectations/until';
+import type { HostTransaction } from '../../lib/node/host';
 
 const COINS = 30;
 

@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { bcoin } from '../bcoin/bcoin';
-import { openRestNode, untilReady, type RestNode } from '../node/rest-node';
-import { RpcCaller } from '../client/rpc';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin } from '../support/bcoin/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
+import { RpcCaller } from '../support/client/rpc';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,7 +69,7 @@ export class RecordedPool {
   static async open(): Promise<RecordedPool> {
     const settings = { 'rest-core': 'modern', 'rest-pool': 'modern', 'rest-deprecated': 'bip125', 'require-standard': true };
     const served = await openRestNode({ settings });
-    for (const block of linesOf(join(__dirname, '../../vectors/pool/blocks.txt.gz'))) await served.node.chain.add(blockOf(block));
+    for (const block of linesOf(join(__dirname, '../vectors/pool/blocks.txt.gz'))) await served.node.chain.add(blockOf(block));
     await untilReady(served);
     return new RecordedPool(served);
   }

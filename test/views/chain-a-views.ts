@@ -1,12 +1,12 @@
 // What a node that holds chain A knows about each block beside its bytes, computed from the
 // blocks alone: the context that the views need.
 
-import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { scanBlock } from '../../../lib/bitcoin/block';
-import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, previousHashOf, timeOf } from '../../../lib/bitcoin/header';
-import { proofOf } from '../../../lib/bitcoin/work';
-import { chainAActiveBlocks, chainABlocks, coreStyles, type ChainABlock } from './chain-a';
-import type { BlockContext } from '../../../lib/views/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, previousHashOf, timeOf } from '../../lib/bitcoin/header';
+import { proofOf } from '../../lib/bitcoin/work';
+import { chainAActiveBlocks, chainABlocks, coreStyles, type ChainABlock } from '../support/chain/chain-a';
+import type { BlockContext } from '../../lib/views/block';
 
 export interface ChainAView extends BlockContext {
   readonly raw: Buffer;

@@ -1,6 +1,6 @@
 // Blocks and transactions as read by bcoin's own objects, with the field names of Bitcoin Core's JSON.
 
-import { bcoin } from './bcoin';
+import { bcoin } from '../support/bcoin/bcoin';
 
 export interface TransactionFields {
   readonly txid: string;
