@@ -79,7 +79,7 @@ async function store({ rows }: Options, results: Results): Promise<void> {
   }
 }
 
-/** Nodes with the small and the large chain, with and without rows that share records. */
+/** Nodes with the small and the large chain. */
 async function requests({ isWanted, huge, rounds, before, chain: only }: Options, results: Results): Promise<void> {
   const { small, large } = await popularChains(huge, say);
   const isAnyWanted = (name: string): boolean => isWanted('requests') || isWanted(name);

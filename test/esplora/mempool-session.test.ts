@@ -114,9 +114,12 @@ describe('a session of mempool’s front end', () => {
     expect(blocks).to.have.lengthOf(15);
     const [{ id, tx_count: count, extras } = expect.fail('a block')] = blocks;
     expect(await get(`/v1/block/${id}`, 'BlockExtended')).to.deep.equal(blocks[0]);
-    const summary = await get<{ fee: number }[]>(`/v1/block/${id}/summary`, 'TransactionStripped', true);
+    const summary = await get<{ txid: string; fee: number }[]>(`/v1/block/${id}/summary`, 'TransactionStripped', true);
     expect(summary).to.have.lengthOf(count);
     expect(summary.reduce((sum, { fee }) => sum + fee, 0)).to.equal(extras.totalFees);
+    for (const one of summary) expect(await get(`/v1/block/${id}/tx/${one.txid}/summary`, 'TransactionStripped')).to.deep.equal(one);
+    const { status, body } = await ask(served.port, { path: `/api/v1/block/${id}/tx/${id}/summary` });
+    expect([status, body.toString()]).to.deep.equal([404, 'Transaction not found']);
     const above = served.node.chain.height + 5;
     expect(await get(`/v1/blocks/${above}`)).to.deep.equal(blocks.slice(0, 10));
   });

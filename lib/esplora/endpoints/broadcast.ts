@@ -43,11 +43,17 @@ const TRANSACTIONS = json('The serialized transactions in hex, parents first.', 
 
 const LIST_ERRORS: ListErrors = { none: noTransactionList, tooMany: tooManyTransactions };
 
+/** Where packages are taken. mempool's front end sends them to mempool's interface, since some versions of electrs do not take them. */
+const PACKAGE_PLACES = [
+  { path: '/txs/package', id: 'postPackage' },
+  { path: '/v1/txs/package', id: 'postPackageOfMempool' }
+] as const;
+
 /** What the endpoints answer from. */
 type BroadcastContext = Pick<EsploraContext, 'node' | 'sending' | 'broadcast'>;
 
 export function broadcastRoutes(context: BroadcastContext): Route[] {
-  const broadcasting = [sendRoute(context), sendInQueryRoute(context), packageRoute(context)];
+  const broadcasting = [sendRoute(context), sendInQueryRoute(context), ...PACKAGE_PLACES.map((place) => packageRoute(place, context))];
   return [...(context.broadcast ? broadcasting : broadcasting.map(refusing)), testRoute(context)];
 }
 
@@ -85,10 +91,10 @@ function sendInQueryRoute(context: BroadcastContext): Route {
   };
 }
 
-function packageRoute({ node, sending }: BroadcastContext): Route {
+function packageRoute({ path, id }: (typeof PACKAGE_PLACES)[number], { node, sending }: BroadcastContext): Route {
   return {
     method: 'POST',
-    path: '/txs/package',
+    path,
     endpoint: async (request) => {
       const list = stringsIn(request.body, LIMITS.mostInPackage, LIST_ERRORS);
       const [rate, burnt] = [readAmount('maxfeerate', request), readAmount('maxburnamount', request)];
@@ -103,7 +109,7 @@ function packageRoute({ node, sending }: BroadcastContext): Route {
     },
     isHeavy: true,
     operation: {
-      id: 'postPackage',
+      id,
       summary: 'Broadcasts transactions that depend on each other.',
       parameters: [MOST_RATE, inQuery('maxburnamount', 'The most BTC in an output that can never be spent; 0 by default.', NUMBER)],
       body: TRANSACTIONS,

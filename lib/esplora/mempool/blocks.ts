@@ -7,13 +7,13 @@ import { runInSlices } from '../../turns/slices';
 import { EXTENDED_BLOCK, STRIPPED_TRANSACTION } from '../../views/esplora/extended-block';
 import { strippedTransaction } from '../../views/esplora/listed-transaction';
 import { blockEndpoint, extendedBlock, refuse } from '../blocks';
-import { blockNotFound } from '../errors';
-import { HASH_IN_PATH, UNKNOWN_BLOCK } from '../operations';
-import { findNumber, jsonReply, joinedReply, replyAt, replyFrom } from '../reply';
-import type { FiguredTransaction } from '../../answers/blocks/block-figures';
+import { blockNotFound, transactionNotFound } from '../errors';
+import { HASH_IN_PATH, NOT_HEX, TXID_IN_PATH, UNKNOWN_BLOCK } from '../operations';
+import { findNumber, jsonReply, joinedReply, readHash, replyAt, replyFrom } from '../reply';
+import type { BlockFigures, FiguredTransaction } from '../../answers/blocks/block-figures';
 import type { HeaderRecord } from '../../index/types';
 import type { Client } from '../../turns/client';
-import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 import type { EsploraReply } from '../reply';
 
 /** Blocks in one reply. */
@@ -69,6 +69,19 @@ export function blockRoutes(context: EsploraContext): Route[] {
         answer: json('The transactions, in the order of the block.', listOf(STRIPPED_TRANSACTION)),
         errors: UNKNOWN_BLOCK
       }
+    },
+    {
+      method: 'GET',
+      path: '/v1/block/:hash/tx/:txid/summary',
+      endpoint: blockEndpoint(context, (block, _, request) => transactionReply(block, request, context)),
+      isHeavy: true,
+      operation: {
+        id: 'getTransactionSummary',
+        summary: 'A transaction of a block in a few figures.',
+        parameters: [HASH_IN_PATH, TXID_IN_PATH],
+        answer: json('The transaction.', STRIPPED_TRANSACTION),
+        errors: { 400: NOT_HEX, 404: 'The block is not in the active chain, or does not have the transaction.' }
+      }
     }
   ];
 }
@@ -98,8 +111,21 @@ const blockReply = async (block: HeaderRecord, client: Client, context: EsploraC
   jsonReply((await extendedBlock(block, client, context)).text);
 
 async function summaryReply(block: HeaderRecord, client: Client, context: EsploraContext): Promise<EsploraReply> {
-  const figures = (await context.extended.figuresOf(block, client)) ?? (await refuse(block, context));
-  return jsonReply(await runInSlices(summaryText(figures.transactions), client));
+  const { transactions } = await figuresOf(block, client, context);
+  return jsonReply(await runInSlices(summaryText(transactions), client));
+}
+
+async function transactionReply(block: HeaderRecord, request: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
+  const txid = readHash(request.parameter('txid'));
+  const { transactions } = await figuresOf(block, request, context);
+  const found = transactions.find((transaction) => transaction.txid.equals(txid));
+  if (found === undefined) throw transactionNotFound();
+  return jsonReply(JSON.stringify(strippedTransaction(found)));
+}
+
+/** @throws HttpError 404 or 503 when the node no longer has all of the block */
+async function figuresOf(block: HeaderRecord, client: Client, context: EsploraContext): Promise<BlockFigures> {
+  return (await context.extended.figuresOf(block, client)) ?? refuse(block, context);
 }
 
 function* summaryText(transactions: readonly FiguredTransaction[]): Generator<void, string> {

@@ -48,7 +48,7 @@ Give snapshots only to people you trust: they contain the secret of the index.
 
 Exit codes:
   0    done
-  1    the snapshot is damaged, of somebody else, or does not fit, or the disk has failed
+  1    the snapshot is damaged, somebody else's, or does not fit, or the disk has failed
   2    wrong arguments
   130  interrupted; fetch goes on where it was
 `;
