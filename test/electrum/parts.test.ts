@@ -114,6 +114,12 @@ describe('what a client costs', () => {
     accounts.of('192.0.2.2');
     accounts.sweep(() => false);
     expect(accounts.of('192.0.2.1').isOverdrawn).to.equal(true);
+    // One whose client is there stays, since the client charges it.
+    const there = accounts.of('192.0.2.3');
+    accounts.sweep((group) => group === '192.0.2.3');
+    expect(accounts.of('192.0.2.3')).to.equal(there);
+    accounts.sweep(() => false);
+    expect(accounts.of('192.0.2.3')).not.to.equal(there);
   });
 });
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { leaseHolder } from '../../lib/fleet/feed/lease';
+import { Term } from '../../lib/fleet/feed/term';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats, type NatsBus } from '../../lib/fleet/log/connection';
 import { FleetLog, type LoggedRecord } from '../../lib/fleet/log/log-reader';
@@ -469,6 +470,29 @@ describe('a feeding node', function () {
       await served.close();
     }
     expect(await leaseHolder(bus, SUBJECTS)).to.equal(undefined);
+  });
+
+  it('tells who waits for a term that has ended that nothing more of it comes into the log', async () => {
+    const node = await openNode();
+    const ended = AbortSignal.abort();
+    const { log, source } = node;
+    const term = await Term.open(
+      {
+        bus,
+        subjects: SUBJECTS,
+        node: source,
+        name: 'a',
+        number: 1,
+        beat: () => undefined,
+        mayRewindTo: undefined,
+        logger: log,
+        warnings: () => [],
+        release: '1.2.3'
+      },
+      ended
+    );
+    await term.run(ended, () => undefined);
+    expect(await term.reached(true)).to.equal(undefined);
   });
 
   it('stops leading when its chain was reset to less work', async () => {

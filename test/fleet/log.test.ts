@@ -192,6 +192,9 @@ for (const count of [1, 3] as const) {
       await bus.manager.streams.update(SUBJECTS.stream, { max_msgs: 1, discard: DiscardPolicy.New });
       const appended = writer.append([removal(2), removal(3)], NEVER);
       await until(() => told.length > 0);
+      // It is tried again and again meanwhile.
+      const { outMsgs } = bus.connection.stats();
+      await until(() => bus.connection.stats().outMsgs >= outMsgs + 4);
       await bus.manager.streams.update(SUBJECTS.stream, { max_msgs: -1, discard: DiscardPolicy.Old });
       await appended;
       expect(told).to.deep.equal(['the log cannot be written: maximum messages exceeded']);

@@ -15,6 +15,9 @@ import { projectFolder } from '../support/process/project-folder';
 import { freePort } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 
+/** After how many tries the client gives a server up, unless it is told otherwise. */
+const CLIENT_TRIES = 10;
+
 const PROGRAM = join(projectFolder, 'dist/plugin/cli/main.js');
 
 const access = (url: string): NatsAccess => {
@@ -81,6 +84,31 @@ describe('a connection to NATS', function () {
     await server?.start();
     await until(() => count.made === 2);
     await connection.close();
+    await nats.close();
+  });
+
+  it('comes back however often it was tried in vain', async () => {
+    const nats = await Nats.open(program);
+    const { connection } = await connectToNats(access(nats.url), 'test');
+    let tries = 0;
+    void (async () => {
+      for await (const { type } of connection.status()) if (type === 'reconnecting') tries++;
+    })();
+    const [server] = nats.servers;
+    await server?.kill();
+    await until(() => tries > CLIENT_TRIES || connection.isClosed());
+    await server?.start();
+    await until(() => connection.info !== undefined || connection.isClosed());
+    expect(connection.isClosed()).to.equal(false);
+    await connection.close();
+    await nats.close();
+  });
+
+  it('is made with a token', async () => {
+    const nats = await Nats.open(program, 1, { accounts: 'authorization { token: "right" }' });
+    const { connection } = await connectToNats(access(nats.url.replace('nats://', 'nats://right@')), 'test');
+    await connection.close();
+    expect(await caught(connectToNats(access(nats.url.replace('nats://', 'nats://wrong@')), 'test'))).to.be.instanceOf(NatsRefusedError);
     await nats.close();
   });
 

@@ -80,11 +80,13 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     const image = await imageOf(store);
     await store.close();
     // So that nothing is in memory.
-    index = newIndex();
+    index = newIndex({ failurePauseMs: 1 });
     await index.open();
     await reach('live', index);
     const coinbase = blocks[1]?.txs[0]?.hash() ?? expect.fail('a coinbase');
     expect(() => index.reader.read((snapshot) => snapshot.coin(coinbase, 0))).to.throw(IndexUnavailableError);
+    await reach('failed', index);
+    await mine(host, 3);
     await expectLeft(image, 'is damaged');
     index = newIndex();
     await index.open();

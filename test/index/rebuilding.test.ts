@@ -113,6 +113,20 @@ describe('an index that cannot continue from its data', () => {
     expect(current.log.lines.filter((line) => line.includes('Rebuilding the index')).length).to.equal(1);
   });
 
+  it('is rebuilt again when the same record is found damaged after it was live', async () => {
+    await closedIndex();
+    await openNew();
+    const { height } = current.host.chain;
+    for (const times of [1, 2]) {
+      await current.store.batch([{ type: 'put', key: undoKey(height - 1), value: Buffer.alloc(90) }], { durable: false });
+      const depth = current.host.chain.height - height + 3;
+      await reorganize(current.host, depth, depth + 2);
+      await reach('live');
+      await expectLevel();
+      expect(current.log.lines.filter((line) => line.includes('Rebuilding the index'))).to.have.length(times);
+    }
+  });
+
   it('does not become live in the block during which a reader meets a damaged record', async () => {
     const txid = await damagedCoin(5);
     const states: string[] = [];

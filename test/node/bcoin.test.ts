@@ -15,6 +15,15 @@ import type { Subscription } from 'rxjs';
 import type { HostEntry, HostTransaction } from '../../lib/node/host';
 import type { ChainEvent } from '../../lib/node/types/chain';
 
+/** The part of bcoin's fee estimator that counts which rates were confirmed within how many blocks. */
+interface FeeEstimator {
+  readonly feeStats: { readonly maxConfirms: number; record(blocks: number, rate: number): void; updateAverages(): void };
+}
+
+const RATE = 5_000;
+/** Enough for an estimate. */
+const CONFIRMED = 1_000;
+
 describe('a bcoin node as the source of the service', () => {
   let host: TestFullNode;
   let node: BcoinNode;
@@ -201,6 +210,17 @@ describe('a bcoin node as the source of the service', () => {
     expect(http.isApiKey('sesame')).to.equal(true);
     expect(http.isApiKey('sesame ')).to.equal(false);
     expect(http.isApiKey('')).to.equal(false);
+  });
+
+  it('estimates a fee up to the greatest number of blocks that bcoin counts, and for no more', () => {
+    const { feeStats } = host.fees as unknown as FeeEstimator;
+    const { maxConfirms } = feeStats;
+    expect(node.mostFeeBlocks).to.equal(maxConfirms);
+    expect(node.estimateFee(1)).to.equal(undefined);
+    for (let i = 0; i < CONFIRMED; i++) feeStats.record(maxConfirms, RATE);
+    feeStats.updateAverages();
+    const estimate = { rate: RATE, blocks: maxConfirms };
+    expect([1, maxConfirms, maxConfirms + 1].map((blocks) => node.estimateFee(blocks))).to.deep.equal([estimate, estimate, undefined]);
   });
 
   it('refuses an SPV node', () => {

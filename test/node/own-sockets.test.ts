@@ -83,4 +83,18 @@ describe('bcoin’s own WebSocket beside the plugin', () => {
     await until(async () => (await countConnections(rest.rest.http.server)) === 0);
     expect(errors).to.deep.equal([]);
   });
+
+  it('makes errors of the node of what clients with the key send and it does not understand', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${rest.port}/`);
+    const messages: string[] = [];
+    socket.on('message', (data: Buffer) => messages.push(data.toString('latin1')));
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.send(`420${JSON.stringify(['auth', KEY])}`);
+    await until(() => messages.some((text) => text.startsWith('430')));
+    socket.send('42["x"');
+    await until(() => errors.length > 0);
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.include('JSON');
+    socket.terminate();
+  });
 });

@@ -61,6 +61,14 @@ describe('the settings of a stopped node', function () {
     expect(await folder.run('rebuild')).to.include({ status: 2, err: "--rest-bootstrap must be one of blocks, coins, not 'nothing'\n" });
   });
 
+  it('are refused if one of them has no value', async () => {
+    await configure('rest-undo: 7', 'rest-filters:');
+    expect(await folder.run('rebuild')).to.include({
+      status: 2,
+      err: `rest-filters in ${join(folder.prefix, 'regtest/bcoin.conf')} is given without a value\n`
+    });
+  });
+
   it('have rebuild keep the hashes that a node needs that feeds a fleet', async () => {
     await configure('');
     expect(await folder.run('rebuild')).to.include({ status: 0 });

@@ -6,14 +6,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
+import { bcoin, type HostFullBlock, type HostKeyRing } from '../support/bcoin/bcoin';
 import { coreRegtestPrefixes } from '../support/chain/chain-a';
 import { COINBASE_SATS } from '../support/chain/coinbases';
 import { withEarlyForks } from '../support/chain/early-forks';
-import { mine } from '../support/bcoin/regtest-node';
+import { mine, mineOnly } from '../support/bcoin/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 import { RpcCaller } from '../support/client/rpc';
-import { signed } from '../support/chain/signed';
+import { signed, type PaidOutput } from '../support/chain/signed';
 import type { HostTransaction } from '../../lib/node/host';
 
 const { bech32, pubkeyhash, scripthash } = coreRegtestPrefixes;
@@ -28,6 +28,12 @@ function keyOf(secret: Buffer): Buffer {
 
 const FEE = 10_000;
 const EACH = 1_000_000;
+
+/** Of one call. */
+const MOST_LOOKUPS = 1_000;
+/** Inputs that spend from one transaction, which has more bytes than a 400th of what they may have together. */
+const COPIES = 400;
+const LONG_SCRIPT = Buffer.alloc(80_000, 0x6a);
 
 interface Decoded {
   readonly tx?: {
@@ -57,6 +63,8 @@ describe('PSBTs', () => {
   /** Pays to each of the three scripts, and to the ring. */
   let funding: HostTransaction;
   let fundingId: string;
+  /** Has a coinbase of the ring that no other test spends. */
+  let spare: HostFullBlock;
   /** In the pool. */
   let pooledId: string;
 
@@ -65,6 +73,7 @@ describe('PSBTs', () => {
     await served.node.connect();
     caller = new RpcCaller(served.port);
     const blocks = await mine(served.node, 120, undefined, ring.getAddress());
+    spare = blocks[2] ?? expect.fail('a block');
     const [first, second] = blocks.map(({ txs }) => txs[0] ?? expect.fail('a coinbase'));
     const scripts = [native, wrapped, taproot].map(({ script }) => Buffer.from(script));
     const rest = COINBASE_SATS - scripts.length * EACH - FEE;
@@ -149,6 +158,29 @@ describe('PSBTs', () => {
     expect(await caller.call('utxoupdatepsbt', beyond)).to.equal(beyond);
     expect(await caller.call('utxoupdatepsbt', psbt, [`addr(${native.address})`, { desc: 'raw(51)', range: 5 }])).to.equal(psbt);
     expect(await caller.failure('utxoupdatepsbt', [psbt, ['wpkh(x)']])).to.include({ code: -5 });
+  });
+
+  it('get at most 1,000 transactions, of 32 MB once each input has its copy', async () => {
+    const spending = async (inputs: readonly object[]): Promise<string> => await caller.call('createpsbt', inputs, []);
+    const unknown = Array.from({ length: MOST_LOOKUPS + 1 }, (_, i) => ({ txid: i.toString(16).padStart(64, '0'), vout: 0 }));
+    const most = await spending([...unknown.slice(1), ...unknown.slice(1, 2).map(({ txid }) => ({ txid, vout: 1 }))]);
+    expect(await caller.call('utxoupdatepsbt', most)).to.equal(most);
+    expect(await caller.failure('utxoupdatepsbt', [await spending(unknown)])).to.deep.equal({
+      code: -1,
+      message: 'More than 1000 transactions would be looked up'
+    });
+    const [coinbase] = spare.txs;
+    const wide = signed(
+      ring,
+      [coinbase ?? expect.fail('a coinbase')],
+      [[LONG_SCRIPT, 0], ...Array<PaidOutput>(COPIES).fill([ring.getAddress(), 1])]
+    );
+    await mineOnly(served.node, [wide]);
+    const ofWide = Array.from({ length: COPIES }, (_, i) => ({ txid: toDisplayHex(wide.hash()), vout: i + 1 }));
+    expect(await caller.failure('utxoupdatepsbt', [await spending(ofWide)])).to.deep.equal({
+      code: -1,
+      message: 'The transactions would take more than 32000000 bytes'
+    });
   });
 
   it('of several transactions are joined: all inputs and outputs, the highest version, the lowest lock time', async () => {

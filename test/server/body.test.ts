@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -13,6 +14,9 @@ import type { AddressInfo, Socket } from 'node:net';
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
 const MOST = 100_000;
+/** More pieces than a client may send that are shorter. */
+const PIECES = 10_100;
+const SHORT = 80;
 
 describe('a body', () => {
   let server: Server;
@@ -62,6 +66,35 @@ describe('a body', () => {
     expect(outcomes).to.deep.equal(Array<Buffer>(4).fill(bytes));
   });
 
+  it('may come in thousands of pieces that are not tiny', async () => {
+    const bytes = Buffer.alloc(PIECES * SHORT, 7);
+    server.removeAllListeners('request').on('request', (request: IncomingMessage) => {
+      void readBody(request, { maxBodyBytes: bytes.length, timeoutMs: 10_000, unfinished: new Unfinished() }).then((body) =>
+        outcomes.push(body)
+      );
+    });
+    client.write(Buffer.concat([Buffer.from(HEAD + CHUNKED), ...Array<Buffer>(PIECES).fill(chunk(Buffer.alloc(SHORT, 7)))]));
+    client.write('0\r\n\r\n');
+    await until(() => outcomes.length > 0);
+    expect(outcomes).to.deep.equal([bytes]);
+  });
+
+  it('may take longer than a client may be silent, if something comes now and then', async () => {
+    const timeoutMs = 1_000;
+    server.removeAllListeners('request').on('request', (request: IncomingMessage) => {
+      void readBody(request, { maxBodyBytes: MOST, timeoutMs, unfinished }).then((body) => outcomes.push(body));
+    });
+    client.write(HEAD + CHUNKED);
+    let sent = 0;
+    for (const end = performance.now() + 1.2 * timeoutMs; performance.now() < end; sent++) {
+      client.write(chunk(Buffer.from('a')));
+      await delay(20);
+    }
+    client.write('0\r\n\r\n');
+    await until(() => outcomes.length > 0);
+    expect(outcomes).to.deep.equal([Buffer.alloc(sent, 'a')]);
+  });
+
   it('in thousands of tiny pieces cuts the client off, before its end and behind the limit', async () => {
     for (const first of ['', chunk(Buffer.alloc(MOST + 1)).toString('latin1')]) {
       outcomes = [];
@@ -72,6 +105,7 @@ describe('a body', () => {
       await until(() => outcomes.length > 0);
       expect(outcomes[0]).to.be.instanceOf(first === '' ? ClientGoneError : HttpError);
     }
+    expect(unfinished.stalled, 'how many were cut off').to.equal(2);
   });
 
   it('that breaks off, or is too long, is an error and takes no memory', async () => {
@@ -86,6 +120,11 @@ describe('a body', () => {
       await until(() => outcomes.length === 2 + i);
       expect((outcomes[1 + i] as HttpError).status).to.equal(413);
     }
+    const socket = await connected();
+    socket.write(Buffer.concat([Buffer.from(HEAD + CHUNKED), chunk(Buffer.alloc(MOST)), chunk(Buffer.alloc(1))]));
+    await until(() => outcomes.length === 12);
+    expect((outcomes[11] as HttpError).status).to.equal(413);
+    expect(unfinished.bytes).to.equal(0);
   });
 
   it('is dropped if it has been unfinished for longest and there is no more memory', async () => {

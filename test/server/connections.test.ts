@@ -281,7 +281,7 @@ describe('connections', () => {
     const [reply, never] = [replyTo(request), replyTo(request)];
     const unfinished = replyTo('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc');
     await until(() => responses.length === 3);
-    connections.closing$.subscribe(() => responses[0]?.end('whole'));
+    connections.closing$.subscribe(() => setImmediate(() => responses[0]?.end('whole')));
     await closed();
     expect(await reply).to.match(/whole$/);
     expect([await never, await unfinished]).to.deep.equal(['', '']);

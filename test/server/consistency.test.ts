@@ -8,6 +8,7 @@ import { NEVER, Subject } from 'rxjs';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { jsonReply } from '../../lib/rest/format';
+import { HttpError } from '../../lib/server/errors';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ReplyCache } from '../../lib/server/cache/replies';
 import { ShownTip } from '../../lib/server/consistency/shown-tip';
@@ -314,6 +315,28 @@ describe('answers of one block', () => {
     tip.height = 1;
     moved$.next();
     await again;
+  });
+
+  it('are made again if the chain has moved meanwhile: the memory of the first one is free, and its error is not told', async () => {
+    let released = 0;
+    const held = (): Promise<Reply> => Promise.resolve({ ...jsonReply(Buffer.from('old\n')), release: () => released++ });
+    const lost = (): Promise<Reply> => Promise.reject(new HttpError(404, 'it has gone'));
+    for (const first of [held, lost]) {
+      const [before, after] = [5, 6].map((height) => ({ height, hash: Buffer.alloc(32) }) as HeaderRecord); // nothing else of them is read
+      let tip = before;
+      const endpoint = (): Promise<Reply> => {
+        if (tip === after) return Promise.resolve(jsonReply(Buffer.from('new\n')));
+        tip = after;
+        return first();
+      };
+      const server = createServer();
+      const shown = new ShownTip(() => tip ?? expect.fail('a tip'));
+      const port = await serveRoutes(server, [{ prefix: '/rest/held', endpoint }], { shown });
+      const { status, body, headers } = await ask(port, { path: '/rest/held' });
+      server.close();
+      expect([status, body.toString(), headers['x-rest-tip']]).to.deep.equal([200, 'new\n', `6 ${ZEROS}`]);
+    }
+    expect(released).to.equal(1);
   });
 
   it('are refused in place of one that a reorganization has made too old, and its memory is free again', async () => {

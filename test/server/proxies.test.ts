@@ -48,6 +48,14 @@ describe('the client of a request', () => {
   });
 });
 
+describe('trusted proxies', () => {
+  it('are addresses and networks, and nothing else', () => {
+    for (const network of ['10.0.0.1', '10.0.0.0/8', 'fd00::/8', '::1']) expect(() => new Proxies([network]), network).not.to.throw();
+    for (const network of ['', 'proxy', '10.0.0.0/8/8', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/x', '/8', 'fd00::/129'])
+      expect(() => new Proxies([network]), network).to.throw();
+  });
+});
+
 describe("the node's own clients", () => {
   it('connect from its machine, but not through a proxy there', () => {
     expect(new Proxies([]).isOwn('127.0.0.1')).to.equal(true);

@@ -53,6 +53,13 @@ describe('the memory for unfinished messages', () => {
     expect(dropped, 'dropped once, and no longer counted').to.deep.equal(['growing']);
   });
 
+  it('counts a message that has shrunk with the small ones', () => {
+    const message = begin('shrinking', LOOPBACK, LARGE);
+    begin('small', LOOPBACK, 600);
+    message.set(600);
+    expect(dropped).to.deep.equal(['small']);
+  });
+
   it('has a share for each address, which takes nothing from the others', () => {
     begin('other', OTHER, 2 * LARGE);
     for (let i = 0; i < 4; i++) begin(`one ${i}`, ONE, LARGE);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, rmSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, statfs, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
@@ -11,6 +11,7 @@ import { SigningKey } from '../../lib/snapshot/signature';
 import { sourceAt } from '../../lib/snapshot/source';
 import { DiskStore } from '../../lib/store/disk-store';
 import { regtestGenesis } from '../support/chain/chain-a';
+import { caught } from '../support/expectations/caught';
 import { newFolder } from '../support/process/folders';
 import { storeImage } from '../support/index/fresh-index';
 import { blockHash } from '../support/chain/made-blocks';
@@ -19,6 +20,11 @@ import { projectFolder } from '../support/process/project-folder';
 import { FileServer } from './file-server';
 import { indexFolder, madeSnapshot, onRegtest, snapshot, type SnapshotResult } from './made';
 import type { OpeningProgress } from '../../lib/store/store';
+
+const NEVER = new AbortController().signal;
+
+/** More bytes than a disk gets or loses during a test. */
+const HUGE = 2 ** 38;
 
 describe('fetching a snapshot', function () {
   this.timeout(60_000);
@@ -196,6 +202,33 @@ describe('fetching a snapshot', function () {
     await expectFetched();
   });
 
+  /** Without the command. */
+  const fetchHere = (address: string, onProgress: (progress: OpeningProgress) => void, signal = NEVER): Promise<unknown> =>
+    fetchSnapshot({
+      source: sourceAt(address),
+      places: { folder: rest(), index: rest('index'), scripts: rest('scripts') },
+      trusted: made.key,
+      network: 'regtest',
+      genesisHash: blockHash(regtestGenesis),
+      signal,
+      onProgress
+    });
+
+  it('ends with the reason for which it is given up, from a folder and from a server', async () => {
+    for (const address of [folder, server.url]) {
+      const end = new AbortController();
+      const reason = new Error('enough');
+      await mkdir(rest(), { recursive: true });
+      expect(await caught(fetchHere(address, () => end.abort(reason), end.signal)), address).to.equal(reason);
+    }
+  });
+
+  it('asks again when the server cannot answer at the moment', async () => {
+    server.statuses.push(503);
+    expect(await fetchIt()).to.include({ status: 0, err: '' });
+    await expectFetched();
+  });
+
   it('says how much is done, and does not count what turns out to be of another snapshot', async () => {
     await leavePart((bytes) => Buffer.alloc(beginning(bytes).length, 7));
     const { size: length } = await stat(join(folder, 'index/CURRENT'));
@@ -203,15 +236,7 @@ describe('fetching a snapshot', function () {
     const { files } = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
     const total = files.reduce((sum, file) => sum + file.size, 0);
     const told: OpeningProgress[] = [];
-    await fetchSnapshot({
-      source: sourceAt(folder),
-      places: { folder: rest(), index: rest('index'), scripts: rest('scripts') },
-      trusted: made.key,
-      network: 'regtest',
-      genesisHash: blockHash(regtestGenesis),
-      signal: new AbortController().signal,
-      onProgress: (progress) => told.push(progress)
-    });
+    await fetchHere(folder, (progress) => told.push(progress));
     expect(told.at(-1)).to.deep.equal({ done: total, total });
     expect(told.every((progress) => progress.done <= total && progress.total === total)).to.equal(true);
     await expectFetched();
@@ -357,6 +382,25 @@ describe('fetching a snapshot', function () {
     expectNothing(await fetchIt(), /^the snapshot takes \d+ bytes more, and the disk of \S+ has \d+ left\n$/);
   });
 
+  it('counts what has come already as room that it does not take, up to the size of each file', async () => {
+    const name = await largest();
+    await mkdir(rest('snapshot-incoming/index'), { recursive: true });
+    const part = rest('snapshot-incoming', `${name}.part`);
+    await writeFile(part, '');
+    const { bavail, bsize } = await statfs(rest());
+    const most = bavail * bsize + HUGE;
+    // The disk has nothing of what is between the ends of this file.
+    await truncate(part, most);
+    const { size } = await stat(join(folder, name));
+    await signAgain((text) => text.replace(`"size": ${size},`, `"size": ${most + 1},`));
+    const end = new AbortController();
+    const begun = new Error('it has begun');
+    expect(await caught(fetchHere(folder, () => end.abort(begun), end.signal))).to.equal(begun);
+    await cp(made.folder, folder, { recursive: true });
+    await signAgain((text) => text.replace(/("name": "index\/CURRENT",\s+"size": )\d+/, `$1${most}`));
+    expectNothing(await fetchIt(), /^the snapshot takes \d+ bytes more/);
+  });
+
   it('does not wait for more of a file than the manifest says', async () => {
     server.endsFiles = false;
     expect(await fetchIt()).to.include({ status: 0, err: '' });
@@ -404,6 +448,8 @@ describe('fetching a snapshot', function () {
     server.credentials = 'fleet:secret';
     const refused = await fetchIt();
     expectNothing(refused, 'does not give manifest.json to us');
+    server.statuses.push(403);
+    expectNothing(await fetchIt(), 'does not give manifest.json to us \\(403\\)');
     expect(await fetchIt(server.url.replace('http://', 'http://fleet:secret@'))).to.include({ status: 0, err: '' });
   });
 

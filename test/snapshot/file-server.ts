@@ -21,6 +21,8 @@ export class FileServer {
   most: (name: string) => number = () => Infinity;
   /** Otherwise a file of the index is said to have one byte more, which never comes. */
   endsFiles = true;
+  /** Statuses of the next replies, which have nothing else. */
+  readonly statuses: number[] = [];
   /** `user:password` without which nothing is given. */
   credentials: string | undefined;
   readonly #server: Server;
@@ -54,6 +56,8 @@ export class FileServer {
   async #answer({ url = '', headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const name = url.replace('/snapshot/', '');
     this.requests.push(`${name} ${headers.range ?? 'whole'}`);
+    const status = this.statuses.shift();
+    if (status !== undefined) return void response.writeHead(status).end();
     const expected = this.credentials && basicAuth(this.credentials);
     if (expected !== undefined && headers.authorization !== expected) return void response.writeHead(401).end();
     const file = await readFile(join(this.#folder, name)).catch(() => undefined);

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
@@ -147,12 +147,15 @@ describe('making and verifying a snapshot', function () {
   it('begins anew where an earlier call has ended half way', async () => {
     const folder = join(await newFolder(), 'one');
     for (const name of ['index', 'scripts']) {
-      await mkdir(join(`${folder}.unfinished`, name), { recursive: true });
+      await mkdir(join(`${folder}.unfinished`, name), { recursive: true, mode: 0o755 });
       await writeFile(join(`${folder}.unfinished`, name, '000009.ldb'), 'half');
+      // As a table is named that is copied.
+      await writeFile(join(`${folder}.unfinished`, name, basename(await firstTable())), 'half');
     }
     expect((await snapshot('make', folder, ...onRegtest(made.prefix))).status).to.equal(0);
     expect((await snapshot('verify', folder)).status).to.equal(0);
     expect((await readdir(folder)).sort()).to.deep.equal(['index', 'manifest.json', 'manifest.sig']);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
   });
 
@@ -194,6 +197,17 @@ describe('making and verifying a snapshot', function () {
     expect((await snapshot('make', folder, ...onRegtest(prefix))).err).to.include('is damaged, or changes faster than it can be copied');
     expect(existsSync(folder)).to.equal(false);
     expect(existsSync(`${folder}.unfinished`)).to.equal(false);
+  });
+
+  it('makes nothing of an index that has no blocks yet', async () => {
+    const prefix = await newFolder();
+    const store = new DiskStore(join(prefix, 'regtest/rest/index'));
+    await mkdir(join(prefix, 'regtest/rest'), { recursive: true });
+    await store.open();
+    await store.close();
+    const folder = join(await newFolder(), 'none');
+    expect((await snapshot('make', folder, ...onRegtest(prefix))).err).to.equal('the index has no blocks yet\n');
+    expect(existsSync(folder)).to.equal(false);
   });
 
   it('has no index by script whose pages have txids of other blocks, as a reorganization during the copy may leave them', async () => {

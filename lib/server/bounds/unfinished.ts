@@ -142,7 +142,7 @@ export class Unfinished {
       from?.delete(message, before);
       to?.add(message, bytes);
     }
-    if (to === undefined || bytes < before) return;
+    if (to === undefined) return;
     for (let victim = to.victim(group); victim !== undefined; victim = to.victim(group)) {
       to.delete(victim, victim.bytes);
       this.cutOff++;

@@ -42,10 +42,11 @@ describe('options of the index by script', () => {
   it('stop the node if they are wrong', async () => {
     const wrong: readonly (readonly [settings: Settings, message: string])[] = [
       [{ 'rest-cors': '*' }, '--rest-cors has no effect without --rest-addresses'],
+      [{ 'rest-addresses': false, 'rest-cors': '*' }, '--rest-cors has no effect without --rest-addresses'],
       [{ 'rest-max-unspent': 7 }, '--rest-max-unspent has no effect without --rest-addresses'],
       [{ 'rest-addresses': true, 'rest-addresses-socket': '' }, "--rest-addresses-socket must be a file, not ''"],
       [
-        { 'rest-addresses': true, 'rest-addresses-socket': `/tmp/${'x'.repeat(99)}` },
+        { 'rest-addresses': true, 'rest-addresses-socket': `/tmp/${'x'.repeat(97)}é` },
         '--rest-addresses-socket must be a path of at most 103 bytes'
       ],
       [

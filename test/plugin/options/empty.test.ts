@@ -32,7 +32,13 @@ describe('options without a value', () => {
         Reflect.deleteProperty(process.env, name);
       }
     }
-    expect(() => readOptions(config)).not.to.throw();
+    // Of another program, with a prefix as long as bcoin's.
+    process.env['OTHER_REST_AUTH'] = '';
+    try {
+      expect(() => readOptions(config)).not.to.throw();
+    } finally {
+      Reflect.deleteProperty(process.env, 'OTHER_REST_AUTH');
+    }
   });
 
   it('are refused in bcoin.conf', async () => {

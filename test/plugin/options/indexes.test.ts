@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { expectRefused, optionsOf } from './real-config';
+import { readOptions } from '../../../plugin/options/rest-options';
+import { configOf, expectRefused, optionsOf } from './real-config';
 
 describe('options for the indexes', () => {
   it('have two ways to build an empty index', async () => {
@@ -23,6 +24,12 @@ describe('options for the indexes', () => {
     expect((await optionsOf({ 'rest-scrub': '168' })).scrubMs).to.equal(604_800_000);
     expect((await optionsOf({ 'rest-scrub': 0 })).scrubMs).to.equal(0);
     await expectRefused({ 'rest-scrub': 169 }, "--rest-scrub must be a whole number from 0 to 168, not '169'");
+  });
+
+  it('keep hashes over what blocks spend for a fleet: on a node that feeds one, and on a reader', async () => {
+    expect((await optionsOf({})).spentHashes).to.equal(false);
+    expect((await optionsOf({ 'rest-feed': 'nats://a' })).spentHashes).to.equal(true);
+    expect(readOptions(await configOf({ 'rest-nats': 'nats://a' }), 'reader').spentHashes).to.equal(true);
   });
 
   it('say for how many blocks undo records are kept', async () => {
