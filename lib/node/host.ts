@@ -245,6 +245,8 @@ export interface HostPoolEntry {
   readonly deltaFee: number;
   readonly time: number;
   readonly height: number;
+  /** What it adds to the size of the pool. */
+  memUsage(): number;
 }
 
 /** bcoin's class of entries. */

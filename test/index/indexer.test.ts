@@ -13,7 +13,7 @@ import { undoKey } from '../../lib/index/records/undo-record';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain/chain-a';
 import { caught } from '../support/expectations/caught';
-import { addBlocks } from './filled-batch';
+import { addBlocks } from '../support/index/filled-batch';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/chain/made-blocks';
 import { expectIndexOf, imageOf } from '../support/index/utxo-model';
 import type { Store } from '../../lib/store/store';

@@ -9,7 +9,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/expectations/caught';
 import { chainAActiveBlocks } from '../support/chain/chain-a';
 import { holdBatches, type HeldBatch } from '../support/index/held-batches';
-import { addBlocks } from './filled-batch';
+import { addBlocks } from '../support/index/filled-batch';
 import { blockHash } from '../support/chain/made-blocks';
 import { expectIndexOf } from '../support/index/utxo-model';
 import type { BlockBatch } from '../../lib/index/write/block-batch';

@@ -6,7 +6,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { addBlocks } from './filled-batch';
+import { addBlocks } from '../support/index/filled-batch';
 import { blockHash } from '../support/chain/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/chain/made-chains';
 import { testScale, testSeed } from '../support/process/scale';

@@ -11,7 +11,7 @@ import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/expectations/caught';
 import { chainAActiveBlocks } from '../support/chain/chain-a';
-import { addBlocks } from './filled-batch';
+import { addBlocks } from '../support/index/filled-batch';
 import { blockHash, madeBlock, madeCoinbase } from '../support/chain/made-blocks';
 import { describeCoin, modelOf } from '../support/index/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';

@@ -22,6 +22,9 @@ import type { PoolEvent } from '../../lib/node/types/pool';
 
 const FEE = 1_000;
 
+/** Bytes by which transactions of one form may differ. */
+const SIGNATURES_DIFFER_BY = 8;
+
 /** OP_1 */
 const ANYBODY = Buffer.of(0x51);
 
@@ -382,7 +385,7 @@ describe('the modern pool', function () {
     expect(node.pool.info()).to.include({ minFeeRate: 100, minRelayFeeRate: 100 });
     for (const transaction of [cheap, middling] as HostTransaction[]) await node.broadcast(transaction.toRaw());
     const { size } = node.pool.entries()[0] ?? expect.fail('an entry');
-    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize();
+    (host.mempool.options as { maxSize: number }).maxSize = host.mempool.getSize() + SIGNATURES_DIFFER_BY;
     host.mempool.evictEntry([...host.mempool.map.values()][1] ?? expect.fail('an entry'));
     await node.broadcast((middling as HostTransaction).toRaw());
     // Nothing has to leave a pool that is as large as it may be.
@@ -406,6 +409,28 @@ describe('the modern pool', function () {
     expect(rateInTwelveHours()).to.equal(minFeeRate);
     await mineOnly(host, []);
     expect(rateInTwelveHours()).to.be.closeTo(minFeeRate / 2, 2);
+  });
+
+  it('is full by the bytes of its transactions', async () => {
+    const { host, node, coins } = await withCoins(2);
+    const data = Buffer.concat([Buffer.from('6a4e50c30000', 'hex'), Buffer.alloc(50_000)]);
+    const [cheap, dear] = coins.map((coin, i) =>
+      signed(
+        ring,
+        [coin],
+        [
+          [ring.getAddress(), COINBASE_SATS - (i + 1) * 50_000],
+          [data, 0]
+        ]
+      )
+    ) as [HostTransaction, HostTransaction];
+    (host.mempool.options as { maxSize: number }).maxSize = 100_000;
+    await node.broadcast(cheap.toRaw());
+    expect(node.pool.info().usage).to.be.greaterThan(50_000);
+    await node.broadcast(dear.toRaw());
+    expect(idsOf(node)).to.deep.equal(namesOf(dear));
+    host.mempool.evictEntry([...host.mempool.map.values()][0] ?? expect.fail('an entry'));
+    expect(node.pool.info().usage).to.equal(0);
   });
 
   it('drops a sixty-fourth of itself when it is full, so that the next ones find room', async () => {
@@ -438,7 +463,7 @@ describe('the modern pool', function () {
     const fork = host.chain.tip;
     await mineOnly(host, [cheap, dear]);
     await node.broadcast(pooled.toRaw());
-    (host.mempool.options as { maxSize: number }).maxSize = 2 * host.mempool.getSize();
+    (host.mempool.options as { maxSize: number }).maxSize = 2 * host.mempool.getSize() + SIGNATURES_DIFFER_BY;
     await mineOnly(host, [], await mineOnly(host, [], fork));
     expect(idsOf(node)).to.have.members(namesOf(pooled, dear));
     expect(node.pool.info().minFeeRate).to.be.greaterThan(100);

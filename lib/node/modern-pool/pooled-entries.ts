@@ -216,6 +216,7 @@ export class PooledEntries {
     const reset = mempool._reset.bind(mempool);
     const handleOrphans = mempool.handleOrphans.bind(mempool);
     mempool.trackEntry = (entry, view) => {
+      countBytes(entry);
       track(entry, view);
       this.#track(entry);
     };
@@ -261,6 +262,12 @@ export class PooledEntries {
       children.map(({ tx }) => keyOf(tx.hash()))
     );
   }
+}
+
+/** bcoin counts the objects of a transaction, but not the bytes of its scripts and witnesses, of which there may be 400,000 here. */
+function countBytes(entry: HostPoolEntry): void {
+  const total = entry.memUsage() + entry.tx.toRaw().length;
+  entry.memUsage = () => total;
 }
 
 /** The transactions in an order in which those that spend from others of them come before these. */
