@@ -129,6 +129,7 @@ async function scriptsState(store: Store): Promise<StoreState | undefined> {
   const [layout, tip] = [await storedVersion(store), await findTip(store)];
   if (layout === undefined || tip === undefined) return undefined;
   const table = await TxidTable.load(store, tip.height + 1);
+  await table.check();
   // A reorganization during the copy would have put other txids on pages that records already counted.
   for (let height = Math.max(0, table.blocks - DEFAULT_UNDO_DEPTH); height < table.blocks; height++)
     if (!table.hasTxids(height, table.view.ofBlock(height))) throw new DamagedPageError(`the txids of block ${height} are others`, 0);
