@@ -119,8 +119,7 @@ function shapeOf(value: unknown, path = '', into = new Set<string>()): Shape {
   return into;
 }
 
-describe('bitcoin-cli', function () {
-  this.timeout(60_000);
+describe('bitcoin-cli', () => {
   let served: RestNode;
   let node: CoreNode | undefined;
   withCoreAddresses();

@@ -21,8 +21,7 @@ import type { HostTransaction } from '../../lib/node/host';
 const COINS = 8;
 const MATURE = 100;
 
-describe('an open page of the explorer', function () {
-  this.timeout(60_000);
+describe('an open page of the explorer', () => {
   const closing: (() => Promise<unknown>)[] = [];
   let browser: Browser;
   let served: RestNode;

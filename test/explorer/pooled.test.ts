@@ -14,8 +14,7 @@ import type { HostTransaction } from '../../lib/node/host';
 const MATURE = 101;
 const COIN = 5_000_000_000;
 
-describe('a transaction that waits, on its page', function () {
-  this.timeout(60_000);
+describe('a transaction that waits, on its page', () => {
   const closing: (() => Promise<unknown>)[] = [];
   let served: RestNode;
   let watched: WatchedPage;
@@ -96,9 +95,7 @@ describe('a transaction that waits, on its page', function () {
   });
 });
 
-describe('a transaction that was replaced, on its page', function () {
-  this.timeout(60_000);
-
+describe('a transaction that was replaced, on its page', () => {
   it('names the one that has taken its place, also when the page is loaded again', async function () {
     if (!hasBrowser()) this.skip(); // chromium is not installed
     const browser = await openBrowser();

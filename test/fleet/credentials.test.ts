@@ -20,8 +20,7 @@ const LONG_SECONDS = 3_600;
 /** Enough to connect with. */
 const SHORT_SECONDS = 10;
 
-describe('credentials for NATS', function () {
-  this.timeout(60_000);
+describe('credentials for NATS', () => {
   const accounts = new Accounts();
   let nats: Nats;
   let file: string;

@@ -27,8 +27,7 @@ const SUBJECTS = subjectsOf('regtest');
 const ADDRESS = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 const NEVER = new AbortController().signal;
 
-describe('a feeding node', function () {
-  this.timeout(60_000);
+describe('a feeding node', () => {
   let program: string;
   let nats: Nats;
   let bus: NatsBus;

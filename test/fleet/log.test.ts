@@ -61,8 +61,7 @@ const numbers = (records: readonly LoggedRecord[]): (number | undefined)[] =>
   records.map(({ record: { body } }) => (body.type === 'remove' ? body.txid[0] : undefined));
 
 for (const count of [1, 3] as const) {
-  describe(`the log on ${count === 1 ? 'one server' : 'three servers'}`, function () {
-    this.timeout(60_000);
+  describe(`the log on ${count === 1 ? 'one server' : 'three servers'}`, () => {
     let nats: Nats;
     let bus: NatsBus;
 
@@ -267,8 +266,7 @@ for (const count of [1, 3] as const) {
   });
 }
 
-describe('a stream that is no log for this node', function () {
-  this.timeout(60_000);
+describe('a stream that is no log for this node', () => {
   let nats: Nats;
   let bus: NatsBus;
 

@@ -53,8 +53,7 @@ describe('a list of NATS servers', () => {
   });
 });
 
-describe('a connection to NATS', function () {
-  this.timeout(60_000);
+describe('a connection to NATS', () => {
   let program: string;
 
   before(function () {

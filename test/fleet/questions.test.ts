@@ -39,8 +39,7 @@ const SUBJECTS = subjectsOf('regtest');
 const NEVER = new AbortController().signal;
 const UNKNOWN = Buffer.alloc(32, 9);
 
-describe('questions to a node', function () {
-  this.timeout(60_000);
+describe('questions to a node', () => {
   let nats: Nats;
   let bus: NatsBus;
   let node: FeedingNode;

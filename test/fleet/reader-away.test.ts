@@ -7,8 +7,7 @@ import { HandFedReaders, LENGTH } from './hand-fed-readers';
 import type { BcoinNode } from '../../lib/node/bcoin';
 import type { HandFedLog } from './hand-fed-log';
 
-describe('a reader that was away', function () {
-  this.timeout(60_000);
+describe('a reader that was away', () => {
   let fed: HandFedReaders;
   let node: BcoinNode;
   let log: HandFedLog;

@@ -15,8 +15,7 @@ import { POOLED, UNREADABLE } from './pool-add';
 import type { BcoinNode } from '../../lib/node/bcoin';
 import type { HandFedLog } from './hand-fed-log';
 
-describe('a reader of a log', function () {
-  this.timeout(60_000);
+describe('a reader of a log', () => {
   let fed: HandFedReaders;
   let node: BcoinNode;
   let nats: Nats;

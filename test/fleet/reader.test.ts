@@ -16,8 +16,7 @@ import type { HandFedLog } from './hand-fed-log';
 /** Longer than a question takes. */
 const LATER_MS = 200;
 
-describe('a reader', function () {
-  this.timeout(60_000);
+describe('a reader', () => {
   let fed: HandFedReaders;
   let host: TestFullNode;
   let node: BcoinNode;

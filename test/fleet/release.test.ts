@@ -24,8 +24,7 @@ const SPEAKING_MS = 200;
 
 const SUBJECTS = subjectsOf('regtest');
 
-describe('readers that show blocks together', function () {
-  this.timeout(60_000);
+describe('readers that show blocks together', () => {
   let fed: HandFedReaders;
   let host: TestFullNode;
   let node: BcoinNode;
@@ -151,8 +150,7 @@ describe('readers that show blocks together', function () {
   });
 });
 
-describe('what readers tell of themselves', function () {
-  this.timeout(60_000);
+describe('what readers tell of themselves', () => {
   const STATE: ReaderState = { isReady: true, why: '', tip: undefined, applied: undefined, version: '1.2.3' };
   const MOST_READERS = 1_000;
   let nats: Nats;

@@ -21,8 +21,7 @@ const LIE = Buffer.from('010000000102000000010751', 'hex');
 const OP_TRUE = Buffer.of(0x51);
 const MOST_ROWS = 1_000;
 
-describe('a reader that is told wrong what a block spends', function () {
-  this.timeout(60_000);
+describe('a reader that is told wrong what a block spends', () => {
   let host: TestFullNode;
   let node: BcoinNode;
   let nats: Nats;

@@ -8,8 +8,7 @@ import { chainWithSpends, reorganize } from '../support/chain/regtest-chain';
 import { mine } from '../support/bcoin/regtest-node';
 import type { IndexState } from '../../lib/index/types';
 
-describe('an index of a node that downloads the chain', function () {
-  this.timeout(60_000);
+describe('an index of a node that downloads the chain', () => {
   withNodeAndIndex();
   let synced: boolean;
   /** For each write of the store, whether it was forced to the disk. */

@@ -51,8 +51,7 @@ async function applyAll(blocks: readonly Buffer[]): Promise<void> {
 describe('connecting and undoing blocks', () => {
   withIndexer();
 
-  it('holds the coins, locations and headers of chain A, and undoing its last blocks leaves every byte as it was', async function () {
-    this.timeout(60_000);
+  it('holds the coins, locations and headers of chain A, and undoing its last blocks leaves every byte as it was', async () => {
     const blocks = chainAActiveBlocks().map(({ raw }) => raw);
     indexer = openIndexer({ genesisHash: blockHash(blocks[0] as Buffer) });
     const checkedAt = [100, 125, 178, 470, 519, 560, 724];
@@ -70,8 +69,7 @@ describe('connecting and undoing blocks', () => {
     await expectIndexOf(store, blocks.slice(0, 1));
   });
 
-  it('writes the same in one batch as block by block', async function () {
-    this.timeout(60_000);
+  it('writes the same in one batch as block by block', async () => {
     const blocks = chainAActiveBlocks()
       .map(({ raw }) => raw)
       .slice(0, 200);
@@ -91,8 +89,7 @@ describe('connecting and undoing blocks', () => {
     expect(await imageOf(store)).to.deep.equal(oneByOne);
   });
 
-  it('follows chain A through its reorganizations', async function () {
-    this.timeout(60_000);
+  it('follows chain A through its reorganizations', async () => {
     const [start] = chainAActiveBlocks();
     const byHash = new Map<string, Buffer>();
     let chain = [(start as ChainABlock).raw];

@@ -18,8 +18,7 @@ import type { Store } from '../../lib/store/store';
 /** Coins of the first parts are spent in the last part. */
 const PARTS = [0, 130, 450, 500, 520, 560] as const;
 
-describe('filling a batch while another is written', function () {
-  this.timeout(60_000);
+describe('filling a batch while another is written', () => {
   const blocks = chainAActiveBlocks().map(({ raw }) => raw);
   let store: Store;
   let indexer: IndexWriter;

@@ -20,8 +20,7 @@ const other = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...longScripts],
 
 const hasher = new TxidHasher(Buffer.alloc(32, 0x5e));
 
-describe('making rows', function () {
-  this.timeout(60_000);
+describe('making rows', () => {
   let maker: RowMaker;
   let thread: Worker;
   let lost: string[];

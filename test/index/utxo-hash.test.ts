@@ -21,8 +21,7 @@ interface RecordedHash {
 
 const recorded = JSON.parse(readFileSync(join(chainAFolder, 'muhash.json'), 'utf8')) as readonly RecordedHash[];
 
-describe('the hash of the coins of an index', function () {
-  this.timeout(60_000);
+describe('the hash of the coins of an index', () => {
   const store = new MemoryStore();
   let writer: IndexWriter;
 

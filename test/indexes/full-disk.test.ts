@@ -34,8 +34,7 @@ const SUITES = [
 ] as const;
 
 for (const { onDisk, name, kibibytes, stopped, level } of SUITES)
-  describe(`${name} whose disk is full`, function () {
-    this.timeout(60_000);
+  describe(`${name} whose disk is full`, () => {
     let folder: string;
 
     beforeEach(async () => {

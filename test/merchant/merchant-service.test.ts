@@ -32,8 +32,7 @@ const AMOUNT = 150_000;
 const COIN = 2_499_990_000;
 const FEE = 10_000;
 
-describe('a merchant on the node', function () {
-  this.timeout(60_000);
+describe('a merchant on the node', () => {
   let folder: string;
   let served: RestNode;
   let ring: HostKeyRing;

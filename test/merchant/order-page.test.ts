@@ -15,8 +15,7 @@ import type { Browser } from 'playwright-core';
 
 const AMOUNT = 150_000;
 
-describe('the page of an order, in Chromium', function () {
-  this.timeout(60_000);
+describe('the page of an order, in Chromium', () => {
   let served: RestNode;
   let faucet: Faucet;
   let browser: Browser;

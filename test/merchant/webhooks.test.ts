@@ -28,8 +28,7 @@ const FIRST_PAUSE_MS = 5;
 const ID = 'ab'.repeat(16);
 const UNKNOWN = new PaymentError('not-yet-known', 'it is not known');
 
-describe('webhooks', function () {
-  this.timeout(60_000);
+describe('webhooks', () => {
   let served: RestNode;
   let faucet: Faucet;
   let folder: string;

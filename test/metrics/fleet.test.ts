@@ -10,8 +10,7 @@ import { until } from '../support/expectations/until';
 import { scrape } from './scrape';
 import type { Reader } from '../../plugin/reader/reader';
 
-describe('metrics of a fleet', function () {
-  this.timeout(60_000);
+describe('metrics of a fleet', () => {
   let nats: Nats;
   let node: RestNode;
   let reader: Reader | undefined;

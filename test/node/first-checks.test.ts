@@ -22,8 +22,7 @@ const inputs = (count: number, witness?: readonly Buffer[]): MadeInput[] =>
 const items = (count: number): Buffer[] => Array<Buffer>(count).fill(Buffer.alloc(0));
 const outputs = (count: number, value = 10_000): MadeOutput[] => Array<MadeOutput>(count).fill({ value, script: SCRIPT });
 
-describe('the first checks of a transaction', function () {
-  this.timeout(60_000);
+describe('the first checks of a transaction', () => {
   const settings = { 'require-standard': true };
   let modern: ModernNode;
   let own: ModernNode;

@@ -34,8 +34,7 @@ function withWitness(raw: Buffer): Buffer {
   return Buffer.concat([version, Buffer.of(0, 1), parts, Buffer.of(1, 1, 7), locktime]);
 }
 
-describe('the modern pool', function () {
-  this.timeout(60_000);
+describe('the modern pool', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();
   const open: ModernNode[] = [];
 

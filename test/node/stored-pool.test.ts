@@ -16,9 +16,7 @@ const KIBIBYTES = 200;
 /** The shell's limit counts blocks of 512 bytes. */
 const BLOCKS_PER_KIBIBYTE = 2;
 
-describe('a pool on the disk that cannot be written', function () {
-  this.timeout(60_000);
-
+describe('a pool on the disk that cannot be written', () => {
   interface Ended extends FullDiskPoolMessage {
     /** What is in the pool when a node is started again. */
     readonly found: readonly string[];

@@ -136,7 +136,6 @@ describe('the bar of a node that catches up', () => {
   });
 
   it('shows in a real terminal', function () {
-    this.timeout(60_000);
     const program = compiledProgram('shown-catch-up');
     const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" "${program}"`, '/dev/null'], {
       encoding: 'utf8',

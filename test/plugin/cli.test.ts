@@ -28,9 +28,7 @@ function runProgram(file: string, ...args: string[]): Result {
   return { status, out: stdout, err: stderr };
 }
 
-describe('bcoin-rest on the command line', function () {
-  this.timeout(60_000);
-
+describe('bcoin-rest on the command line', () => {
   const levels: readonly [args: readonly string[], usage: RegExp][] = [
     [[], /^Usage: bcoin-rest payments\|index/],
     [['index'], /^Usage: bcoin-rest index/],

@@ -5,8 +5,7 @@ import { greeting } from '../../plugin/start/node';
 import { loadBcoin, type HostFullNode } from '../../plugin/bcoin';
 import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 
-describe('the demonstration chain', function () {
-  this.timeout(60_000);
+describe('the demonstration chain', () => {
   let served: RestNode;
 
   before(async () => {

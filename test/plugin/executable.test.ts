@@ -18,8 +18,7 @@ const project = resolve(__dirname, '../..');
 const pluginName = bcoinTarget === 'bcoin' ? 'rest' : project;
 const executable = join(bcoinFolder, 'bin/bcoin');
 
-describe("bcoin's own executable", function () {
-  this.timeout(60_000);
+describe("bcoin's own executable", () => {
   let folder: string;
   const nodes: BcoinProcess[] = [];
 

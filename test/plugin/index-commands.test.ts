@@ -35,8 +35,7 @@ import {
 } from '../support/node/stopped-node';
 import type { StoreWrite } from '../../lib/store/store';
 
-describe('the tools for the index of a stopped node', function () {
-  this.timeout(60_000);
+describe('the tools for the index of a stopped node', () => {
   let made: StoppedNodeFolder;
   let folder: StoppedNodeFolder;
 

@@ -6,8 +6,7 @@ import { SPENT_HASHES } from '../../lib/index/records/spent-hash';
 import { asOtherUser } from '../support/process/other-user';
 import { StoppedNodeFolder } from '../support/node/stopped-node';
 
-describe('the settings of a stopped node', function () {
-  this.timeout(60_000);
+describe('the settings of a stopped node', () => {
   let folder: StoppedNodeFolder;
 
   before(async () => {

@@ -28,7 +28,6 @@ describe('the first 255 blocks of the main network', () => {
   let blocks: Buffer[] = [];
 
   before(async function () {
-    this.timeout(60_000);
     const shared = needsShared(this);
     blocks = blocksOf(join(shared, 'fixtures/real-blocks/mainnet-1-255.dat.gz'));
     served = await openRestNode({ settings: { network: 'main' } });
@@ -44,8 +43,7 @@ describe('the first 255 blocks of the main network', () => {
     return Buffer.from(await response.arrayBuffer());
   };
 
-  it('are served byte for byte, with all their transactions', async function () {
-    this.timeout(60_000);
+  it('are served byte for byte, with all their transactions', async () => {
     for (const raw of blocks) {
       const { hash, transactions } = scanBlock(raw);
       expect(await get(`block/${toDisplayHex(hash)}.bin`)).to.deep.equal(raw);

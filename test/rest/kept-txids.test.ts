@@ -27,8 +27,7 @@ describe('txids of blocks from the index by script', () => {
 
   after(() => served.node.close());
 
-  it('are the txids of the transactions, in the same JSON', async function () {
-    this.timeout(60_000);
+  it('are the txids of the transactions, in the same JSON', async () => {
     for (const [height, { hash }] of chainAActiveBlocks().entries()) {
       if (height % 12 !== 0) continue;
       const { tx, ...rest } = await shown(`/rest/block/notxdetails/${hash}.json`);

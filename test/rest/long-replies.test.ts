@@ -21,8 +21,7 @@ describe('long replies', () => {
   let paths: string[];
   const expected = new Map<string, string>();
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     // The cache has room for one of the texts.
     served = await openRestNode({ settings: { 'rest-work-queue': '64', 'rest-cache': '16' } });
     await untilReady(served);
@@ -52,8 +51,7 @@ describe('long replies', () => {
     for (let time = 0; time < 4; time++) for (const path of paths) compare(path, (await ask(served.port, { path })).body);
   });
 
-  it('stay whole for slow readers while others ask, leave and ask again', async function () {
-    this.timeout(60_000);
+  it('stay whole for slow readers while others ask, leave and ask again', async () => {
     // Longer than the operating system buffers for one connection.
     const slow = await Promise.all(
       Array.from({ length: 3 }, async () => {

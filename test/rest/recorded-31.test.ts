@@ -55,13 +55,11 @@ describe('recorded replies of Bitcoin Core 31', () => {
 
   after(() => served.node.close());
 
-  it('are given with an empty pool', async function () {
-    this.timeout(60_000);
+  it('are given with an empty pool', async () => {
     await replay('modern', served, 'confirmed', 276);
   });
 
-  it('are given again from the caches', async function () {
-    this.timeout(60_000);
+  it('are given again from the caches', async () => {
     await replay('modern', served, 'confirmed', 276);
   });
 
@@ -132,19 +130,16 @@ describe('recorded replies of Bitcoin Core 31 from endpoints that 0.17 does not 
 
   after(() => served.node.close());
 
-  it('are given with an empty pool', async function () {
-    this.timeout(60_000);
+  it('are given with an empty pool', async () => {
     await replay('0.17', served, 'confirmed', 15);
   });
 
-  it('are given with transactions in the pool', async function () {
-    this.timeout(60_000);
+  it('are given with transactions in the pool', async () => {
     await fillPool(served);
     await replay('0.17', served, 'with-mempool', 1_488);
   });
 
-  it('are given again from the caches', async function () {
-    this.timeout(60_000);
+  it('are given again from the caches', async () => {
     await replay('0.17', served, 'with-mempool', 1_488);
   });
 });

@@ -34,13 +34,11 @@ for (const bootstrap of isFleetWanted ? ['blocks'] : ['blocks', 'coins'])
       expect(await differencesFrom(answers, port, PROFILES['0.17'].replies)).to.deep.equal([]);
     };
 
-    it('are given with an empty pool', async function () {
-      this.timeout(60_000);
+    it('are given with an empty pool', async () => {
       await replay('confirmed', served);
     });
 
-    it('are given again from the caches', async function () {
-      this.timeout(60_000);
+    it('are given again from the caches', async () => {
       await replay('confirmed', served);
     });
 

@@ -79,8 +79,7 @@ describe('the service on a real node', () => {
     expect(await blocks()).to.equal(5);
   });
 
-  it('finds a transaction and its coin at every moment while it is confirmed, undone and confirmed again', async function () {
-    this.timeout(60_000);
+  it('finds a transaction and its coin at every moment while it is confirmed, undone and confirmed again', async () => {
     folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
     served = await openRestNode({ prefix: folder });
     await untilReady(served);
@@ -128,7 +127,6 @@ describe('the service on a real node', () => {
   });
 
   it('closes while the chain is being reset, and opens again', async function () {
-    this.timeout(60_000);
     await open();
     needsNode(this, NO_FEED_WHILE_SHORTER);
     await untilReady(served);

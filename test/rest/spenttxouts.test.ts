@@ -92,8 +92,7 @@ describe('outputs that blocks spend', () => {
 
   const tipHash = (): Buffer => served.rest.reader.read(({ tip }) => tip.hash);
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     served = await openRestNode({ settings: { 'rest-core': 'modern' } });
     await untilReady(served);
     let hash = blockHash(regtestGenesis);

@@ -110,20 +110,17 @@ describe('recorded calls of Bitcoin Core 31', () => {
     return faults;
   }
 
-  it('are answered with an empty pool', async function () {
-    this.timeout(60_000);
+  it('are answered with an empty pool', async () => {
     expect(await wrong('confirmed')).to.deep.equal([]);
   });
 
-  it('are answered with transactions in the pool', async function () {
-    this.timeout(60_000);
+  it('are answered with transactions in the pool', async () => {
     await fillChainAPool(served.node);
     expect(await wrong('with-mempool')).to.deep.equal([]);
   });
 
   it('are answered in the form of any request', async function () {
     needsNode(this, 'a reader that passes calls on does not know which there are');
-    this.timeout(60_000);
     const faults: string[] = [];
     for (const { id, request, status, body } of requests) {
       const { auth, headers, ...rest } = request;

@@ -111,8 +111,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe('the table of txids', () => {
   for (const disk of [false, true])
-    it(`has the txids of every block, as every view of any age has those of its blocks, ${disk ? 'on disk' : 'in memory'}`, async function () {
-      this.timeout(60_000);
+    it(`has the txids of every block, as every view of any age has those of its blocks, ${disk ? 'on disk' : 'in memory'}`, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 25 }), async (steps) => {
           const tested = await Tested.on(disk ? new DiskStore(await newFolder()) : new MemoryStore());
@@ -263,8 +262,7 @@ describe('the table of txids', () => {
     tested.expectRight();
   });
 
-  it('finds txids of blocks that did not reach the disk, whatever a power cut left of them, and repairs them from the blocks', async function () {
-    this.timeout(60_000);
+  it('finds txids of blocks that did not reach the disk, whatever a power cut left of them, and repairs them from the blocks', async () => {
     const loss = fc.record({
       synced: fc.integer({ min: 0, max: 20 }),
       counts: fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 20 }),

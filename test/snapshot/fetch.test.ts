@@ -26,8 +26,7 @@ const NEVER = new AbortController().signal;
 /** More bytes than a disk gets or loses during a test. */
 const HUGE = 2 ** 38;
 
-describe('fetching a snapshot', function () {
-  this.timeout(60_000);
+describe('fetching a snapshot', () => {
   let made: Awaited<ReturnType<typeof madeSnapshot>>;
   /** A copy that a test may change. */
   let folder: string;

@@ -39,8 +39,7 @@ async function syncedDuring(use: () => Promise<unknown>): Promise<readonly strin
   return synced;
 }
 
-describe('making and verifying a snapshot', function () {
-  this.timeout(60_000);
+describe('making and verifying a snapshot', () => {
   let made: Awaited<ReturnType<typeof madeSnapshot>>;
 
   beforeEach(async () => {

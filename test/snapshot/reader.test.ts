@@ -16,8 +16,7 @@ import { until } from '../support/expectations/until';
 import { onRegtest, snapshot } from './made';
 import type { TestFullNode } from '../support/bcoin/bcoin';
 
-describe('a snapshot of a reader', function () {
-  this.timeout(60_000);
+describe('a snapshot of a reader', () => {
   let host: TestFullNode;
   let node: BcoinNode;
   let nats: Nats;

@@ -18,8 +18,7 @@ const WRITES = 34;
 
 const keyAt = (i: number): Buffer => Buffer.from(`k${i}`);
 
-describe('a store with two logs', function () {
-  this.timeout(60_000);
+describe('a store with two logs', () => {
   let folder: string;
   /** Files of a store that was killed right after a durable write. */
   let left: string;

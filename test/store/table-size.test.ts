@@ -23,8 +23,7 @@ describe('the size of tables', () => {
   });
 });
 
-describe('a store that grows', function () {
-  this.timeout(60_000);
+describe('a store that grows', () => {
   let folder: string;
   let store: MergingStore;
 

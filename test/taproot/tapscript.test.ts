@@ -125,8 +125,7 @@ describe('a tapscript', () => {
       );
     });
 
-    it('with conditions within conditions', function () {
-      this.timeout(60_000);
+    it('with conditions within conditions', () => {
       fc.assert(
         fc.property(
           fc.array(condition, { maxLength: 30 }),

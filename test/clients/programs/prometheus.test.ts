@@ -37,7 +37,6 @@ describe('Prometheus', () => {
 
   before(async function () {
     needsProgram(this, 'prometheus');
-    this.timeout(60_000);
     nats = await Nats.open(needsNats(this));
     const [metrics, electrum] = [await freePort(), await freePort()];
     port = await freePort();

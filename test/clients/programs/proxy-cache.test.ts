@@ -46,8 +46,7 @@ describe('a cache of nginx', () => {
 
   const get = (path: string): Promise<RawReply> => ask(port, { path });
 
-  it('serves nothing stale beyond the stated age after a reorganization', async function () {
-    this.timeout(60_000);
+  it('serves nothing stale beyond the stated age after a reorganization', async () => {
     if (served === undefined) throw new Error('expected a node');
     const { node, source, index } = served;
     const lost = toDisplayHex(source.tip().hash);
@@ -79,8 +78,7 @@ describe('a cache of nginx', () => {
     expect((await get(deepPath)).headers['x-cache']).to.equal('HIT');
   });
 
-  it('asks the node again with the tag, and is spared the body', async function () {
-    this.timeout(60_000);
+  it('asks the node again with the tag, and is spared the body', async () => {
     await get('/api/blocks/tip/height');
     await pause(MOST_AGE_MS);
     expect((await get('/api/blocks/tip/height')).headers['x-cache']).to.equal('REVALIDATED');

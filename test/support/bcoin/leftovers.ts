@@ -4,8 +4,7 @@ import { deleteFolders } from '../process/folders';
 import { closeLeftNodes } from './regtest-node';
 
 export const mochaHooks = {
-  async afterAll(this: { timeout(ms: number): unknown }): Promise<void> {
-    this.timeout(60_000);
+  async afterAll(): Promise<void> {
     await closeLeftNodes();
     await deleteFolders();
   }
