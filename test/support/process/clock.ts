@@ -40,6 +40,23 @@ export function withoutLongTimers(mostMs: number): () => void {
 /** The longest that a timer can wait. */
 const NEVER_MS = 0x7fff_ffff;
 
+/**
+ * Holds the timers of RxJS that begin from now on, which are intervals that it ends itself.
+ * @returns a function that ends this, and has all that are held fire, in the order in which they began
+ */
+export function heldTimers(): () => void {
+  const { setInterval: interval } = globalThis;
+  const held: (() => void)[] = [];
+  globalThis.setInterval = ((callback: () => void) => {
+    held.push(callback);
+    return interval(callback, NEVER_MS);
+  });
+  return () => {
+    globalThis.setInterval = interval;
+    for (const fire of held) fire();
+  };
+}
+
 /** Makes timers of exactly `ms` milliseconds fire almost at once. @returns a function that ends this for later timers */
 export function hurried(lengthMs: number): () => void {
   const { setTimeout: timeout, setInterval: interval } = globalThis;
