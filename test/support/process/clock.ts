@@ -47,10 +47,10 @@ const NEVER_MS = 0x7fff_ffff;
 export function heldTimers(): () => void {
   const { setInterval: interval } = globalThis;
   const held: (() => void)[] = [];
-  globalThis.setInterval = ((callback: () => void) => {
+  globalThis.setInterval = (callback: () => void) => {
     held.push(callback);
     return interval(callback, NEVER_MS);
-  });
+  };
   return () => {
     globalThis.setInterval = interval;
     for (const fire of held) fire();
