@@ -1,6 +1,5 @@
 // Compares the answers of an index by script with the model of its chain.
 
-import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
 import { StoreError } from '../../../lib/store/errors';
@@ -12,6 +11,8 @@ import type { Position } from '../../../lib/index/types';
 import type { ScriptSnapshot } from '../../../lib/scripts/types';
 
 const nobody = sha256(Buffer.from('nobody'));
+
+const placeOf = ({ height, index }: Position): string => `${height}/${index}`;
 
 const nameOf = ({ txid, index }: { readonly txid: Buffer; readonly index: number }): string => `${txid.toString('hex')}-${index}`;
 
@@ -41,13 +42,20 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
     for (const [index, txid] of txids.entries()) expectSame(snapshot.txidAt({ height, index }), txid);
     expectSame(snapshot.txidAt({ height, index: txids.length }), undefined);
   }
-  // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
-  const times = new Map<string, number>();
-  for (const { output } of model.spends) times.set(nameOf(output), (times.get(nameOf(output)) ?? 0) + 1);
+  await expectSpenders(snapshot, model);
+}
+
+/** Fails unless each spend of a coin is among the candidates for it, and all others are spends of one outpoint, which has the same hint. */
+async function expectSpenders(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
+  // Of each outpoint: a coinbase with the txid of an earlier one has the same outpoints (BIP30), so that one may be spent twice.
+  const spends = new Map<string, Set<string>>();
+  for (const { output, spender } of model.spends)
+    spends.set(nameOf(output), (spends.get(nameOf(output)) ?? new Set()).add(placeOf(spender)));
   for (const { output, spender, script } of model.spends) {
-    const found: Position[] = [];
-    for await (const position of snapshot.spenders(script, { ...output, indexes: [output.index] })) found.push(position);
-    if (!found.some((position) => isDeepStrictEqual(position, spender))) expect(found).to.deep.include(spender);
-    expect(found.length).to.be.at.most((times.get(nameOf(output)) ?? 0) + 1);
+    const found: string[] = [];
+    for await (const position of snapshot.spenders(script, { ...output, indexes: [output.index] })) found.push(placeOf(position));
+    expect(found).to.include(placeOf(spender));
+    const others = found.filter((place) => spends.get(nameOf(output))?.has(place) !== true);
+    if (others.length > 0) expect([...spends.values()].some((places) => others.every((place) => places.has(place)))).to.equal(true);
   }
 }
