@@ -77,7 +77,9 @@ function withChanged(part: Part, spend: SignedSpend): Changed | undefined {
   return { transaction, spent: spent.map((one, i) => (i === at ? output : one)) };
 }
 
-describe('a spend of a taproot output', () => {
+describe('a spend of a taproot output', function () {
+  this.timeout(TIMEOUT_MS);
+
   let curves: ReadonlyMap<string, Curve>;
 
   before(async () => {
@@ -96,8 +98,7 @@ describe('a spend of a taproot output', () => {
     fc.assert(fc.property(arbitrary, check), { numRuns });
   };
 
-  it('is valid in every way and with every type, and in the pool unless it has what is left to soft forks', function () {
-    this.timeout(TIMEOUT_MS);
+  it('is valid in every way and with every type, and in the pool unless it has what is left to soft forks', () => {
     forEach(SPENDS, signedSpend, (spend) => {
       expect(verdictOf(spend)).to.equal(VALID);
       expect(verdictOf(spend, 'policy') === VALID).to.equal(isStandard(spend.plan));
@@ -106,8 +107,7 @@ describe('a spend of a taproot output', () => {
     });
   });
 
-  it('is refused when what its signatures cover has changed, and only then', function () {
-    this.timeout(TIMEOUT_MS);
+  it('is refused when what its signatures cover has changed, and only then', () => {
     const seen = new Set<string>();
     forEach(SPENDS, signedSpend, (spend) => {
       if (!hasSignature(spend.plan)) return;
@@ -123,8 +123,7 @@ describe('a spend of a taproot output', () => {
     expect(seen.size).to.equal(PARTS.length + 7);
   });
 
-  it('is refused when any bit of its script or control block has changed', function () {
-    this.timeout(TIMEOUT_MS);
+  it('is refused when any bit of its script or control block has changed', () => {
     forEach(SPENDS * 3, fc.tuple(signedSpend, fc.boolean(), fc.nat()), ([spend, isControl, bit]) => {
       const { plan, transaction, input } = spend;
       if (plan.way === 'key') return;
@@ -137,8 +136,7 @@ describe('a spend of a taproot output', () => {
     });
   });
 
-  it('is refused when any bit of a witness with signatures has changed', function () {
-    this.timeout(TIMEOUT_MS);
+  it('is refused when any bit of a witness with signatures has changed', () => {
     forEach(SPENDS * 3, fc.tuple(signedSpend, fc.nat(), fc.nat()), ([spend, at, bit]) => {
       const { plan, transaction, input } = spend;
       if (!hasSignature(plan)) return;
@@ -151,8 +149,7 @@ describe('a spend of a taproot output', () => {
     });
   });
 
-  it('has a verdict in known words whatever its witness is, the same with each library, and what the pool takes a block may hold', function () {
-    this.timeout(TIMEOUT_MS);
+  it('has a verdict in known words whatever its witness is, the same with each library, and what the pool takes a block may hold', () => {
     const seen = new Map<string, number>();
     forEach(
       MUTANTS,

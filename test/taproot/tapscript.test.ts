@@ -61,7 +61,9 @@ const errorOf = (code: Buffer, more?: Run): ScriptError | undefined => run(code,
 const bytes = (...values: readonly number[]): Buffer => Buffer.from(values);
 
 describe('a tapscript', () => {
-  describe('runs operations as bcoin runs those of version 0 scripts', () => {
+  describe('runs operations as bcoin runs those of version 0 scripts', function () {
+    this.timeout(120_000);
+
     const check = (code: Buffer, items: readonly Buffer[], isPolicy: boolean, transaction: MadeTransaction): string => {
       const result = run(code, { stack: items, isPolicy, transaction });
       const theirs = runByHost(code, items, isPolicy, serialized(transaction), 0);
@@ -91,8 +93,7 @@ describe('a tapscript', () => {
         inputs: TRANSACTION.inputs.map((input) => ({ ...input, sequence }))
       }));
 
-    it('each of them, on any stack', function () {
-      this.timeout(120_000);
+    it('each of them, on any stack', () => {
       const ends = new Map<string, Set<string>>();
       for (const name of COMMON_NAMES)
         fc.assert(
@@ -109,8 +110,7 @@ describe('a tapscript', () => {
       expect(neverRan).to.include.members(CANNOT);
     });
 
-    it('many of them, one after the other', function () {
-      this.timeout(120_000);
+    it('many of them, one after the other', () => {
       fc.assert(
         fc.property(
           fc.array(operation, { minLength: 1, maxLength: 40 }),
