@@ -16,7 +16,7 @@ import { openRegtestNode } from '../support/bcoin/regtest-node';
 const PLAIN: BlockPlan = { repeat: undefined, transactions: [] };
 const REPEATED: BlockPlan = { repeat: 0, transactions: [] };
 /** Heights of the three: each is made once the coins of the one before have come of age and are spent. */
-const HEIGHTS = [1, 102, 203] as const;
+const HEIGHTS = [2, 103, 204] as const;
 
 /**
  * Spends both coins of the last coinbase that is old enough. `mature`: how many coins may be spent. `outputs`: others each time, or the
@@ -27,10 +27,10 @@ const spendingLast = (mature: number, outputs: readonly number[]): BlockPlan => 
   transactions: [{ spends: [mature - 1, mature - 2], outputs }]
 });
 
-/** Gives the node the three coinbases, and the txid of all of them. */
-async function mineRepeated(host: TestFullNode): Promise<Buffer> {
+/** Gives the node a block, then the three coinbases. `between`: called after that block. @returns the txid of all three */
+async function mineRepeated(host: TestFullNode, between?: () => Promise<void>): Promise<Buffer> {
   const plans = new Map<number, BlockPlan>(HEIGHTS.map((height) => [height, REPEATED]));
-  plans.set(HEIGHTS[1] - 1, spendingLast(2, [3]));
+  plans.set(HEIGHTS[1] - 1, spendingLast(2 * HEIGHTS[0], [3]));
   plans.set(HEIGHTS[2] - 1, spendingLast(2 * (HEIGHTS[1] - 1), [3, 3]));
   const maker = new BlockMaker();
   const txids: Buffer[] = [];
@@ -38,6 +38,7 @@ async function mineRepeated(host: TestFullNode): Promise<Buffer> {
     const raw = maker.make(tip, plans.get(height) ?? PLAIN);
     await host.chain.add(bcoin.Block.fromRaw(raw));
     tip = blockHash(raw);
+    if (height === 1) await between?.();
     txids.push(scanBlock(raw).transactions[0]?.txid ?? expect.fail('a coinbase'));
   }
   expect(host.chain.height).to.equal(HEIGHTS[2]);
@@ -62,6 +63,22 @@ describe('three coinbases with one txid', () => {
       expect(baseOf(store).height).to.equal(height);
     }
     expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
+    await index.close();
+    await host.close();
+  });
+
+  it('are told apart in the undo records of what spends them', async () => {
+    const host = await openRegtestNode();
+    await host.connect();
+    const [node, store, log] = [new BcoinNode(host), new MemoryStore(), new MemoryLog()];
+    const index = newBaseIndex({ node, store, log });
+    await mineRepeated(host, async () => {
+      await index.open();
+      await untilLive(index);
+    });
+    await untilLive(index);
+    await expectRight(store, node);
+    expect(baseOf(store).height).to.equal(1);
     await index.close();
     await host.close();
   });

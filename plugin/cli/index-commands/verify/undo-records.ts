@@ -67,7 +67,8 @@ function isUndoOf(
     if (input === undefined || coin.height === height) return;
     const { txid } = input;
     const position = whereKnown(() => snapshot.position(txid));
-    if (position !== undefined) txids.set(`${position.block.height} ${position.index}`, txid);
+    // Of a coinbase with the txid of an earlier one (BIP30), the index knows the position of the last only.
+    if (position !== undefined) txids.set(`${coin.height} ${coin.coinbase ? 0 : position.index}`, txid);
     expected.push(textOf(txid, input.index, coin));
   });
   const found = [...coinsOfUndo(undo, txids), ...baseCoinsOfUndo(height, store)];
