@@ -79,6 +79,13 @@ describe('a session of the Electrum protocol', () => {
     await once(client.socket, 'drain');
   });
 
+  it('is read from again once what waited was answered at once', async () => {
+    const client = await connect();
+    const asked = Array.from({ length: 10 * MOST_WAITING }, (_, id) => ({ id, method: 'test.now' }));
+    client.send(...asked);
+    for (const { id } of asked) expect(await client.value()).to.have.property('id', id);
+  });
+
   /** False once another client was answered many times. */
   async function quietAnswers(): Promise<boolean> {
     const other = await connect();
@@ -112,6 +119,11 @@ describe('a session of the Electrum protocol', () => {
 
   it('gets notifications after replies that are older', async () => {
     const client = await connect();
+    // Replies to nothing: none is due.
+    client.send([
+      { id: 'x', result: null },
+      { id: 'y', error: null }
+    ]);
     client.send([
       { id: 1, method: 'server.ping' },
       { id: 2, method: 'test.hold' }
@@ -137,6 +149,10 @@ describe('a session of the Electrum protocol', () => {
     ] as const)
       notified.notify('test.news', params, about);
     notified.withdraw('other');
+    // Those that were replaced are not what it has yet to read: together they are more than a client may have.
+    const long = JSON.stringify(['x'.repeat(1_000_000)]);
+    for (let i = 0; i < 40; i++) notified.notify('test.news', long, 'long');
+    notified.withdraw('long');
     held.splice(0)[0]?.();
     expect(await client.value()).to.have.length(1);
     expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'test.news', params: [3] });
@@ -251,6 +267,32 @@ describe('a session of the Electrum protocol when the node stops', () => {
     for (let line = await client.line(); line !== undefined; line = await client.line()) answered.push((JSON.parse(line) as Reply).id);
     clearInterval(releasing);
     expect(answered).to.deep.equal(asked);
+    await closing;
+  });
+
+  it('gets the answers to what waits for the requests of others, and ends without waiting for their end', async () => {
+    const held: (() => void)[] = [];
+    const served = await openElectrumNode({ held: (release) => void held.push(release), settings: { 'rest-threads': 2 } });
+    const connect = (): Promise<LineClient> => LineClient.connect(served.port);
+    const [long, short, waiting, atOnce] = [await connect(), await connect(), await connect(), await connect()];
+    for (const client of [long, short]) client.send({ id: 1, method: 'test.hold' });
+    await until(() => held.length === 2);
+    for (const [client, method] of [
+      [waiting, 'server.ping'],
+      [atOnce, 'test.now']
+    ] as const) {
+      client.send({ id: 1, method });
+      expect(await client.ask('server.version', ['test', '1.4'], 'version')).to.have.property('id', 'version');
+    }
+    const closing = served.node.close();
+    await until(() => served.electrum.addresses.length === 0);
+    held.pop()?.();
+    for (const client of [short, waiting, atOnce]) {
+      expect(await client.value()).to.have.property('id', 1);
+      expect(await client.line()).to.equal(undefined);
+    }
+    held.pop()?.();
+    expect(await long.value()).to.have.property('result', 'held');
     await closing;
   });
 

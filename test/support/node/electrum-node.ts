@@ -11,7 +11,7 @@ import type { ElectrumService } from '../../../lib/electrum/electrum-service';
 import type { Method, MethodTable, NotifiedClient } from '../../../lib/electrum/method';
 import type { ClosableSubscriptions } from '../../../lib/electrum/server/session';
 
-export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'log'> {
+export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'serving' | 'log'> {
   readonly electrum: ElectrumService;
   /** Whether methods are answered. */
   readonly ready$: BehaviorSubject<boolean>;
@@ -47,11 +47,11 @@ export async function openElectrumNode({
       subscriptionsOf: (client) => subscriptionsOf(client, notified)
     }
   );
-  const { node, answers, log, port: httpPort } = served;
+  const { node, answers, serving, log, port: httpPort } = served;
   const { electrum } = served.wallets;
   await until(() => electrum.addresses.length === ('rest-electrum-tls' in settings ? 2 : 1));
   const { port } = electrum.addresses[0] as AddressInfo; // it listens
-  return { node, answers, log, electrum, ready$, port, httpPort, notified };
+  return { node, answers, serving, log, electrum, ready$, port, httpPort, notified };
 }
 
 /** The subscriptions of a client that is told nothing. It counts as subscribed once it has tried to unsubscribe from something. */
@@ -100,6 +100,7 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
       }
     },
     'blockchain.transaction.broadcast': method(['raw_tx'], () => Promise.reject(new ElectrumError(CODES.badRequest, 'rejected'))),
+    'test.now': method([], () => '"now"'),
     'test.hold': method(
       [],
       () =>
