@@ -11,7 +11,7 @@ import { freePort } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 
 /** Addresses of this machine, only one of which counts as the node's own here. */
-const [OWN, SOMEBODY, SOMEBODY_ELSE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
+const [OWN, SOMEBODY, SOMEBODY_ELSE, ANOTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 
 const MOST_OF_ADDRESS = 100;
 const MOST_COST = 100_000;
@@ -88,6 +88,20 @@ describe('clients of the Electrum protocol are bounded', () => {
     expect(await answered(near)).to.deep.equal(PONG);
   });
 
+  it('by what they cost: above the soft limit each request waits, of many that came at once and of one, and of no other address', async () => {
+    const costly = await connectFrom(ANOTHER);
+    const other = await connectFrom(SOMEBODY_ELSE);
+    // Requests are started one after the other: the first is charged for, then the second sets the time that the third waits.
+    costly.send({ id: 1, method: 'test.charge', params: [0.9 * MOST_COST] }, { id: 2, method: 'test.now' }, { id: 3, method: 'test.now' });
+    const answers = [await costly.value(), await costly.value()];
+    expect(answers.map(({ id }) => id)).to.have.members([1, 2]);
+    const beside = await connectFrom(ANOTHER);
+    beside.send({ id: 4, method: 'test.now' });
+    for (let i = 0; i < 5; i++) expect(await answered(other)).to.deep.equal(PONG);
+    expect([costly.waiting, beside.waiting]).to.deep.equal([0, 0]);
+    expect(await beside.value()).to.have.property('id', 4);
+  });
+
   it('by what they ask for: also requests that cannot be answered cost something', async () => {
     const client = await connectFrom(SOMEBODY_ELSE);
     expect(await client.ask('test.charge', [MOST_COST / 2])).to.deep.equal(PONG);
@@ -154,12 +168,14 @@ describe('a client that keeps the disk or the network busy', () => {
     expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
   });
 
-  it('is charged for what it is notified of, and cut off', async () => {
-    const client = await connectFrom(SOMEBODY_ELSE);
-    const [notified] = served.notified;
-    notified?.notify('test.news', JSON.stringify(['x'.repeat(LITTLE_COST * BYTES_PER_POINT)]), 'news');
-    expect(await client.value()).to.have.property('method', 'test.news');
-    expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
+  it('is charged for the bytes that it is sent, and cut off', async () => {
+    const notified = await connectFrom(SOMEBODY_ELSE);
+    for (const one of served.notified) one.notify('test.news', JSON.stringify(['x'.repeat(LITTLE_COST * BYTES_PER_POINT)]), 'news');
+    expect(await notified.value()).to.have.property('method', 'test.news');
+    const answered = await connectFrom(ANOTHER);
+    expect((await answered.ask('test.letters', [LITTLE_COST * BYTES_PER_POINT])).result).to.have.length(LITTLE_COST * BYTES_PER_POINT);
+    for (const client of [notified, answered])
+      expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
   });
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { MOST_BYTES_IN_FLIGHT } from '../../lib/server/limits';
 import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
 import { LineClient, type Reply } from '../support/client/line-client';
 import { until } from '../support/expectations/until';
@@ -93,6 +94,22 @@ describe('a session of the Electrum protocol', () => {
     other.socket.destroy();
     return false;
   }
+
+  it('is refused what is heavy or long while too many replies wait to be read', async () => {
+    const client = await connect();
+    const { responses } = served.serving;
+    const lengthOf = async (method: string, count: number): Promise<unknown> => {
+      const { result, error } = await client.ask(method, [count]);
+      return error?.message ?? (result as string).length;
+    };
+    responses.countOthers(MOST_BYTES_IN_FLIGHT);
+    const refused = 'too many replies wait to be read';
+    expect(await lengthOf('test.letters', 1)).to.equal(refused);
+    expect(await lengthOf('test.small', 1)).to.equal(1);
+    expect(await lengthOf('test.small', 64 * 1_024)).to.equal(refused);
+    responses.countOthers(-MOST_BYTES_IN_FLIGHT);
+    expect(await lengthOf('test.small', 64 * 1_024)).to.equal(64 * 1_024);
+  });
 
   it('is cut off when it does not read, without harm to others', async () => {
     const [lazy, other] = [await connect(), await connect()];
@@ -226,14 +243,35 @@ describe('a session of the Electrum protocol', () => {
 
   it('ends with its requests when the client has gone', async () => {
     const client = await connect();
-    for (let id = 0; id < 100; id++) client.send({ id, method: 'test.hold' });
+    const letters = { id: 'letters', method: 'test.small', params: [1_000_000] as const };
+    const notification = '[]';
+    const batch = [letters, ...Array.from({ length: 100 }, (_, id) => ({ id, method: 'test.hold' }))];
+    client.send(batch);
     await until(() => held.length === MOST_AT_WORK);
+    notifiedOne().notify('test.news', notification, 'news');
+    const { responses, unfinished } = served.serving;
+    const { length } = JSON.stringify(batch);
+    expect(unfinished.bytes).to.be.within(0.9 * length, 1.1 * length);
+    await until(() => responses.unreadBytes > letters.params[0] + notification.length);
     client.socket.destroy();
     await until(() => served.electrum.sessions === 0);
     expect(served.notified.size).to.equal(0);
     for (const release of held.splice(0)) release();
     expect(await (await connect()).ask('server.ping')).to.deep.include({ result: null });
     expect(held).to.have.length(0);
+    // Nothing counts any more: what was asked, a reply that waited for the others of its batch, and a notification behind it.
+    await until(() => responses.unreadBytes + unfinished.bytes === 0);
+  });
+
+  it('ends work in the midst when the client has gone, which is nothing for the log', async () => {
+    const { length } = served.log.lines;
+    const client = await connect();
+    client.send({ id: 1, method: 'test.work' });
+    expect(await client.ask('server.ping', [], 2)).to.have.property('id', 2);
+    client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+    expect(await quietAnswers()).to.equal(false);
+    expect(served.log.lines.slice(length)).to.deep.equal([]);
   });
 
   it('is one of at most a thousand', async () => {

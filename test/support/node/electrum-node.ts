@@ -4,6 +4,7 @@ import { BehaviorSubject } from 'rxjs';
 import { CODES, ElectrumError } from '../../../lib/electrum/errors';
 import { freePort, type RegtestOptions } from '../bcoin/regtest-node';
 import { gatedBy, ServedNode, type Replacements } from './served-node';
+import { runInSlices } from '../../../lib/turns/slices';
 import { until } from '../expectations/until';
 import type { AddressInfo } from 'node:net';
 import type { Answers } from '../../../lib/answers/answers';
@@ -74,6 +75,13 @@ function subscriptionsOf(client: NotifiedClient, notified: Set<NotifiedClient>):
 
 const LETTER = 0x61;
 
+const letters: Method['answer'] = ([count]) => Promise.resolve(Buffer.from(`"${String.fromCharCode(LETTER).repeat(Number(count))}"`));
+
+/** Ends when the client has gone. */
+function* work(): Generator<void, string> {
+  for (;;) yield;
+}
+
 /** Some of the protocol's methods, and some that wait, fail, or return long replies. `held`: is given what lets a waiting request go on. */
 function transportMethods({ reader }: Answers, held?: (release: () => void) => void): MethodTable {
   const about = { summary: '', parameters: [], result: {} };
@@ -101,6 +109,7 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
     },
     'blockchain.transaction.broadcast': method(['raw_tx'], () => Promise.reject(new ElectrumError(CODES.badRequest, 'rejected'))),
     'test.now': method([], () => '"now"'),
+    'test.work': method([], (_, client) => runInSlices(work(), client)),
     'test.hold': method(
       [],
       () =>
@@ -110,9 +119,8 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
           });
         })
     ),
-    'test.letters': method(['count'], ([count]) => Promise.resolve(Buffer.from(`"${String.fromCharCode(LETTER).repeat(Number(count))}"`)), {
-      isHeavy: true
-    }),
+    'test.letters': method(['count'], letters, { isHeavy: true }),
+    'test.small': method(['count'], letters),
     'test.charge': method(['points'], ([points], client) => {
       client.charge(Number(points));
       return Promise.resolve('null');
