@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { TooManySubscriptionsError } from '../../lib/server/bounds/subscription-memory';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
 import { LineClient } from '../support/client/line-client';
 import { freePort, mine } from '../support/bcoin/regtest-node';
@@ -214,5 +215,21 @@ describe('methods of Fulcrum and of drafts', () => {
     expect(await errorOf('blockchain.transaction.testmempoolaccept', 'x')).to.equal('1 x should be a list');
     for (const hexes of [['00'], Array<string>(25).fill('00')])
       expect(await errorOf('blockchain.transaction.testmempoolaccept', hexes)).to.match(/^2 daemon error: .*TX decode failed/);
+  });
+
+  it('have memory for subscriptions, a quarter of it for one address, unless that is of the node’s machine', () => {
+    const most = (address: string): number => {
+      const memory = served.wallets.subscriptions.open(address);
+      try {
+        for (let count = 0; ; count++) memory.take();
+      } catch (error) {
+        expect(error).to.be.instanceOf(TooManySubscriptionsError);
+        return served.wallets.subscriptions.count;
+      } finally {
+        memory.close();
+      }
+    };
+    const [far, own] = [most('192.0.2.1'), most('127.0.0.1')];
+    expect(far).to.equal(Math.ceil(own / 4));
   });
 });
