@@ -33,7 +33,7 @@ describe('methods of Fulcrum and of drafts', () => {
   before(async () => {
     const port = await freePort();
     served = await ServedNode.open({
-      settings: { 'rest-core': 'modern', 'require-standard': true, 'limit-free-relay': 0, 'rest-electrum': port }
+      settings: { 'rest-pool': 'modern', 'require-standard': true, 'limit-free-relay': 0, 'rest-electrum': port }
     });
     await served.node.connect();
     wallet = await Coinbases.mine(served.node, BLOCKS);
@@ -70,7 +70,7 @@ describe('methods of Fulcrum and of drafts', () => {
         const heights = to === undefined ? [from] : [from, to];
         expect(await result('blockchain.scripthash.get_history', name, ...heights), heights.join(' ')).to.deep.equal(expected);
       }
-    await mine(served.node, 1);
+    await mine(served.node, 2);
     await served.settle();
     const confirmed = { tx_hash: txidOf(pooled), height: BLOCKS + 1 };
     expect(await result('blockchain.scripthash.get_history', name, BLOCKS + 1)).to.deep.equal([confirmed]);
