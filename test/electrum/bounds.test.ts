@@ -11,10 +11,12 @@ import { freePort } from '../support/bcoin/regtest-node';
 import { until } from '../support/expectations/until';
 
 /** Addresses of this machine, only one of which counts as the node's own here. */
-const [OWN, SOMEBODY, SOMEBODY_ELSE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
+const [OWN, SOMEBODY, SOMEBODY_ELSE, ANOTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
 
 const MOST_OF_ADDRESS = 100;
 const MOST_COST = 100_000;
+const LITTLE_COST = 2_000;
+const BYTES_PER_POINT = 5_000;
 const MOST_HANDSHAKES = 200;
 /** How often idle clients are looked for. */
 const LOOK_MS = 100;
@@ -86,6 +88,30 @@ describe('clients of the Electrum protocol are bounded', () => {
     expect(await answered(near)).to.deep.equal(PONG);
   });
 
+  it('by what they cost: above the soft limit each request waits, of many that came at once and of one, and of no other address', async () => {
+    const costly = await connectFrom(ANOTHER);
+    const other = await connectFrom(SOMEBODY_ELSE);
+    // Requests are started one after the other: the first is charged for, then the second sets the time that the third waits.
+    costly.send({ id: 1, method: 'test.charge', params: [0.9 * MOST_COST] }, { id: 2, method: 'test.now' }, { id: 3, method: 'test.now' });
+    const answers = [await costly.value(), await costly.value()];
+    expect(answers.map(({ id }) => id)).to.have.members([1, 2]);
+    const beside = await connectFrom(ANOTHER);
+    beside.send({ id: 4, method: 'test.now' });
+    for (let i = 0; i < 5; i++) expect(await answered(other)).to.deep.equal(PONG);
+    expect([costly.waiting, beside.waiting]).to.deep.equal([0, 0]);
+    expect(await beside.value()).to.have.property('id', 4);
+  });
+
+  it('by what they ask for: also requests that cannot be answered cost something', async () => {
+    const client = await connectFrom(SOMEBODY_ELSE);
+    expect(await client.ask('test.charge', [MOST_COST / 2])).to.deep.equal(PONG);
+    const bad = Array.from({ length: 1_000 }, (_, id) => (id % 2 === 0 ? { id } : { id, method: 'nothing' }));
+    for (let i = 0; i < 6; i++) client.send(bad);
+    let batches = 0;
+    while (((await client.value()) as unknown as readonly unknown[]).length === bad.length) batches++;
+    expect(batches).to.be.within(5, 6);
+  });
+
   it('in time: connections end that send nothing in the first minute, or nothing in ten', async () => {
     const clock = new ShiftedClock();
     try {
@@ -106,25 +132,32 @@ describe('clients of the Electrum protocol are bounded', () => {
   });
 });
 
-describe('a client whose requests keep the disk busy', () => {
+describe('a client that keeps the disk or the network busy', () => {
   const held: (() => void)[] = [];
+  const clients: LineClient[] = [];
   let served: ElectrumNode;
-  let client: LineClient;
 
   before(async () => {
     served = await openElectrumNode({
       isOwn: () => false,
       held: (release) => void held.push(release),
-      settings: { 'rest-electrum-cost': 2_000 }
+      settings: { 'rest-electrum-cost': LITTLE_COST }
     });
-    client = await LineClient.connect(served.port, SOMEBODY);
   });
   after(async () => {
-    client.socket.destroy();
+    for (const client of clients) client.socket.destroy();
     await served.node.close();
   });
 
+  async function connectFrom(from: string): Promise<LineClient> {
+    const client = await LineClient.connect(served.port, from);
+    clients.push(client);
+    expect(await client.ask('server.ping')).to.have.property('result', null);
+    return client;
+  }
+
   it('is charged for the time, and cut off', async () => {
+    const client = await connectFrom(SOMEBODY);
     client.send({ id: 1, method: 'test.hold' });
     await until(() => held.length === 1);
     // On a busy machine there is less time in which the process has nothing else to do.
@@ -134,15 +167,31 @@ describe('a client whose requests keep the disk busy', () => {
     expect(await client.line()).to.match(/"held"/);
     expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
   });
+
+  it('is charged for the bytes that it is sent, and cut off', async () => {
+    const notified = await connectFrom(SOMEBODY_ELSE);
+    for (const one of served.notified) one.notify('test.news', JSON.stringify(['x'.repeat(LITTLE_COST * BYTES_PER_POINT)]), 'news');
+    expect(await notified.value()).to.have.property('method', 'test.news');
+    const answered = await connectFrom(ANOTHER);
+    expect((await answered.ask('test.letters', [LITTLE_COST * BYTES_PER_POINT])).result).to.have.length(LITTLE_COST * BYTES_PER_POINT);
+    for (const client of [notified, answered])
+      expect(await client.ask('server.ping')).to.have.nested.property('error.message', 'excessive resource usage');
+  });
 });
 
 describe('when there are as many clients of the Electrum protocol as there may be', () => {
   const MOST = 3;
+  /** More than the operating system buffers for a client. */
+  const LETTERS = 8_000_000;
+  const held: (() => void)[] = [];
   let served: ElectrumNode;
   const clients: (LineClient | Socket)[] = [];
 
   before(async () => {
-    served = await openElectrumNode({ settings: { 'rest-electrum-tls': await freePort(), 'rest-electrum-sessions': MOST } });
+    served = await openElectrumNode({
+      held: (release) => void held.push(release),
+      settings: { 'rest-electrum-tls': await freePort(), 'rest-electrum-sessions': MOST }
+    });
   });
   after(() => served.node.close());
   afterEach(async () => {
@@ -170,6 +219,24 @@ describe('when there are as many clients of the Electrum protocol as there may b
     const fourth = await connected();
     expect(await one.line()).to.equal(undefined);
     for (const client of [subscribed, third, fourth]) expect(await client.ask('server.ping')).to.have.property('result');
+  });
+
+  it('none makes room that waits for an answer, or has some of one left to read', async () => {
+    const [waiting, reading, idle] = [await connected(), await connected(), await connected()];
+    waiting.send({ id: 1, method: 'test.hold' });
+    await until(() => held.length === 1);
+    reading.socket.pause();
+    reading.send({ id: 1, method: 'test.letters', params: [LETTERS] });
+    await until(() => served.serving.responses.unreadBytes > LETTERS / 2);
+    expect(await idle.ask('server.ping')).to.have.property('result');
+    await delay(LOOK_MS);
+    const late = await connected();
+    expect(await idle.line()).to.equal(undefined);
+    held.splice(0)[0]?.();
+    expect(await waiting.value()).to.have.property('result', 'held');
+    reading.socket.resume();
+    expect((await reading.value()).result).to.have.length(LETTERS);
+    expect(await late.ask('server.ping')).to.have.property('result');
   });
 
   it('others are refused if all are subscribed', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { TooManySubscriptionsError } from '../../lib/server/bounds/subscription-memory';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
 import { LineClient } from '../support/client/line-client';
 import { freePort, mine } from '../support/bcoin/regtest-node';
@@ -11,6 +12,8 @@ import { ServedNode } from '../support/node/served-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const BLOCKS = 110;
+/** A fee of some 0.15 bitcoins for each 1,000 virtual bytes of a payment. */
+const DEAR_SATS = 3_000_000;
 
 interface Item {
   readonly tx_hash: string;
@@ -29,7 +32,9 @@ describe('methods of Fulcrum and of drafts', () => {
 
   before(async () => {
     const port = await freePort();
-    served = await ServedNode.open({ settings: { 'require-standard': true, 'limit-free-relay': 0, 'rest-electrum': port } });
+    served = await ServedNode.open({
+      settings: { 'rest-pool': 'modern', 'require-standard': true, 'limit-free-relay': 0, 'rest-electrum': port }
+    });
     await served.node.connect();
     wallet = await Coinbases.mine(served.node, BLOCKS);
     await served.settle();
@@ -65,6 +70,11 @@ describe('methods of Fulcrum and of drafts', () => {
         const heights = to === undefined ? [from] : [from, to];
         expect(await result('blockchain.scripthash.get_history', name, ...heights), heights.join(' ')).to.deep.equal(expected);
       }
+    await mine(served.node, 2);
+    await served.settle();
+    const confirmed = { tx_hash: txidOf(pooled), height: BLOCKS + 1 };
+    expect(await result('blockchain.scripthash.get_history', name, BLOCKS + 1)).to.deep.equal([confirmed]);
+    expect(await result('blockchain.scripthash.get_history', name, BLOCKS + 2)).to.deep.equal([]);
     expect(await errorOf('blockchain.scripthash.get_history', name, 3, 2)).to.equal('1 to_height must not be below from_height');
     expect(await errorOf('blockchain.scripthash.get_history', name, -1)).to.equal('1 -1 should be a non-negative integer');
     expect(await errorOf('blockchain.scripthash.get_history', name, 0, -2)).to.equal('1 -2 should be a non-negative integer');
@@ -101,12 +111,17 @@ describe('methods of Fulcrum and of drafts', () => {
     expect(await errorOf('blockchain.scriptpubkey.get_balance', '0')).to.equal('1 0 should be a hex string');
   });
 
-  it('notify of a script under the name of the method with which a client has subscribed, by its hash', async () => {
-    await result('blockchain.scriptpubkey.subscribe', spk);
-    await result('blockchain.transaction.broadcast', hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS)));
-    const { method, params } = (await client.value()) as { readonly method?: string; readonly params?: unknown[] };
-    expect([method, params?.[0]]).to.deep.equal(['blockchain.scriptpubkey.subscribe', name]);
-    expect(params?.[1]).to.equal(await result('blockchain.scripthash.get_status', name));
+  it('notify of a script under the name of the method with which a client has subscribed last, by its hash', async () => {
+    for (const [subscribe, given] of [
+      ['blockchain.scriptpubkey.subscribe', spk],
+      ['blockchain.scripthash.subscribe', name]
+    ] as const) {
+      await result(subscribe, given);
+      await result('blockchain.transaction.broadcast', hexOf(wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS)));
+      const { method, params } = (await client.value()) as { readonly method?: string; readonly params?: unknown[] };
+      expect([method, params?.[0]]).to.deep.equal([subscribe, name]);
+      expect(params?.[1]).to.equal(await result('blockchain.scripthash.get_status', name));
+    }
     expect(await result('blockchain.scriptpubkey.unsubscribe', spk)).to.equal(true);
     expect(await result('blockchain.scriptpubkey.unsubscribe', spk)).to.equal(false);
   });
@@ -138,18 +153,42 @@ describe('methods of Fulcrum and of drafts', () => {
     expect(served.wallets.outpoints.size).to.equal(0);
     expect(served.wallets.subscriptions.count).to.equal(0);
     expect(await errorOf('blockchain.outpoint.subscribe', 'x', 0, spk)).to.equal('1 x should be a transaction hash');
-    expect(await errorOf('blockchain.outpoint.subscribe', ...outpoint, 'x')).to.equal('1 x should be a hex string');
+    for (const method of ['subscribe', 'get_status'])
+      expect(await errorOf(`blockchain.outpoint.${method}`, ...outpoint, 'x')).to.equal('1 x should be a hex string');
     expect(await errorOf('blockchain.outpoint.subscribe', ...outpoint)).to.match(/^-32602 /);
     const genesis = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
     expect(await result('blockchain.outpoint.get_status', genesis, 0, '')).to.deep.equal({});
   });
 
+  it('send and accept nothing that pays more than a tenth of a bitcoin for each 1,000 virtual bytes, whatever the pool takes', async () => {
+    const dear = wallet.paying([wallet.fresh()], COINBASE_SATS - DEAR_SATS);
+    const exceeded = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)';
+    expect(await errorOf('blockchain.transaction.broadcast', hexOf(dear))).to.include(exceeded);
+    const [tested] = (await result('blockchain.transaction.testmempoolaccept', [hexOf(dear)])) as object[];
+    expect(tested).to.include({ allowed: false, reason: 'max-fee-exceeded' });
+    const sent = await result('blockchain.transaction.broadcast_package', [hexOf(dear)]);
+    expect(sent).to.have.property('success', false);
+    expect(await result('mempool.recent')).to.deep.equal([]);
+  });
+
   it('list what entered the pool last, the newest first, as long as it is there', async () => {
-    const sent = [wallet.fresh(), wallet.fresh()].map((coinbase) => wallet.paying([coinbase], COINBASE_SATS - FEE_SATS));
+    const sent = [wallet.fresh()];
+    for (let fees = FEE_SATS; sent.length < 12; fees += FEE_SATS) sent.push(wallet.paying(sent.slice(-1), COINBASE_SATS - fees));
+    sent.shift();
     for (const transaction of sent) await result('blockchain.transaction.broadcast', hexOf(transaction));
     const recent = (await result('mempool.recent')) as { readonly txid: string; readonly fee: number; readonly vsize: number }[];
-    expect(recent.map(({ txid, fee }) => [txid, fee])).to.deep.equal(sent.map((one) => [txidOf(one), FEE_SATS]).reverse());
-    expect(recent.map(({ vsize }) => vsize)).to.deep.equal(sent.map((one) => Math.ceil(scanTransaction(one.toRaw()).weight / 4)).reverse());
+    expect(recent.map(({ txid, fee }) => [txid, fee])).to.deep.equal(
+      sent
+        .slice(1)
+        .map((one) => [txidOf(one), FEE_SATS])
+        .reverse()
+    );
+    expect(recent.map(({ vsize }) => vsize)).to.deep.equal(
+      sent
+        .slice(1)
+        .map((one) => Math.ceil(scanTransaction(one.toRaw()).weight / 4))
+        .reverse()
+    );
     await mine(served.node, 1);
     await served.settle();
     expect(await result('mempool.recent')).to.deep.equal([]);
@@ -176,5 +215,21 @@ describe('methods of Fulcrum and of drafts', () => {
     expect(await errorOf('blockchain.transaction.testmempoolaccept', 'x')).to.equal('1 x should be a list');
     for (const hexes of [['00'], Array<string>(25).fill('00')])
       expect(await errorOf('blockchain.transaction.testmempoolaccept', hexes)).to.match(/^2 daemon error: .*TX decode failed/);
+  });
+
+  it('have memory for subscriptions, a quarter of it for one address, unless that is of the node’s machine', () => {
+    const most = (address: string): number => {
+      const memory = served.wallets.subscriptions.open(address);
+      try {
+        for (let count = 0; ; count++) memory.take();
+      } catch (error) {
+        expect(error).to.be.instanceOf(TooManySubscriptionsError);
+        return served.wallets.subscriptions.count;
+      } finally {
+        memory.close();
+      }
+    };
+    const [far, own] = [most('192.0.2.1'), most('127.0.0.1')];
+    expect(far).to.equal(Math.ceil(own / 4));
   });
 });

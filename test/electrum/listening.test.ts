@@ -2,13 +2,16 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { BehaviorSubject } from 'rxjs';
 import { makeOwnCertificate } from '../../lib/server/ports/own-certificate';
 import { caught } from '../support/expectations/caught';
 import { hurried } from '../support/process/clock';
 import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
+import { gatedBy, ServedNode } from '../support/node/served-node';
 import { newFolder } from '../support/process/folders';
 import { LineClient } from '../support/client/line-client';
 import { freePort } from '../support/bcoin/regtest-node';
@@ -90,5 +93,31 @@ describe('the ports of the Electrum protocol', () => {
       expect(await client.ask('server.ping')).to.deep.include({ result: null });
       client.socket.destroy();
     }
+  });
+
+  it('stay open if nothing could be answered for a moment only', async () => {
+    const { length } = served.log.lines;
+    served.ready$.next(false);
+    served.ready$.next(true);
+    // The timers of the ports fire within milliseconds here.
+    await delay(50);
+    const client = await LineClient.connect(ports.plain);
+    expect(await client.ask('server.ping')).to.deep.include({ result: null });
+    client.socket.destroy();
+    expect(served.log.lines.slice(length)).to.deep.equal([]);
+  });
+});
+
+describe('the port of the Electrum protocol of a node that starts and stops', () => {
+  it('is open as soon as something can be answered, and no longer than the node', async () => {
+    const port = await freePort();
+    const ready$ = new BehaviorSubject(false);
+    const later = await ServedNode.open({ settings: { 'rest-electrum': port } }, gatedBy(ready$));
+    expect(await caught(LineClient.connect(port))).to.have.property('code', 'ECONNREFUSED');
+    ready$.next(true);
+    await until(() => later.wallets.electrum.addresses.length === 1);
+    (await LineClient.connect(port)).socket.destroy();
+    await later.close();
+    expect(await caught(LineClient.connect(port))).to.have.property('code', 'ECONNREFUSED');
   });
 });

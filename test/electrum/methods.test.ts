@@ -1,17 +1,20 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { PoolFees } from '../../lib/answers/pool/fees';
 import { scriptHashOf, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
-import { BROADCAST_POINTS, COIN_POINTS, COUNT_POINTS, ROW_POINTS } from '../../lib/electrum/methods/points';
+import { BROADCAST_POINTS, COIN_POINTS, COUNT_POINTS, ROW_POINTS, TRANSACTION_POINTS } from '../../lib/electrum/methods/points';
+import { methodsByVersion } from '../../lib/electrum/server/versions';
 import { fromHost, type HostTransaction } from '../../lib/node/host';
 import { bcoin } from '../support/bcoin/bcoin';
+import { nodeWith } from '../support/bcoin/changed-node';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
 import { ServedNode } from '../support/node/served-node';
 import { MethodCaller } from '../support/node/method-caller';
 import { mine } from '../support/bcoin/regtest-node';
 import { signed } from '../support/chain/signed';
 
-const BLOCKS = 112;
+const BLOCKS = 116;
 
 /** Deeper than JSON.stringify can follow. */
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
@@ -57,6 +60,17 @@ describe('methods of the Electrum protocol', () => {
     });
     expect(await result('server.banner')).to.equal('Welcome to bcoin-rest 1.2.3.');
     expect(await result('server.add_peer', [{}])).to.equal(false);
+  });
+
+  it('are those of the version that is spoken', () => {
+    const methodsOf = methodsByVersion(caller.table);
+    for (const [method, without, since] of [
+      ['blockchain.scripthash.unsubscribe', '1.4.1', '1.4.2'],
+      ['blockchain.transaction.broadcast_package', '1.5', '1.6'],
+      ['mempool.get_info', '1.5', '1.6'],
+      ['blockchain.relayfee', '1.6', '1.5']
+    ] as const)
+      expect([methodsOf(without).has(method), methodsOf(since).has(method)], method).to.deep.equal([false, true]);
   });
 
   it('give back a script’s name as it was written', async () => {
@@ -125,16 +139,21 @@ describe('methods of the Electrum protocol', () => {
     );
   });
 
-  it('give the bytes of long transactions', async () => {
+  it('give the bytes of long transactions, and what the pool has of a fee rate once it is much', async () => {
     const outputs = Array.from({ length: 2_500 }, () => [wallet.script, 1_000] as const);
-    const long = signed(wallet.ring, [wallet.fresh()], [...outputs, [wallet.script, COINBASE_SATS - 2_500 * 1_000 - 10 * FEE_SATS]]);
-    expect(long.toRaw().length).to.be.above(0x1_0000);
+    const fee = 10 * FEE_SATS;
+    const long = signed(wallet.ring, [wallet.fresh()], [...outputs, [wallet.script, COINBASE_SATS - 2_500 * 1_000 - fee]]);
+    const { length: vsize } = long.toRaw();
+    expect(vsize).to.be.above(0x1_0000);
+    expect(await result('mempool.get_fee_histogram')).to.deep.equal([]);
     expect(await result('blockchain.transaction.broadcast', [hexOf(long)])).to.equal(txidOf(long));
     await served.settle();
     expect(await result('blockchain.transaction.get', [txidOf(long)])).to.equal(hexOf(long));
     expect(await result('blockchain.transaction.get', [txidOf(long), true])).to.include({ hex: hexOf(long) });
+    expect(await result('mempool.get_fee_histogram')).to.deep.equal([[fee / vsize, vsize]]);
     await mine(served.node, 1);
     await served.settle();
+    expect(await result('mempool.get_fee_histogram')).to.deep.equal([]);
   });
 
   it('know the first use of a script', async () => {
@@ -252,10 +271,39 @@ describe('methods of the Electrum protocol', () => {
       ['blockchain.transaction.get', ['00'.repeat(32), null], '"verbose" must be a boolean'],
       ['blockchain.scripthash.get_balance', [`${script}00`], `${script}00 is not a valid script hash`],
       ['blockchain.transaction.broadcast', ['0'], '0 should be a hex string'],
+      ['blockchain.transaction.broadcast', ['x'.repeat(201)], `${'x'.repeat(200)}… should be a hex string`],
+      ['blockchain.transaction.get', ['00'.repeat(32), 2], '"verbose" must be a boolean'],
       ['blockchain.estimatefee', [6, 'economical?'], 'unknown estimatefee mode: economical?']
     ];
     for (const [method, values, error] of wrong) expect(await errorOf(method, values)).to.equal(`1 ${error}`);
     expect(await result('blockchain.estimatefee', [6, 'economical'])).to.equal(-1);
+    const id = txidOf(wallet.fresh());
+    for (const [flag, number] of [
+      [false, 0],
+      [true, 1]
+    ])
+      expect(await result('blockchain.transaction.get', [id, number])).to.deep.equal(
+        await result('blockchain.transaction.get', [id, flag])
+      );
+  });
+
+  it('give estimates in bitcoins for each 1,000 virtual bytes, those of the nearest target', async () => {
+    const { node, pool } = served.answers;
+    const mainNode = nodeWith(node, {
+      network: { ...node.network, chain: 'main' },
+      estimateFee: (blocks) => (blocks > 6 ? undefined : { rate: blocks > 2 ? 4_000 : 12_345, blocks })
+    });
+    const main = new MethodCaller({ serving: served.serving, answers: { ...served.answers, fees: new PoolFees(mainNode, pool) } });
+    for (const [blocks, rate] of [
+      [0, 0.00012345],
+      [2, 0.00012345],
+      [3, 0.00004],
+      [100, 0.00004],
+      [144, 0.00001],
+      [10_000, 0.00001]
+    ] as const)
+      for (const mode of [[], [null], ['Conservative']])
+        expect(await result('blockchain.estimatefee', [blocks, ...mode], main), String(blocks)).to.equal(rate);
   });
 
   it('show no output as unspent that the pool spends, or that nobody can spend, in the pool as in the chain', async () => {
@@ -312,10 +360,40 @@ describe('methods of the Electrum protocol', () => {
           2 * rows * ROW_POINTS
         ].map(rounded);
         expect([anew, again]).to.deep.equal([expected, expected]);
+        expect(await cost('blockchain.scripthash.get_history', [script, 1])).to.equal(rounded(rows * ROW_POINTS));
       }
       await mine(served.node, 1);
       await served.settle();
       expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
+    });
+
+    it('as much for each transaction that is tested or sent, whatever becomes of it', async () => {
+      const parent = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS);
+      const hexes = [parent, wallet.paying([parent], COINBASE_SATS - 2 * FEE_SATS)].map(hexOf);
+      for (const method of ['testmempoolaccept', 'broadcast_package', 'broadcast_package'])
+        expect(await cost(`blockchain.transaction.${method}`, [hexes]), method).to.equal(2 * BROADCAST_POINTS);
+      await mine(served.node, 1);
+      await served.settle();
+    });
+
+    it('what they read of one transaction or output', async () => {
+      const id = txidOf(wallet.fresh());
+      expect(await cost('blockchain.transaction.get', [id])).to.equal(TRANSACTION_POINTS);
+      expect(await cost('blockchain.utxo.get_info', [id, 0])).to.equal(COIN_POINTS);
+      for (const method of ['get_height', 'get_confirmed_blockhash'])
+        expect(await cost(`blockchain.transaction.${method}`, [id]), method).to.equal(ROW_POINTS);
+      expect(await cost('blockchain.scripthash.get_first_use', [script])).to.equal(ROW_POINTS);
+    });
+
+    it('the more of an outpoint, the more rows of its script were walked through for its spend, up to a limit', async () => {
+      const coinbase = wallet.fresh();
+      const outpoint = [txidOf(coinbase), 0, ''];
+      const methods = ['get_status', 'subscribe'].map((name) => `blockchain.outpoint.${name}`);
+      for (const method of methods) expect(await cost(method, outpoint), method).to.equal(TRANSACTION_POINTS);
+      await result('blockchain.transaction.broadcast', [hexOf(wallet.paying([coinbase], COINBASE_SATS - FEE_SATS))]);
+      await mine(served.node, 1);
+      await served.settle();
+      for (const method of methods) expect(await cost(method, outpoint), method).to.be.within(TRANSACTION_POINTS + COUNT_POINTS, 10);
     });
 
     it('more the more headers they read, and with proofs', async () => {

@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { keyOfOutpoint, toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
@@ -155,17 +156,21 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(all.statuses.size).to.equal(0);
   });
 
-  it('is answered in place of older notifications that were not sent yet, and so is the tip', async () => {
+  it('is answered in place of older notifications that were not sent yet, and so are the tip and outpoints', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const withdrawn: string[] = [];
     const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about), failed: unfailing };
     const client = new ClientSubscriptions(all, notified, all.memory.open('192.0.2.1'), { maxSubscriptions: 1, maxHistory: 10 });
+    const outpoint = { txid: Buffer.alloc(32, 1), index: 0 };
     await client.addScript(script, nameOf(CHILD));
     client.removeScript(script);
     all.index.reader.read(({ tip }) => {
       client.addHeaders(tip);
     });
-    expect(withdrawn).to.deep.equal([script.toString('latin1'), script.toString('latin1'), 'tips']);
+    await client.addOutpoint(outpoint, NO_CLIENT, () => undefined);
+    client.removeOutpoint(outpoint);
+    const keys = [script.toString('latin1'), keyOfOutpoint(outpoint.txid, outpoint.index)];
+    expect(withdrawn).to.deep.equal([keys[0], keys[0], 'tips', keys[1], keys[1]]);
     client.close();
   });
 
@@ -197,13 +202,45 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(read).to.deep.equal([2]);
   });
 
+  it('takes no memory if it is refused', async () => {
+    const client = all.client(() => undefined, { maxHistory: 0 });
+    // One is read in the turn in which it is asked for, the other one not, since it has a part in the pool.
+    for (const kind of [3, CHILD]) {
+      const script = scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0));
+      expect(await refusal(client, script, nameOf(kind))).to.be.instanceOf(HistoryTooLongError);
+      expect(client.removeScript(script)).to.equal(false);
+    }
+    expect([all.memory.count, all.statuses.size]).to.deep.equal([0, 0]);
+  });
+
+  it('ends when the client leaves or unsubscribes before it is answered', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const [leaving, unsubscribing] = [all.client(() => undefined), all.client(() => undefined)];
+    for (const [client, end] of [
+      [leaving, () => leaving.close()],
+      [unsubscribing, () => expect(unsubscribing.removeScript(script)).to.equal(true)]
+    ] as const) {
+      const asked = client.addScript(script, nameOf(CHILD));
+      end();
+      expect(await asked).to.have.length(32);
+      expect([all.memory.count, all.statuses.size]).to.deep.equal([0, 0]);
+    }
+    unsubscribing.close();
+  });
+
   it('is refused to a client with the most subscriptions allowed', async () => {
     const client = all.client(() => undefined, { maxSubscriptions: 1 });
     const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
-    const refused = await refusal(client, other ?? Buffer.alloc(0), nameOf(CHILD));
-    expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts and outpoints' });
+    const refused = { code: 1, message: 'too many subscriptions: at most 1 scripts and outpoints' };
+    expect(await refusal(client, other ?? Buffer.alloc(0), nameOf(CHILD))).to.include(refused);
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
+    const outpoint = { txid: Buffer.alloc(32, 1), index: 0 };
+    const addOutpoint = (): Promise<unknown> => client.addOutpoint(outpoint, NO_CLIENT, () => undefined).catch((error: unknown) => error);
+    expect(await addOutpoint()).to.include(refused);
+    client.removeScript(one ?? Buffer.alloc(0));
+    expect(await addOutpoint()).to.equal('{}');
+    expect(await refusal(client, one ?? Buffer.alloc(0), nameOf(PARENT))).to.include(refused);
   });
 
   it('is refused while all clients together have as many as there is memory for', async () => {
@@ -232,6 +269,23 @@ describe('the status of a script with a transaction in the pool that spends an u
   });
 });
 
+describe('the subscription to tips', () => {
+  it('is one until the client leaves, also if it is answered afterwards', async () => {
+    const walk = await PoolWalk.start();
+    const all = await NotifyingNode.beside(walk.host);
+    const client = all.client(() => undefined);
+    const tip = all.index.reader.read((snapshot) => snapshot.tip);
+    expect(client.isEmpty).to.equal(true);
+    client.addHeaders(tip);
+    expect([client.isEmpty, all.tips.size]).to.deep.equal([false, 1]);
+    client.close();
+    client.addHeaders(tip);
+    expect(all.tips.size).to.equal(0);
+    await all.close();
+    await walk.close();
+  });
+});
+
 describe('the subscription to an outpoint', () => {
   it('is not ended by a request for it that fails while another one is answered', async () => {
     const walk = await PoolWalk.start();
@@ -249,8 +303,56 @@ describe('the subscription to an outpoint', () => {
     expect(client.removeOutpoint(outpoint)).to.equal(true);
     await Promise.all([ask(fails), ask(fails)]);
     expect(client.removeOutpoint(outpoint)).to.equal(false);
-    expect(all.outpoints.size).to.equal(0);
+    expect([all.memory.count, all.outpoints.size]).to.deep.equal([0, 0]);
     client.close();
+    await all.close();
+    await walk.close();
+  });
+
+  it('is answered in place of what changed before, and what changes before the answer is sent is told once, after it', async () => {
+    const walk = await PoolWalk.start();
+    const all = await NotifyingNode.beside(walk.host);
+    const outpoint = { txid: Buffer.alloc(32, 1), index: 0 };
+    const told: unknown[] = [];
+    const client = all.client((_, params) => told.push(params[2]));
+    const ask = (): Promise<string> => client.addOutpoint(outpoint, NO_CLIENT, () => undefined);
+    const change = (funderHeight: number): void => client.outpointChanged(outpoint, { funderHeight, spender: undefined });
+    await ask();
+    const asked = [ask(), ask()];
+    change(1);
+    await Promise.all(asked);
+    await nextTurn();
+    expect(told).to.deep.equal([]);
+    await Promise.all([ask(), ask()]);
+    change(2);
+    expect(told).to.deep.equal([]);
+    await nextTurn();
+    expect(told).to.deep.equal([{ funder_height: 2 }]);
+    await ask();
+    change(3);
+    client.close();
+    await nextTurn();
+    change(4);
+    expect(told, 'of a client that has left').to.have.length(1);
+    await all.close();
+    await walk.close();
+  });
+
+  it('ends when the client leaves or unsubscribes before it is answered', async () => {
+    const walk = await PoolWalk.start();
+    const all = await NotifyingNode.beside(walk.host);
+    const outpoint = { txid: Buffer.alloc(32, 1), index: 0 };
+    const [leaving, unsubscribing] = [all.client(() => undefined), all.client(() => undefined)];
+    for (const [client, end] of [
+      [leaving, () => leaving.close()],
+      [unsubscribing, () => expect(unsubscribing.removeOutpoint(outpoint)).to.equal(true)]
+    ] as const) {
+      const asked = client.addOutpoint(outpoint, NO_CLIENT, () => undefined);
+      end();
+      expect(await asked).to.equal('{}');
+      expect([all.memory.count, all.outpoints.size]).to.deep.equal([0, 0]);
+    }
+    unsubscribing.close();
     await all.close();
     await walk.close();
   });

@@ -85,6 +85,17 @@ describe('clients behind a trusted proxy', () => {
     honest.socket.destroy();
   });
 
+  it('may leave before they are named, which is nothing for the log', async () => {
+    const { length } = node.log.lines;
+    const socket = connect(node.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+    const other = await proxied('192.0.2.8');
+    expect((await other.ask('server.ping')).result).to.equal(null);
+    other.socket.destroy();
+    expect(node.log.lines.slice(length)).to.deep.equal([]);
+  });
+
   it('share the limits of the proxy if it does not know them', async () => {
     const socket = connect(node.port, '127.0.0.1');
     socket.write('PROXY UNKNOWN\r\n');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
+import { MOST_BYTES_IN_FLIGHT } from '../../lib/server/limits';
 import { openElectrumNode, type ElectrumNode } from '../support/node/electrum-node';
 import { LineClient, type Reply } from '../support/client/line-client';
 import { until } from '../support/expectations/until';
@@ -79,6 +80,13 @@ describe('a session of the Electrum protocol', () => {
     await once(client.socket, 'drain');
   });
 
+  it('is read from again once what waited was answered at once', async () => {
+    const client = await connect();
+    const asked = Array.from({ length: 10 * MOST_WAITING }, (_, id) => ({ id, method: 'test.now' }));
+    client.send(...asked);
+    for (const { id } of asked) expect(await client.value()).to.have.property('id', id);
+  });
+
   /** False once another client was answered many times. */
   async function quietAnswers(): Promise<boolean> {
     const other = await connect();
@@ -86,6 +94,22 @@ describe('a session of the Electrum protocol', () => {
     other.socket.destroy();
     return false;
   }
+
+  it('is refused what is heavy or long while too many replies wait to be read', async () => {
+    const client = await connect();
+    const { responses } = served.serving;
+    const lengthOf = async (method: string, count: number): Promise<unknown> => {
+      const { result, error } = await client.ask(method, [count]);
+      return error?.message ?? (result as string).length;
+    };
+    responses.countOthers(MOST_BYTES_IN_FLIGHT);
+    const refused = 'too many replies wait to be read';
+    expect(await lengthOf('test.letters', 1)).to.equal(refused);
+    expect(await lengthOf('test.small', 1)).to.equal(1);
+    expect(await lengthOf('test.small', 64 * 1_024)).to.equal(refused);
+    responses.countOthers(-MOST_BYTES_IN_FLIGHT);
+    expect(await lengthOf('test.small', 64 * 1_024)).to.equal(64 * 1_024);
+  });
 
   it('is cut off when it does not read, without harm to others', async () => {
     const [lazy, other] = [await connect(), await connect()];
@@ -112,6 +136,11 @@ describe('a session of the Electrum protocol', () => {
 
   it('gets notifications after replies that are older', async () => {
     const client = await connect();
+    // Replies to nothing: none is due.
+    client.send([
+      { id: 'x', result: null },
+      { id: 'y', error: null }
+    ]);
     client.send([
       { id: 1, method: 'server.ping' },
       { id: 2, method: 'test.hold' }
@@ -137,6 +166,10 @@ describe('a session of the Electrum protocol', () => {
     ] as const)
       notified.notify('test.news', params, about);
     notified.withdraw('other');
+    // Those that were replaced are not what it has yet to read: together they are more than a client may have.
+    const long = JSON.stringify(['x'.repeat(1_000_000)]);
+    for (let i = 0; i < 40; i++) notified.notify('test.news', long, 'long');
+    notified.withdraw('long');
     held.splice(0)[0]?.();
     expect(await client.value()).to.have.length(1);
     expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'test.news', params: [3] });
@@ -210,14 +243,35 @@ describe('a session of the Electrum protocol', () => {
 
   it('ends with its requests when the client has gone', async () => {
     const client = await connect();
-    for (let id = 0; id < 100; id++) client.send({ id, method: 'test.hold' });
+    const letters = { id: 'letters', method: 'test.small', params: [1_000_000] as const };
+    const notification = '[]';
+    const batch = [letters, ...Array.from({ length: 100 }, (_, id) => ({ id, method: 'test.hold' }))];
+    client.send(batch);
     await until(() => held.length === MOST_AT_WORK);
+    notifiedOne().notify('test.news', notification, 'news');
+    const { responses, unfinished } = served.serving;
+    const { length } = JSON.stringify(batch);
+    expect(unfinished.bytes).to.be.within(0.9 * length, 1.1 * length);
+    await until(() => responses.unreadBytes > letters.params[0] + notification.length);
     client.socket.destroy();
     await until(() => served.electrum.sessions === 0);
     expect(served.notified.size).to.equal(0);
     for (const release of held.splice(0)) release();
     expect(await (await connect()).ask('server.ping')).to.deep.include({ result: null });
     expect(held).to.have.length(0);
+    // Nothing counts any more: what was asked, a reply that waited for the others of its batch, and a notification behind it.
+    await until(() => responses.unreadBytes + unfinished.bytes === 0);
+  });
+
+  it('ends work in the midst when the client has gone, which is nothing for the log', async () => {
+    const { length } = served.log.lines;
+    const client = await connect();
+    client.send({ id: 1, method: 'test.work' });
+    expect(await client.ask('server.ping', [], 2)).to.have.property('id', 2);
+    client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+    expect(await quietAnswers()).to.equal(false);
+    expect(served.log.lines.slice(length)).to.deep.equal([]);
   });
 
   it('is one of at most a thousand', async () => {
@@ -251,6 +305,32 @@ describe('a session of the Electrum protocol when the node stops', () => {
     for (let line = await client.line(); line !== undefined; line = await client.line()) answered.push((JSON.parse(line) as Reply).id);
     clearInterval(releasing);
     expect(answered).to.deep.equal(asked);
+    await closing;
+  });
+
+  it('gets the answers to what waits for the requests of others, and ends without waiting for their end', async () => {
+    const held: (() => void)[] = [];
+    const served = await openElectrumNode({ held: (release) => void held.push(release), settings: { 'rest-threads': 2 } });
+    const connect = (): Promise<LineClient> => LineClient.connect(served.port);
+    const [long, short, waiting, atOnce] = [await connect(), await connect(), await connect(), await connect()];
+    for (const client of [long, short]) client.send({ id: 1, method: 'test.hold' });
+    await until(() => held.length === 2);
+    for (const [client, method] of [
+      [waiting, 'server.ping'],
+      [atOnce, 'test.now']
+    ] as const) {
+      client.send({ id: 1, method });
+      expect(await client.ask('server.version', ['test', '1.4'], 'version')).to.have.property('id', 'version');
+    }
+    const closing = served.node.close();
+    await until(() => served.electrum.addresses.length === 0);
+    held.pop()?.();
+    for (const client of [short, waiting, atOnce]) {
+      expect(await client.value()).to.have.property('id', 1);
+      expect(await client.line()).to.equal(undefined);
+    }
+    held.pop()?.();
+    expect(await long.value()).to.have.property('result', 'held');
     await closing;
   });
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
@@ -37,6 +38,47 @@ Module._resolveFilename = function (request, ...more) {
   return resolve.call(this, request, ...more);
 };
 `;
+
+describe('the settings of a reader', () => {
+  const settings = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ReaderConfig => new ReaderConfig(args, env);
+
+  it('are flags with a value behind them or without one, then variables that are not empty', () => {
+    const args = ['--a=1', '--B-c', '2', '--Text=two\nlines', '--d', '--e=', '--f'];
+    const config = settings(args, { BCOIN_A: '3', BCOIN_G_H: '4', BCOIN_I: '', J: '5' });
+    const names = ['a', 'b-c', 'text', 'd', 'e', 'f', 'g-h', 'i', 'j'];
+    expect(names.map((name) => config.get(name))).to.deep.equal(['1', '2', 'two\nlines', true, '', true, '4', null, null]);
+    expect(names.filter((name) => !config.has(name))).to.deep.equal(['i', 'j']);
+    expect(config.flagOf('bc')).to.equal('--B-c');
+  });
+
+  it('are true or false if they say so in one of two ways each', () => {
+    const config = settings(['--a=true', '--b=1', '--c=false', '--d=0', '--e=yes', '--f']);
+    expect(['a', 'b', 'c', 'd', 'f', 'g'].map((name) => config.bool(name))).to.deep.equal([true, true, false, false, true, null]);
+    expect(config.bool('g', true)).to.equal(true);
+    expect(() => config.bool('e')).to.throw(OptionError, "--e must be true or false, not 'yes'");
+  });
+
+  it('are paths below the working folder or the home of the user, and each network has a folder in that of the reader', () => {
+    const config = settings(['--a=x/y', '--b=~', '--c=~/x', '--d=~x', '--e=', '--f']);
+    const home = homedir();
+    const paths = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => config.path(name));
+    expect(paths).to.deep.equal([resolve('x/y'), home, join(home, 'x'), resolve('~x'), null, null, null]);
+    expect(settings(['--prefix=/x']).location('y')).to.equal('/x/y');
+    expect(settings(['--prefix=/x', '--network=main']).location('y')).to.equal('/x/y');
+    expect(settings(['--prefix=/x', '--network=regtest']).location('y')).to.equal('/x/regtest/y');
+  });
+
+  it('say of which levels the log has lines, with the part that writes each', () => {
+    const lines: string[] = [];
+    const logger = new ReaderLogger('info', (line) => lines.push(line.replace(/:\d{4}-.*?Z/, '')));
+    logger.error('%d of %s', 1, 'them');
+    for (const one of [logger, logger.context('fleet')]) {
+      one.info('told');
+      one.debug('not told');
+    }
+    expect(lines).to.deep.equal(['[E] 1 of them\n', '[I] told\n', '[I] (fleet) told\n']);
+  });
+});
 
 describe('bcoin-rest reader', () => {
   let folder: string;
@@ -110,6 +152,23 @@ describe('bcoin-rest reader', () => {
     } finally {
       taken.close();
     }
+  });
+
+  it('ends if it cannot use the port', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const child = run(port, ['--rest-nats=nats://127.0.0.1:9', '--network=regtest', `--prefix=${folder}`, `--http-port=${port}`]);
+    expect(await child.ended()).to.equal(2);
+    expect(child.output).to.include('--http-host, --http-port: the reader cannot listen on');
+    taken.close();
+  });
+
+  it('has a key that nobody knows unless one is given', () => {
+    const options = { host: '127.0.0.1', port: 0, needsApiKey: true };
+    expect(new ReaderHttp({ ...options, apiKey: undefined }).isApiKey('')).to.equal(false);
+    const http = new ReaderHttp({ ...options, apiKey: 'secret' });
+    expect(['secret', 'Secret', ''].map((key) => http.isApiKey(key))).to.deep.equal([true, false, false]);
   });
 
   it('goes on after a connection that the system could not accept', async () => {

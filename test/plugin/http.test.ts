@@ -8,6 +8,8 @@ import { openRestNode, untilReady, type RestNode } from '../support/node/rest-no
 
 const KEY = 'sesame';
 const AUTHORIZATION = { Authorization: basicAuth(`x:${KEY}`) };
+/** The bytes of a body that does not come in one piece. */
+const LONG = 1_000_000;
 const CALL = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"getblockcount"}');
 
 /** A node with every interface on its HTTP port. */
@@ -89,6 +91,12 @@ describe('the interfaces on the node’s HTTP port', () => {
     expect((await post('/', CALL, { 'Content-Encoding': 'Identity' })).status).to.equal(200);
     const empty = await ask(served.port, { path: '/api/blocks/tip/height', headers: { 'Content-Encoding': 'gzip' } });
     expect(empty.status).to.equal(200);
+    const socket = await openSocket(served.port);
+    const closed = untilClosed(socket);
+    socket.write(`POST /api/tx HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: ${LONG}\r\n\r\n`);
+    socket.write(Buffer.alloc(LONG));
+    socket.write('GET /api/blocks/tip/height HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect((await closed).toString().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 415', 'HTTP/1.1 200']);
   });
 });
 

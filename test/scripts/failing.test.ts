@@ -39,8 +39,13 @@ describe('an index by script that fails', () => {
     const tried = store.calls.batch;
     await until(() => store.calls.batch > tried + 2);
     expect(linesAbout(FAULT)).to.deep.equal([`error The index by script stopped: ${FAULT}.`]);
+    expect([all.serving.gate.isReady, await firstValueFrom(all.wallets.ready$)], 'whether requests are answered').to.deep.equal([
+      true,
+      false
+    ]);
     store.heal();
     await all.untilLive();
+    expect(await firstValueFrom(all.wallets.ready$)).to.equal(true);
   });
 
   it('keeps both snapshots for work that others wait for, although its own reader has ended', async () => {

@@ -64,6 +64,20 @@ describe('entity tags', () => {
     for (const [i, path] of settled.entries()) expect((await get(path, kept[i])).status, path).to.equal(304);
   });
 
+  it('are others where options change the bytes of replies', async () => {
+    const path = `/api/block/${hashAt(0)}`;
+    const tags = new Set([(await get(path)).headers['etag']]);
+    for (const settings of [{ 'rest-core': 'modern', 'rest-serial-version': 0 }, {}]) {
+      const other = await ServedNode.open({ settings });
+      const { status, headers } = await ask(other.port, { path });
+      expect(status).to.equal(200);
+      tags.add(headers['etag']);
+      await other.close();
+    }
+    expect(tags).to.have.length(3);
+    expect([...tags]).not.to.include(undefined);
+  });
+
   it('are on nothing that depends on the pool, on no error, and on no reply that makes something', async () => {
     for (const path of ['/rest/mempool/info.json', '/api/mempool', '/api/fee-estimates', '/rest/tx/nothing', `/api/tx/${'0'.repeat(64)}`])
       expect((await get(path)).headers['etag'], path).to.equal(undefined);

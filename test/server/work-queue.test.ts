@@ -88,6 +88,23 @@ describe('the work queue', () => {
     expect(await queue.run(here, () => Promise.resolve('next'), 'small')).to.equal('next');
   });
 
+  it('gives a free slot to heavy work that comes while other heavy work begins, without waiting for the end of that', async () => {
+    const queue = new WorkQueue(3, 3);
+    const [first, second, begins, comes] = [new Job(), new Job(), new Job(), new Job()];
+    const results = [first, second, begins].map((job) => queue.run(job, job.work, 'heavy'));
+    expect(begins.started).to.equal(false);
+    for (const [i, job] of [first, second].entries()) {
+      job.finish('done');
+      await results[i];
+    }
+    results.push(queue.run(comes, comes.work, 'heavy'));
+    expect([begins.started, comes.started]).to.deep.equal([false, false]);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    expect([begins.started, comes.started]).to.deep.equal([true, true]);
+    for (const job of [begins, comes]) job.finish('done');
+    expect(await Promise.all(results)).to.deep.equal(Array(4).fill('done'));
+  });
+
   it('skips clients that left before their turn', async () => {
     const queue = new WorkQueue(1, 3);
     const [first, gone, last] = [new Job(), new ImpatientJob(), new Job()];

@@ -25,7 +25,7 @@ export function feeMethods({ node, fees }: MethodContext): Readonly<Record<strin
       parameters: ['number', 'mode'],
       required: 1,
       answer: ([number, mode]) => {
-        const blocks = Math.max(1, Math.min(readCount(number), LONGEST_TARGET));
+        const blocks = Math.max(1, readCount(number));
         // The mode is only checked: there is one kind of estimate.
         requireMode(mode);
         const estimates = fees.estimates();

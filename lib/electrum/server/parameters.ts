@@ -31,5 +31,5 @@ function named(
   if (missing !== undefined) throw new ElectrumError(CODES.invalidParameters, `method "${name}" requires parameter "${missing}"`);
   if (Object.keys(params).some((parameter) => !parameters.includes(parameter)))
     throw new ElectrumError(CODES.invalidParameters, `method "${name}" was given parameters that it does not have`);
-  return parameters.map((parameter) => (Object.hasOwn(params, parameter) ? params[parameter] : undefined));
+  return parameters.map((parameter) => params[parameter]);
 }

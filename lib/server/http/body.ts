@@ -33,10 +33,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { headers } = request;
   const encoding = headers['content-encoding'] ?? '';
-  if (encoding !== '' && encoding.toLowerCase() !== 'identity' && hasBody(request)) {
-    request.resume();
-    return Promise.reject(encodedBody());
-  }
+  // Node drops a body that nobody has read when the reply is sent.
+  if (encoding !== '' && encoding.toLowerCase() !== 'identity' && hasBody(request)) return Promise.reject(encodedBody());
   return new Promise((resolve, reject) => {
     const body = new BodyReader(request, limits, resolve, reject);
     body.start();

@@ -4,6 +4,7 @@ import { BehaviorSubject } from 'rxjs';
 import { CODES, ElectrumError } from '../../../lib/electrum/errors';
 import { freePort, type RegtestOptions } from '../bcoin/regtest-node';
 import { gatedBy, ServedNode, type Replacements } from './served-node';
+import { runInSlices } from '../../../lib/turns/slices';
 import { until } from '../expectations/until';
 import type { AddressInfo } from 'node:net';
 import type { Answers } from '../../../lib/answers/answers';
@@ -11,7 +12,7 @@ import type { ElectrumService } from '../../../lib/electrum/electrum-service';
 import type { Method, MethodTable, NotifiedClient } from '../../../lib/electrum/method';
 import type { ClosableSubscriptions } from '../../../lib/electrum/server/session';
 
-export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'log'> {
+export interface ElectrumNode extends Pick<ServedNode, 'node' | 'answers' | 'serving' | 'log'> {
   readonly electrum: ElectrumService;
   /** Whether methods are answered. */
   readonly ready$: BehaviorSubject<boolean>;
@@ -47,11 +48,11 @@ export async function openElectrumNode({
       subscriptionsOf: (client) => subscriptionsOf(client, notified)
     }
   );
-  const { node, answers, log, port: httpPort } = served;
+  const { node, answers, serving, log, port: httpPort } = served;
   const { electrum } = served.wallets;
   await until(() => electrum.addresses.length === ('rest-electrum-tls' in settings ? 2 : 1));
   const { port } = electrum.addresses[0] as AddressInfo; // it listens
-  return { node, answers, log, electrum, ready$, port, httpPort, notified };
+  return { node, answers, serving, log, electrum, ready$, port, httpPort, notified };
 }
 
 /** The subscriptions of a client that is told nothing. It counts as subscribed once it has tried to unsubscribe from something. */
@@ -73,6 +74,13 @@ function subscriptionsOf(client: NotifiedClient, notified: Set<NotifiedClient>):
 }
 
 const LETTER = 0x61;
+
+const letters: Method['answer'] = ([count]) => Promise.resolve(Buffer.from(`"${String.fromCharCode(LETTER).repeat(Number(count))}"`));
+
+/** Ends when the client has gone. */
+function* work(): Generator<void, string> {
+  for (;;) yield;
+}
 
 /** Some of the protocol's methods, and some that wait, fail, or return long replies. `held`: is given what lets a waiting request go on. */
 function transportMethods({ reader }: Answers, held?: (release: () => void) => void): MethodTable {
@@ -100,6 +108,8 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
       }
     },
     'blockchain.transaction.broadcast': method(['raw_tx'], () => Promise.reject(new ElectrumError(CODES.badRequest, 'rejected'))),
+    'test.now': method([], () => '"now"'),
+    'test.work': method([], (_, client) => runInSlices(work(), client)),
     'test.hold': method(
       [],
       () =>
@@ -109,9 +119,8 @@ function transportMethods({ reader }: Answers, held?: (release: () => void) => v
           });
         })
     ),
-    'test.letters': method(['count'], ([count]) => Promise.resolve(Buffer.from(`"${String.fromCharCode(LETTER).repeat(Number(count))}"`)), {
-      isHeavy: true
-    }),
+    'test.letters': method(['count'], letters, { isHeavy: true }),
+    'test.small': method(['count'], letters),
     'test.charge': method(['points'], ([points], client) => {
       client.charge(Number(points));
       return Promise.resolve('null');

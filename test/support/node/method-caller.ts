@@ -6,8 +6,10 @@ import { methodTable } from '../../../lib/electrum/method-table';
 import { VERSION } from './served-node';
 import { unfailing } from '../expectations/unfailing';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { outpointText } from '../../../lib/electrum/outpoint-text';
 import type { Outpoint } from '../../../lib/bitcoin/transaction';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../../lib/electrum/method';
+import type { Client } from '../../../lib/turns/client';
 import type { ServedNode } from './served-node';
 
 /** The result of a call. */
@@ -55,16 +57,20 @@ class AddedSubscriptions implements Subscriptions {
     return status;
   }
 
-  async addOutpoint({ txid, index }: Outpoint): Promise<string> {
-    this.outpoints.add(`${toDisplayHex(txid)}:${index}`);
-    const answer = await this.#caller.call('blockchain.outpoint.get_status', [toDisplayHex(txid), index, '']);
-    return JSON.stringify('result' in answer ? answer.result : answer.error);
+  async addOutpoint(outpoint: Outpoint, client: Client, worked: (rows: number) => void): Promise<string> {
+    const { scripts, outpoints } = this.#caller.answers;
+    this.outpoints.add(nameOf(outpoint));
+    const { status, rows } = await scripts.read((snapshot) => outpoints.at(outpoint, snapshot, client));
+    worked(rows);
+    return outpointText(status);
   }
 
-  removeOutpoint({ txid, index }: Outpoint): boolean {
-    return this.outpoints.delete(`${toDisplayHex(txid)}:${index}`);
+  removeOutpoint(outpoint: Outpoint): boolean {
+    return this.outpoints.delete(nameOf(outpoint));
   }
 }
+
+const nameOf = ({ txid, index }: Outpoint): string => `${toDisplayHex(txid)}:${index}`;
 
 export class MethodCaller {
   readonly table: MethodTable;
@@ -72,12 +78,14 @@ export class MethodCaller {
   /** The cost of all calls. */
   points = 0;
 
+  readonly answers: ServedNode['answers'];
   readonly #gate: ServedNode['serving']['gate'];
 
   constructor(
     { answers, serving }: Pick<ServedNode, 'answers' | 'serving'>,
     options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast' | 'about'>> = {}
   ) {
+    this.answers = answers;
     this.#gate = serving.gate;
     this.table = methodTable({
       ...answers,
