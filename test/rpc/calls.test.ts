@@ -248,8 +248,6 @@ describe('calls', () => {
       code: -1,
       message: 'scantxoutset needs the index by script (--rest-addresses)'
     });
-    expect(await caller.failure('scantxoutset', ['start'])).to.have.property('code', -1);
-    expect(await caller.failure('scantxoutset', ['start', null])).to.have.property('code', -3);
   });
 
   it('read bytes that have two forms as the one whose scripts can be run', async () => {

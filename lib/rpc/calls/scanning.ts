@@ -1,6 +1,6 @@
 // scantxoutset: the coins of some scripts, from the index by script.
 
-import { invalidParameter, misc, notFound, typeError } from '../../answers/errors';
+import { invalidParameter, misc, notFound } from '../../answers/errors';
 import { unlessGone } from '../../answers/scripts/totals';
 import { networkPrefixes, type AddressPrefixes } from '../../bitcoin/address';
 import { writeDescriptor } from '../../bitcoin/descriptor';
@@ -89,10 +89,7 @@ export const scanningCalls = {
       if (action === 'abort') return plainAnswer(false);
       if (action !== 'start') throw invalidParameter(`Invalid action '${action}'`);
       const objects = parameters.optionalList(1);
-      if (objects === undefined)
-        throw parameters.all.length < 2
-          ? misc('scanobjects argument is required for the start action')
-          : typeError('JSON value of type null is not of expected type array');
+      if (objects === undefined) throw misc('scanobjects argument is required for the start action');
       if (objects.length > MOST_SCRIPTS) throw invalidParameter(`More than ${MOST_SCRIPTS} scan objects`);
       const { chain, addressPrefixes } = context.node.network;
       const prefixes = networkPrefixes(chain, addressPrefixes);
