@@ -97,11 +97,15 @@ async function main(): Promise<void> {
     }
   }
 
+  // One after the other: nobody hears of a block before those that it follows.
+  let answered = Promise.resolve();
   process.on('message', ({ id, request }: { readonly id: number; readonly request: NodeRequest }) => {
-    void answer(request).then(
-      (reply) => process.send?.({ id, reply: { height: node.chain.height, hash: displayed(node.chain.tip.hash), ...reply } }),
-      (error: unknown) => process.send?.({ id, error: String((error as Error).stack) })
-    );
+    answered = answered
+      .then(() => answer(request))
+      .then(
+        (reply) => void process.send?.({ id, reply: { height: node.chain.height, hash: displayed(node.chain.tip.hash), ...reply } }),
+        (error: unknown) => void process.send?.({ id, error: String((error as Error).stack) })
+      );
   });
   process.on('disconnect', () => process.exit());
   process.once('SIGTERM', () => void feeding.close().then(() => process.exit(0)));
