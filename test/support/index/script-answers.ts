@@ -1,7 +1,9 @@
 // Compares the answers of an index by script with the model of its chain.
 
 import { expect } from 'chai';
+import { keyOf } from '../../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../../lib/scripts/errors';
+import { packed } from '../../../lib/scripts/records/positions';
 import { StoreError } from '../../../lib/store/errors';
 import { caught } from '../expectations/caught';
 import { expectSame } from '../expectations/expect-same';
@@ -45,17 +47,29 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
   await expectSpenders(snapshot, model);
 }
 
-/** Fails unless each spend of a coin is among the candidates for it, and all others are spends of one outpoint, which has the same hint. */
+/**
+ * Fails unless the candidates for each spend are in the order of the chain, each once, the spend among them, and all others are spends of one
+ * outpoint of the script, which has the same hint.
+ */
 async function expectSpenders(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
-  // Of each outpoint: a coinbase with the txid of an earlier one has the same outpoints (BIP30), so that one may be spent twice.
-  const spends = new Map<string, Set<string>>();
-  for (const { output, spender } of model.spends)
-    spends.set(nameOf(output), (spends.get(nameOf(output)) ?? new Set()).add(placeOf(spender)));
+  // Of each script's outpoints: a coinbase with the txid of an earlier one has the same outpoints (BIP30), so that one may be spent twice.
+  const spends = new Map<string, Map<string, Set<string>>>();
   for (const { output, spender, script } of model.spends) {
-    const found: string[] = [];
-    for await (const position of snapshot.spenders(script, { ...output, indexes: [output.index] })) found.push(placeOf(position));
-    expect(found).to.include(placeOf(spender));
-    const others = found.filter((place) => spends.get(nameOf(output))?.has(place) !== true);
-    if (others.length > 0) expect([...spends.values()].some((places) => others.every((place) => places.has(place)))).to.equal(true);
+    const ofScript = spends.get(keyOf(script)) ?? new Map<string, Set<string>>();
+    spends.set(keyOf(script), ofScript.set(nameOf(output), (ofScript.get(nameOf(output)) ?? new Set()).add(placeOf(spender))));
+  }
+  for (const { output, spender, script } of model.spends) {
+    const found: Position[] = [];
+    for await (const position of snapshot.spenders(script, { ...output, indexes: [output.index] })) found.push(position);
+    const numbers = found.map(({ height, index }) => packed(height, index));
+    expectSame(
+      numbers,
+      [...new Set(numbers)].sort((a, b) => a - b)
+    );
+    const places = found.map(placeOf);
+    expect(places).to.include(placeOf(spender));
+    const ofScript = spends.get(keyOf(script)) ?? expect.fail('spends of the script');
+    const others = places.filter((place) => ofScript.get(nameOf(output))?.has(place) !== true);
+    if (others.length > 0) expect([...ofScript.values()].some((known) => others.every((place) => known.has(place)))).to.equal(true);
   }
 }
