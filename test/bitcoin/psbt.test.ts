@@ -122,6 +122,27 @@ describe('a PSBT', () => {
       expect(() => read(withTree(tree)), tree).to.throw(PsbtError, words);
   });
 
+  it('is refused with an extended key of depth 0 that has a parent or a number, which no first key has', () => {
+    const point = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+    const withXpub = (depth: string, parent: string, number: string): string => {
+      const xpub = `4f01043587cf${depth}${parent}${number}${'07'.repeat(32)}${point}`;
+      return Buffer.from(`70736274ff01020402000000010401000105010001fb0402000000${xpub}040a0b0c0d00`, 'hex').toString('base64');
+    };
+    for (const [depth, parent, number] of [
+      ['00', '00000000', '00000000'],
+      ['01', '00000000', '00000000'],
+      ['01', '0a0b0c0d', '80000001']
+    ] as const)
+      expect(read(withXpub(depth, parent, number)).fields.size, `${depth} ${parent} ${number}`).to.equal(5);
+    for (const [parent, number] of [
+      ['0a000000', '00000000'],
+      ['0000000d', '00000000'],
+      ['00000000', '80000000'],
+      ['00000000', '00000001']
+    ] as const)
+      expect(() => read(withXpub('00', parent, number)), `${parent} ${number}`).to.throw(PsbtError, 'Invalid pubkey: iostream error');
+  });
+
   it('is refused if there is more in it, or in all of a call, than is read', () => {
     const text = (...parts: readonly (string | Buffer)[]): string =>
       Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part))).toString('base64');

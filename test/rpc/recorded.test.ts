@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { CALLS } from '../../lib/rpc/call-table';
 import { bcoin } from '../support/bcoin/bcoin';
 import { jsonIn } from '../support/chain/chain-a';
 import { CHAIN_A_TIMEOUT_MS, fillChainAPool, openChainANode } from '../support/node/chain-a-node';
@@ -117,6 +118,17 @@ describe('recorded calls of Bitcoin Core 31', () => {
   it('are answered with transactions in the pool', async () => {
     await fillChainAPool(served.node);
     expect(await wrong('with-mempool')).to.deep.equal([]);
+  });
+
+  it('are made as its list of calls says, but for the options of one', async () => {
+    const usages = (list: string): ReadonlyMap<string, string> =>
+      new Map(list.split('\n').map((line) => [line.split(' ', 1)[0] ?? '', line]));
+    const recorded = calls.find(({ rpc: { method, params } }) => method === 'help' && Array.isArray(params) && params.length === 0);
+    const theirs = usages((JSON.parse((recorded ?? expect.fail('no list')).body) as { readonly result: string }).result);
+    const ours = usages(await caller.call('help'));
+    const shared = Array.from(CALLS.keys()).filter((method) => theirs.has(method));
+    expect(shared).to.have.length.above(50);
+    expect(shared.filter((method) => ours.get(method) !== theirs.get(method))).to.deep.equal(['estimatesmartfee']);
   });
 
   it('are answered in the form of any request', async function () {

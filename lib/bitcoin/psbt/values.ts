@@ -10,6 +10,9 @@ import { readTransaction, ScannedTransaction, WEIGHT_PER_VBYTE } from '../transa
 import { broken, PsbtError } from './errors';
 
 const XPUB_LENGTH = 78;
+/** Where an extended public key has its depth, and behind it its parent's fingerprint and its own number, four bytes each. */
+const XPUB_DEPTH_AT = 4;
+const XPUB_PARENT_LENGTH = 8;
 /** Where the key begins in an extended public key. */
 export const XPUB_KEY_AT = 45;
 const NONCE_LENGTH = 66;
@@ -132,10 +135,16 @@ export function readPath(reader: ByteReader, length = reader.compactSize()): Buf
   return reader.bytes(length);
 }
 
-/** `key`: its type, and an extended public key (BIP32), 78 bytes, which ends with the public key. @throws PsbtError */
+/**
+ * `key`: its type, and an extended public key (BIP32), 78 bytes, which ends with the public key.
+ * @throws PsbtError, also for a key of depth 0 that names a parent or is not its first child
+ */
 export function requireXpub(key: Buffer): void {
   requireKeyLength('Global XPUB', key, 1 + XPUB_LENGTH);
-  if (!isPublicKey(key.subarray(1 + XPUB_KEY_AT))) throw broken('Invalid pubkey');
+  const xpub = key.subarray(1);
+  const parent = xpub.subarray(XPUB_DEPTH_AT + 1, XPUB_DEPTH_AT + 1 + XPUB_PARENT_LENGTH);
+  if (xpub[XPUB_DEPTH_AT] === 0 && parent.some((byte) => byte !== 0)) throw broken('Invalid pubkey');
+  if (!isPublicKey(xpub.subarray(XPUB_KEY_AT))) throw broken('Invalid pubkey');
 }
 
 /** Hashes of leaves, each once, and a path. */

@@ -25,7 +25,11 @@ const MOST_BURNT = {
   schema: { ...AMOUNT, description: 'The most BTC in an output that can never be spent; 0 by default.' }
 } as const;
 
-const RAW_TRANSACTIONS = described('The serialized transactions in hex, parents first.', listOf(ASKED_HEX));
+const RAW_TRANSACTIONS = {
+  type: 'array',
+  usage: '["rawtx",...]',
+  schema: described('The serialized transactions in hex, parents first.', listOf(ASKED_HEX))
+} as const;
 
 export const sendingCalls = {
   sendrawtransaction: {
@@ -42,7 +46,7 @@ export const sendingCalls = {
   },
   testmempoolaccept: {
     summary: 'Whether the pool would take transactions, without sending them.',
-    parameters: [{ name: 'rawtxs', type: 'array', schema: RAW_TRANSACTIONS }, MOST_RATE],
+    parameters: [{ name: 'rawtxs', ...RAW_TRANSACTIONS }, MOST_RATE],
     result: () => TRIALS,
     isHeavy: (parameters) => parameters.list(0).length > 1,
     answer: async (parameters, { sending }) => {
@@ -55,7 +59,7 @@ export const sendingCalls = {
   },
   submitpackage: {
     summary: 'Brings transactions that depend on each other into the pool.',
-    parameters: [{ name: 'package', type: 'array', schema: RAW_TRANSACTIONS }, MOST_RATE, MOST_BURNT],
+    parameters: [{ name: 'package', ...RAW_TRANSACTIONS }, MOST_RATE, MOST_BURNT],
     result: () => PACKAGE,
     isHeavy: () => true,
     answer: async (parameters, { node, sending }) => {
