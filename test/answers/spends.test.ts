@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { Spends, type SpendLimits } from '../../lib/answers/transactions/spends';
 import { Transactions } from '../../lib/answers/transactions/transactions';
+import { merkleRootOf } from '../../lib/bitcoin/header';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { AnswerCache } from '../../lib/server/cache/answer-cache';
 import { ClientGoneError } from '../../lib/turns/client';
 import { bcoin, type HostKeyRing } from '../support/bcoin/bcoin';
 import { caught } from '../support/expectations/caught';
+import { regtestGenesis } from '../support/chain/chain-a';
 import { COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
 import { ServedNode } from '../support/node/served-node';
 import { entryOf, mine } from '../support/bcoin/regtest-node';
@@ -155,6 +157,13 @@ describe('spends of outputs of a busy script', () => {
       );
     return { spends, ask };
   }
+
+  it('are none for the genesis block, whose output is no coin', async () => {
+    // It has one transaction, whose txid is its Merkle root.
+    const txid = toDisplayHex(merkleRootOf(regtestGenesis));
+    expect((await asked(`/tx/${txid}/outspends`)).text).to.equal('[{"spent":false}]');
+    expect((await asked(`/tx/${txid}/outspend/0`)).text).to.equal('{"spent":false}');
+  });
 
   it('that are too far away are refused, and not searched for again', async () => {
     const { spends, ask } = within({ mostRows: BETWEEN, mostReads: 9 });

@@ -133,7 +133,7 @@ describe('parameters', () => {
         failure(() => amount(value)),
         String(value).slice(0, 30)
       ).to.equal('-3: Invalid amount');
-    for (const value of [-1, '-0.00000001', 21_000_001, '21000000.00000001'])
+    for (const value of [-1, '-0.00000001', 21_000_001, '21000000.00000001', '1e9'])
       expect(
         failure(() => amount(value)),
         String(value)

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { OP_1, OP_CHECKMULTISIG } from '../../lib/bitcoin/script';
-import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { scanTransaction, WEIGHT_PER_VBYTE } from '../../lib/bitcoin/transaction';
 import { Coinbases, COINBASE_SATS, FEE_SATS } from '../support/chain/coinbases';
+import { withEarlyForks } from '../support/chain/early-forks';
+import { madeTransaction } from '../support/chain/made-blocks';
 import { mine } from '../support/bcoin/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/node/rest-node';
 import { RpcCaller } from '../support/client/rpc';
@@ -18,6 +21,11 @@ interface Trial {
   readonly 'reject-details'?: string;
 }
 
+interface SentPackage {
+  readonly package_msg: string;
+  readonly 'tx-results': Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
 /** A locking script with so many bytes of data that nobody can spend. */
 function dataOf(length: number): Buffer {
   const [OP_RETURN, OP_PUSHDATA2] = [0x6a, 0x4d];
@@ -25,6 +33,7 @@ function dataOf(length: number): Buffer {
 }
 
 describe('transactions that are sent', () => {
+  withEarlyForks();
   let served: RestNode;
   let caller: RpcCaller;
   let wallet: Coinbases;
@@ -110,6 +119,14 @@ describe('transactions that are sent', () => {
     expect(await failure(transaction)).to.deep.equal(tooMuch);
     expect(await failure(transaction, '0.01')).to.deep.equal(tooMuch);
     expect(await failure(transaction, 1)).to.include({ code: -8 });
+    // Any other reason comes first.
+    const conflict = { code: -26, message: 'txn-mempool-conflict' };
+    const [coin, dear] = [wallet.fresh(), COINBASE_SATS - 1_000_000];
+    await caller.call('sendrawtransaction', hexOf(wallet.paying([coin], COINBASE_SATS - FEE_SATS)));
+    expect(await failure(wallet.paying([coin], dear), '0.0001')).to.deep.equal(conflict);
+    const single = await caller.call<SentPackage>('submitpackage', [hexOf(wallet.paying([wallet.fresh()], dear))], '0.0001');
+    expect(single.package_msg).to.equal('transaction failed');
+    expect(Object.values(single['tx-results'])[0]).to.have.property('error', 'max feerate exceeded');
     const [trial] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)]);
     expect(trial).to.deep.include({ allowed: false, 'reject-reason': 'max-fee-exceeded' });
     const free = [wallet.fresh(), wallet.fresh()].map((coin) => wallet.paying([coin], COINBASE_SATS));
@@ -129,15 +146,33 @@ describe('transactions that are sent', () => {
     expect(await failure(manySigops)).to.deep.equal({ code: -26, message: 'min relay fee not met, 350 < 400' });
   });
 
+  it('may pay exactly what the call allows, a rate whose fee is rounded up to satoshis', async () => {
+    const fee = 1_000_000;
+    const transaction = wallet.paying([wallet.fresh()], COINBASE_SATS - fee);
+    const size = Math.ceil(scanTransaction(transaction.toRaw()).weight / WEIGHT_PER_VBYTE);
+    const rateFor = (satoshis: number): string => (Math.floor((satoshis * 1_000) / size) / 1e8).toFixed(8);
+    const tried = async (rate: string): Promise<Trial | undefined> =>
+      (await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)], rate))[0];
+    expect(await tried(rateFor(fee - 1))).to.include({ allowed: false, 'reject-reason': 'max-fee-exceeded' });
+    expect(await tried(rateFor(fee))).to.include({ allowed: true });
+    expect(await failure(transaction, rateFor(fee - 1))).to.include({ code: -25 });
+    expect(await caller.call('sendrawtransaction', hexOf(transaction), rateFor(fee))).to.equal(txidOf(transaction));
+    // It is in the pool: what it pays does not matter any more.
+    expect(await caller.call('sendrawtransaction', hexOf(transaction), '0.00000001')).to.equal(txidOf(transaction));
+  });
+
   it('burn nothing unless the call allows it', async () => {
     const burning = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('6a0100', 'hex'));
-    expect(await failure(burning)).to.deep.equal({
-      code: -25,
-      message: 'Unspendable output exceeds maximum configured by user (maxburnamount)'
-    });
+    const burnt = { code: -25, message: 'Unspendable output exceeds maximum configured by user (maxburnamount)' };
     // The limit is parsed before the transaction.
     expect(await caller.failure('sendrawtransaction', ['00', null, 'x'])).to.deep.equal({ code: -3, message: 'Invalid amount' });
-    expect(await caller.call('sendrawtransaction', hexOf(burning), null, 50)).to.equal(txidOf(burning));
+    const tooLate = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('51ff', 'hex'));
+    for (const unspendable of [burning, tooLate]) {
+      expect(await failure(unspendable)).to.deep.equal(burnt);
+      expect(await caller.failure('submitpackage', [[hexOf(unspendable)]])).to.deep.equal(burnt);
+    }
+    expect(await failure(burning, null, '49.99989999')).to.include({ code: -25 });
+    expect(await caller.call('sendrawtransaction', hexOf(burning), null, '49.99990000')).to.equal(txidOf(burning));
   });
 
   it('are tested one after the other, and none of them enters the pool', async () => {
@@ -195,6 +230,24 @@ describe('transactions that are sent', () => {
       const { body } = await caller.post(JSON.stringify({ method: 'decoderawtransaction', params: [hex] }));
       expect(body.toString()).to.include(`"value":${shown},`);
     }
+  });
+
+  it('are named by their wtxids, if the pool has them with another witness', async () => {
+    const script = Buffer.from('7551', 'hex'); // OP_DROP OP_1
+    const hash = createHash('sha256').update(script).digest();
+    const funding = wallet.paying([wallet.fresh()], COINBASE_SATS - FEE_SATS, Buffer.concat([Buffer.from('0020', 'hex'), hash]));
+    await caller.call('sendrawtransaction', hexOf(funding));
+    const [one, other] = [1, 2].map((n) =>
+      madeTransaction(
+        [{ txid: funding.hash(), index: 0, witness: [Buffer.of(n), script] }],
+        [{ value: COINBASE_SATS - 2 * FEE_SATS, script: wallet.script }],
+        0
+      ).toString('hex')
+    );
+    const [first] = Object.entries((await caller.call<SentPackage>('submitpackage', [one]))['tx-results']);
+    const [second] = Object.entries((await caller.call<SentPackage>('submitpackage', [other]))['tx-results']);
+    expect(first?.[1]).to.have.nested.property('fees.effective-includes').that.deep.equals([first?.[0]]);
+    expect(second?.[1]).to.deep.equal({ txid: first?.[1]['txid'], 'other-wtxid': first?.[0] });
   });
 
   it('come as a child with its parents', async () => {

@@ -28,11 +28,11 @@ function u64(value: bigint): string {
   return bytes.toString('hex');
 }
 
-/** The text of a PSBT of version 2, as it is written. Fields are hex. */
-function textOf(inputs: readonly MadeInput[], outputs: readonly MadeOutput[]): Generator<void, Buffer> {
+/** The text of a PSBT of version 2, as it is written. Fields are hex, `globals` those of the whole. */
+function textOf(inputs: readonly MadeInput[], outputs: readonly MadeOutput[], globals = ''): Generator<void, Buffer> {
   const counts = [inputs, outputs].map(({ length }, i) => `010${4 + i}010${length}`).join('');
   const bytes = [
-    `70736274ff01020402000000${counts}01fb040200000000`,
+    `70736274ff01020402000000${counts}${globals}01fb040200000000`,
     ...inputs.map(({ txid = TXID, fields = '' }) => `010e20${txid}010f0400000000${fields}00`),
     ...outputs.map(({ value = 0n, fields = '' }) => `010308${u64(value)}01040151${fields}00`)
   ];
@@ -49,8 +49,8 @@ interface Shown {
   readonly fee?: number;
 }
 
-const shown = (inputs: readonly MadeInput[], outputs: readonly MadeOutput[] = [{}]): Shown =>
-  JSON.parse(finish(textOf(inputs, outputs)).toString()) as Shown;
+const shown = (inputs: readonly MadeInput[], outputs: readonly MadeOutput[] = [{}], globals = ''): Shown =>
+  JSON.parse(finish(textOf(inputs, outputs, globals)).toString()) as Shown;
 
 /** An input that spends an output of this value. */
 const spending = (value: bigint): MadeInput => ({ fields: `01010a${u64(value)}0151` });
@@ -88,6 +88,28 @@ describe('the text of a PSBT', () => {
     const txid = hash256(raw).toString('hex');
     const whole = `0100${raw.length.toString(16)}${raw.toString('hex')}`;
     expect(shown([{ txid, fields: whole + (spending(7n).fields ?? '') }]).fee).to.equal(9e-8);
+  });
+
+  it('says what of it may be changed (BIP370), if it has that field', () => {
+    const NAMES = ['inputs_modifiable', 'outputs_modifiable', 'has_sighash_single'];
+    for (const flags of [0, 1, 2, 4, 6, 0xf8])
+      expect(shown([{}], [{}], `010601${flags.toString(16).padStart(2, '0')}`)).to.include(
+        Object.fromEntries(NAMES.map((name, bit) => [name, (flags & (1 << bit)) !== 0]))
+      );
+    expect(shown([{}])).not.to.have.any.keys(NAMES);
+  });
+
+  it('has the sequence of an input only if that has one, also if it is the highest', () => {
+    expect(shown([{}]).inputs[0]).not.to.have.property('sequence');
+    expect(shown([{ fields: '011004ffffffff' }]).inputs[0]).to.include({ sequence: 0xffff_ffff });
+  });
+
+  it('names the sighash type of a signature in a final script', () => {
+    const signature = '3006020101020101';
+    expect(shown([{ fields: `01070a09${signature}03` }]).inputs[0]).to.have.deep.property('final_scriptSig', {
+      asm: `${signature}[SINGLE]`,
+      hex: `09${signature}03`
+    });
   });
 
   it('names no sighash type that is unknown', () => {

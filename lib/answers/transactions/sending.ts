@@ -86,7 +86,7 @@ export class Sending {
    */
   async sendPackage(transactions: readonly ScannedTransaction[], { mostRate, mostBurnt }: SendingLimits): Promise<SentPackage> {
     for (const transaction of transactions) requireNotBurnt(transaction, mostBurnt);
-    if (transactions.length > 1 && !isChildWithParents(transactions)) throw new CallError(CODES.transaction, NO_PACKAGE);
+    if (!isChildWithParents(transactions)) throw new CallError(CODES.transaction, NO_PACKAGE);
     const fault = packageFault(transactions);
     if (fault !== undefined) {
       const sent = { error: 'package-not-validated' };
@@ -163,7 +163,7 @@ async function tooDear(transaction: ScannedTransaction, spent: Spent, parts: Sen
   const {
     results: [result]
   } = await parts.node.tryTransactions([transaction.raw]);
-  if (result?.type !== 'refused' || result.reason === FEE_TOO_HIGH) return tooMuchFee();
+  if (result?.type !== 'refused') return tooMuchFee();
   return refusal(result, transaction, spent, parts.node.pool);
 }
 
