@@ -132,8 +132,7 @@ export const folders = {
   'lib/esplora/mempool': ['errors', 'operations', 'reply', 'endpoint', 'blocks', 'messages'],
   'lib/esplora/push': ['endpoint', 'blocks', 'messages', 'mempool'],
   'lib/electrum/methods': ['errors', 'method', 'about', 'outpoint-text'],
-  'lib/electrum/server': ['errors', 'method'],
-  'lib/electrum/notify': ['errors', 'method', 'outpoint-text'],
+  'lib/electrum/server': ['errors', 'method', 'outpoint-text'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc', 'own-calls']
 };
 

@@ -9,7 +9,7 @@ import { TipNotifier } from '../lib/answers/updates/tip-notifier';
 import { acceptedPrefixes, scriptOfAddress } from '../lib/bitcoin/address';
 import { ElectrumService, SetUpError, type ElectrumServiceParts } from '../lib/electrum/electrum-service';
 import { methodTable, timedMethods } from '../lib/electrum/method-table';
-import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
+import { ClientSubscriptions } from '../lib/electrum/server/client-subscriptions';
 import { ScriptAccess } from '../lib/answers/script-access';
 import { esploraInterface } from '../lib/esplora/esplora-interface';
 import { PushService } from '../lib/esplora/push/push-service';

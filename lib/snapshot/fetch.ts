@@ -9,6 +9,7 @@ import { writePrivate } from '../system/private-file';
 import { isMissingFile, namingFile } from '../system/system-errors';
 import { LAYOUT_VERSION as INDEX_LAYOUT } from '../index/records/layout';
 import { LAYOUT_VERSION as SCRIPTS_LAYOUT } from '../scripts/records/layout';
+import { LOCK_NAME } from '../store/folder-lock';
 import { syncToDisk } from '../system/sync-to-disk';
 import { SnapshotError, TransferError } from './errors';
 import { fileHash } from './file-hash';
@@ -62,12 +63,10 @@ async function fetchListed(bytes: Buffer, options: FetchOptions): Promise<Snapsh
   const { places } = options;
   const incoming = join(places.folder, INCOMING);
   const manifest = await usable(bytes, options);
-  if (!(await isComplete(incoming, bytes))) requireNoIndex(places);
   await mkdir(incoming, { recursive: true, mode: 0o700 });
   return await withFolderLock(incoming, `another process is fetching a snapshot to ${places.folder}`, async () => {
-    // Another call may have ended meanwhile.
     if (!(await isComplete(incoming, bytes))) {
-      requireNoIndex(places);
+      await requireNoIndex(places, incoming);
       await rm(join(incoming, COMPLETE_NAME), { force: true });
       await syncToDisk(incoming);
       await fetchFiles(incoming, manifest.files, options);
@@ -89,10 +88,12 @@ async function isComplete(incoming: string, manifest: Buffer): Promise<boolean> 
   }
 }
 
-function requireNoIndex(places: SnapshotPlaces): void {
-  for (const name of STORE_NAMES)
-    if (existsSync(places[name]))
-      throw new SnapshotError(`there is an index already, in ${places[name]}: delete it first, while nothing is running that uses it`);
+/** Also once another call has ended meanwhile. Leaves no folder that has nothing but the lock. */
+async function requireNoIndex(places: SnapshotPlaces, incoming: string): Promise<void> {
+  const name = STORE_NAMES.find((each) => existsSync(places[each]));
+  if (name === undefined) return;
+  if ((await readdir(incoming)).every((each) => each === LOCK_NAME)) await rm(incoming, { recursive: true });
+  throw new SnapshotError(`there is an index already, in ${places[name]}: delete it first, while nothing is running that uses it`);
 }
 
 /** Moves the indexes to their places, also after an interruption in between. The index first: without it, the other one would be of no use. */

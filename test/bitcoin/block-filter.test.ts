@@ -57,13 +57,15 @@ describe('the basic filter of a block', () => {
           expect(filterMatchesAny(filter, hash, [each])).to.equal(true);
           expect(filterMatchesAny(filter, hash, [...others, each])).to.equal(true);
         }
-        const foreign = others.filter((other) => !scripts.some((each) => each.equals(other)));
+        const own = new Set(scripts.map((each) => each.toString('hex')));
+        const foreign = [...new Set(others.map((other) => other.toString('hex')))].filter((other) => !own.has(other)).map(bytes);
         asked += foreign.length;
         matched += foreign.filter((other) => filterMatchesAny(filter, hash, [other])).length;
       })
     );
     expect(asked).to.be.greaterThan(100);
-    expect(matched).to.be.at.most(1);
+    // One of 784,931 does by chance: three of the two thousand that are asked at most, once in a hundred million runs.
+    expect(matched).to.be.at.most(2);
   });
 
   it('is the same for any order of its scripts, however often each occurs', () => {

@@ -10,7 +10,7 @@ import { POOLS, scriptHash, SCRIPTS, type PoolWalk } from '../support/pool/walk'
 import { testScale, testSeed } from '../support/process/scale';
 import { servedWalks } from '../support/pool/served-walks';
 import { ScriptModel } from '../support/index/script-model';
-import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import type { ClientSubscriptions } from '../../lib/electrum/server/client-subscriptions';
 import type { NotifyingNode } from '../support/node/notifying-node';
 
 const RUNS = 5 * testScale();

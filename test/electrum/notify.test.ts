@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { keyOfOutpoint, toDisplayHex } from '../../lib/bitcoin/hash';
-import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import { ClientSubscriptions } from '../../lib/electrum/server/client-subscriptions';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/server/bounds/subscription-memory';
 import { NO_CLIENT } from '../../lib/turns/client';

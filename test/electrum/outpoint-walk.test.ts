@@ -10,7 +10,7 @@ import { activeChain } from '../support/chain/regtest-chain';
 import { POOLS, PoolWalk, type Outpoint } from '../support/pool/walk';
 import { testScale, testSeed } from '../support/process/scale';
 import { servedWalks } from '../support/pool/served-walks';
-import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import type { ClientSubscriptions } from '../../lib/electrum/server/client-subscriptions';
 import type { NotifyingNode } from '../support/node/notifying-node';
 
 const RUNS = 4 * testScale();

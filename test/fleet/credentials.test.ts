@@ -2,6 +2,7 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { parseNatsUrls } from '../../lib/fleet/log/access';
 import { connectToNats } from '../../lib/fleet/log/connection';
@@ -17,8 +18,8 @@ import { ReadNode } from './read-node';
 import type { NatsAccess } from '../../lib/fleet/log/access';
 
 const LONG_SECONDS = 3_600;
-/** Enough to connect with. */
-const SHORT_SECONDS = 10;
+/** Twice as many until they are enough to connect with. */
+const FIRST_SECONDS = 2;
 
 describe('credentials for NATS', () => {
   const accounts = new Accounts();
@@ -44,23 +45,34 @@ describe('credentials for NATS', () => {
     let node: FeedingNode;
     let reader: ReadNode;
 
-    beforeEach(async () => {
-      node = await FeedingNode.open(nats.url);
-      await renew(SHORT_SECONDS);
-      await node.lead({ credentials: file });
-      reader = await new ReadNode({ nats: access() }).open();
-      await reader.reaches(node.source.tip());
-    });
+    afterEach(close);
 
-    afterEach(async () => {
+    async function close(): Promise<void> {
       await reader.close();
       await node.close();
-    });
+    }
+
+    /** Node and reader with credentials that expire soon. `before`: what is done before they do. */
+    async function connected(before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+      for (let seconds = FIRST_SECONDS; ; seconds *= 2) {
+        node = await FeedingNode.open(nats.url);
+        const expireMs = (Math.floor(Date.now() / 1_000) + seconds) * 1_000;
+        await renew(seconds);
+        reader = await new ReadNode({ nats: access() }).open();
+        const connecting = node.lead({ credentials: file }).then(() => reader.reaches(node.source.tip()));
+        await Promise.race([connecting, setTimeout(expireMs - Date.now(), undefined, { ref: false })]);
+        await before();
+        if (Date.now() < expireMs) return;
+        await renew(LONG_SECONDS);
+        await connecting;
+        await close();
+      }
+    }
 
     const warnings = ({ log }: FeedingNode | ReadNode): string[] => log.lines.filter((line) => line.startsWith('warning'));
 
     it('are used as soon as they have expired, if they were renewed before, and nobody notices', async () => {
-      await renew(LONG_SECONDS);
+      await connected(() => renew(LONG_SECONDS));
       await until(() => node.feed.figures.connections > 1 && reader.source.figures.connections > 1);
       await mine(node.node, 1);
       await reader.reaches(node.source.tip());
@@ -68,6 +80,7 @@ describe('credentials for NATS', () => {
     });
 
     it('that have expired are named, and those that come into the file are used', async () => {
+      await connected();
       for (const each of [node, reader])
         await until(() => warnings(each).some((line) => / NATS at \S+ refuses the credentials: /.test(line)));
       await mine(node.node, 1);

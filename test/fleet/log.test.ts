@@ -17,11 +17,14 @@ import { NewerMessageError } from '../../lib/fleet/messages/errors';
 import { caught } from '../support/expectations/caught';
 import { DroppingProxy } from '../support/fleet/dropping-proxy';
 import { Nats, needsNats } from '../support/fleet/nats';
+import { SteppedTimers } from '../support/process/clock';
 import { until } from '../support/expectations/until';
 
 const SUBJECTS = subjectsOf('regtest');
 const GENESIS = Buffer.alloc(32, 7);
 const NEVER = new AbortController().signal;
+/** No other timer is as long. */
+const SILENCE_MS = 4_321;
 
 const removal = (n: number, node = 'a'): Outgoing => {
   const body = { type: 'remove' as const, txid: Buffer.alloc(32, n) };
@@ -97,14 +100,19 @@ for (const count of [1, 3] as const) {
       const writer = await writerOn(bus);
       await writer.append([removal(1)], NEVER);
       const log = await FleetLog.open(bus, SUBJECTS, GENESIS);
-      let last = 0;
-      for await (const { sequence } of log.read(1, { silenceMs: 1_000, signal: NEVER })) {
-        last = sequence;
-        if (sequence === 2) break;
-        await setTimeout(1_200);
-        await writer.append([removal(2)], NEVER);
+      const timers = new SteppedTimers(SILENCE_MS);
+      try {
+        let last = 0;
+        for await (const { sequence } of log.read(1, { silenceMs: SILENCE_MS, signal: NEVER })) {
+          last = sequence;
+          if (sequence === 2) break;
+          timers.passes(2 * SILENCE_MS);
+          await writer.append([removal(2)], NEVER);
+        }
+        expect(last).to.equal(2);
+      } finally {
+        timers.restore();
       }
-      expect(last).to.equal(2);
     });
 
     it('is not read on where a record is missing', async () => {

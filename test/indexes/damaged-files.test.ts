@@ -17,6 +17,8 @@ import type { WalkedIndex } from '../support/index/walked-index';
 const WORKED_BLOCKS = 8;
 /** Passes over the files follow each other without a pause. */
 const SCRUB_MS = 1;
+/** The last ones of a table, of which some have no meaning. */
+const FOOTER_BYTES = 48;
 const SCALE = testScale();
 
 /** `read`: a call of every reader. */
@@ -63,7 +65,6 @@ for (const { scripts, read, ...rounds } of SUITES)
     for (const state of ['closed', 'open'] as const)
       it(`that was damaged while it was ${state} is right once its files were checked, and was built again if it had to be, TEST_SEED=${seed}`, async () => {
         const numRuns = rounds[state];
-        let rebuilt = 0;
         index.scrubMs = SCRUB_MS;
         const change = fc.record({ which: fc.nat(), bit: fc.nat(), deletes: fc.nat({ max: 3 }).map((roll) => roll === 0) });
         for (const { which, bit, deletes } of fc.sample(change, { seed, numRuns })) {
@@ -82,8 +83,8 @@ for (const { scripts, read, ...rounds } of SUITES)
           while (passesSince(said) < 2 && rebuiltSince(said).length === 0) await setTimeout(1);
           watching.unsubscribe();
           const lines = rebuiltSince(said);
-          if (lines.length > 0) {
-            rebuilt++;
+          const isTold = deletes || (bit % (size * 8)) >> 3 < size - FOOTER_BYTES;
+          if (lines.length > 0 || (name.endsWith('.ldb') && isTold)) {
             expect(lines).to.have.length(1);
             expect(lines[0]).to.match(new RegExp(deletes ? name : `[ :/]${name}([ :]|$)`));
             // An open one was closed to readers before anything else was done.
@@ -93,8 +94,6 @@ for (const { scripts, read, ...rounds } of SUITES)
           await index.expectHonest();
         }
         await walk.expectRight();
-        // Few bits have no meaning: only the padding of a footer.
-        expect(rebuilt).to.be.above(numRuns / (state === 'open' ? 2 : 3));
       });
 
     for (const deletes of [false, true])

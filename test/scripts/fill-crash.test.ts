@@ -162,7 +162,6 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
   });
 
   it('is never filled from files that were changed', async () => {
-    const damages: (string | undefined)[] = [];
     const change = fc.record({
       moment: fc.nat(),
       file: fc.nat(),
@@ -180,10 +179,15 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
         else if (how === 'cut') truncateSync(path, where % statSync(path).size);
         else if (how === 'delete') rmSync(path);
         else appendFileSync(path, Buffer.alloc((where % 100) + 1, where));
-        damages.push(await expectToEndWell(at));
+        // Bytes that do not count may be changed.
+        await expectToEndWell(at);
       });
-    // Bytes that do not count may be changed.
-    expect(damages.filter((damage) => damage !== undefined).length, 'damage').to.be.greaterThan(3);
+    // Before anything is sorted all of them count.
+    await withCopy(sorting, async (at) => {
+      const [name = expect.fail('a file')] = readdirSync(join(at, 'files')).filter((each) => statSync(join(at, 'files', each)).size > 0);
+      truncateSync(join(at, 'files', name), statSync(join(at, 'files', name)).size - 1);
+      expect(await expectToEndWell(at)).to.be.a('string');
+    });
   });
 
   it('starts over with files of another filling', async () => {

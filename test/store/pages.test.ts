@@ -151,6 +151,7 @@ describe('the file of pages', () => {
   let folder: string;
   let store: DiskStore;
   const path = (): string => join(folder, 'PAGES');
+  const pageOf = (bit: number): number => Math.floor(bit / (STORED * 8));
 
   beforeEach(async () => {
     folder = await newFolder();
@@ -179,20 +180,31 @@ describe('the file of pages', () => {
     await store.pages.write(0, pagesFrom(0, count));
     const all = Array.from({ length: count }, (_, number) => number);
     expect(await scrubbed()).to.equal(count * STORED);
-    for (const pick of fc.sample(fc.nat(), { seed, numRuns: 100 })) {
-      // Otherwise pages that were read before need not be read again.
-      await store.close();
-      await store.open();
-      await flipBit(path(), pick);
-      const damaged = Math.floor((pick % (count * STORED * 8)) / (STORED * 8));
-      for (const number of [damaged - 1, damaged + 1].filter((other) => other >= 0 && other < count))
-        expect(read(store.pages, [number])).to.deep.equal([page(number)]);
-      for (const error of [await caught(load(store.pages, all)), await caught(Promise.resolve().then(() => read(store.pages, [damaged])))])
-        expect(error).to.be.instanceOf(DamagedPageError).with.property('page', damaged);
+    // Each in a page of its own.
+    const flips = new Map<number, number>();
+    for (const pick of fc.sample(fc.nat({ max: count * STORED * 8 - 1 }), { seed, numRuns: 100 })) flips.set(pageOf(pick), pick);
+    // Otherwise pages that a pass has checked before need not be checked again.
+    await store.close();
+    for (const pick of flips.values()) await flipBit(path(), pick);
+    await store.open();
+    for (const number of all) {
+      if (!flips.has(number)) expect(read(store.pages, [number])).to.deep.equal([page(number)]);
+      else
+        for (const error of [
+          await caught(load(store.pages, [number])),
+          await caught(Promise.resolve().then(() => read(store.pages, [number])))
+        ])
+          expect(error).to.be.instanceOf(DamagedPageError).with.property('page', number);
+    }
+    for (const damaged of ascending([...flips.keys()])) {
+      expect(await caught(load(store.pages, all)))
+        .to.be.instanceOf(DamagedPageError)
+        .with.property('page', damaged);
       const found = await caught(scrubbed());
       expect(found).to.include({ reason: 'corrupt', page: damaged }).and.to.have.property('message').that.includes('PAGES: page');
-      await flipBit(path(), pick);
+      await flipBit(path(), flips.get(damaged) ?? 0);
     }
+    expect(await scrubbed()).to.equal(count * STORED);
     expect(read(store.pages, all)).to.have.length(count);
   });
 

@@ -5,7 +5,7 @@ import { keyOf, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { NotifyingNode } from '../../support/node/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../../support/pool/walk';
 import { unfailing } from '../../support/expectations/unfailing';
-import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
+import type { ClientSubscriptions } from '../../../lib/electrum/server/client-subscriptions';
 import type { HostTransaction } from '../../../lib/node/host';
 
 const FEE = 10_000;

@@ -7,7 +7,7 @@ import { madeTransaction } from '../../support/chain/made-blocks';
 import { NotifyingNode } from '../../support/node/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 import { until } from '../../support/expectations/until';
-import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
+import type { ClientSubscriptions } from '../../../lib/electrum/server/client-subscriptions';
 import type { ScriptStatus } from '../../../lib/electrum/method';
 import type { HostTransaction } from '../../../lib/node/host';
 

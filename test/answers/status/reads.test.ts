@@ -11,7 +11,7 @@ import { madeTransaction } from '../../support/chain/made-blocks';
 import { NotifyingNode } from '../../support/node/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../../support/pool/walk';
 import { mine } from '../../support/bcoin/regtest-node';
-import type { ClientSubscriptions } from '../../../lib/electrum/notify/client-subscriptions';
+import type { ClientSubscriptions } from '../../../lib/electrum/server/client-subscriptions';
 import type { HostTransaction } from '../../../lib/node/host';
 
 const FEE = 10_000;

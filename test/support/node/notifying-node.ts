@@ -1,6 +1,6 @@
 // What the plugin serves, beside a real node that is open already, and clients that are notified over the Electrum protocol.
 
-import { ClientSubscriptions, type SubscriptionLimits } from '../../../lib/electrum/notify/client-subscriptions';
+import { ClientSubscriptions, type SubscriptionLimits } from '../../../lib/electrum/server/client-subscriptions';
 import { SubscriptionMemory } from '../../../lib/server/bounds/subscription-memory';
 import { isFleetWanted, TestFleet } from '../fleet/fleet';
 import { assembled, ServedNode, type Assembled } from './served-node';

@@ -71,3 +71,49 @@ export function hurried(lengthMs: number): () => void {
     globalThis.setInterval = interval;
   };
 }
+
+/** A clock for timers of exactly `lengthMs` milliseconds: for them no time passes, but for what a test says. */
+export class SteppedTimers {
+  readonly #setTimeout = globalThis.setTimeout;
+  readonly #clearTimeout = globalThis.clearTimeout;
+  readonly #lengthMs: number;
+  /** When each one that waits fires. */
+  readonly #waiting = new Map<unknown, { readonly fire: () => void; readonly atMs: number }>();
+  #nowMs = 0;
+
+  constructor(lengthMs: number) {
+    this.#lengthMs = lengthMs;
+    globalThis.setTimeout = ((fire: () => void, ms?: number) =>
+      ms === lengthMs ? this.#begun(fire) : this.#setTimeout(fire, ms)) as typeof setTimeout;
+    globalThis.clearTimeout = (timer) => {
+      this.#waiting.delete(timer);
+      this.#clearTimeout(timer);
+    };
+  }
+
+  #begun(fire: () => void): NodeJS.Timeout {
+    const timer = this.#setTimeout(fire, NEVER_MS);
+    const begin = (): NodeJS.Timeout => {
+      this.#waiting.set(timer, { fire, atMs: this.#nowMs + this.#lengthMs });
+      return timer;
+    };
+    timer.refresh = begin;
+    return begin();
+  }
+
+  /** Fires those whose time has come. */
+  passes(ms: number): void {
+    this.#nowMs += ms;
+    for (const [timer, { fire, atMs }] of this.#waiting)
+      if (atMs <= this.#nowMs) {
+        globalThis.clearTimeout(timer as NodeJS.Timeout);
+        fire();
+      }
+  }
+
+  /** For later timers. */
+  restore(): void {
+    globalThis.setTimeout = this.#setTimeout;
+    globalThis.clearTimeout = this.#clearTimeout;
+  }
+}
