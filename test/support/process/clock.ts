@@ -83,8 +83,8 @@ export class SteppedTimers {
 
   constructor(lengthMs: number) {
     this.#lengthMs = lengthMs;
-    globalThis.setTimeout = ((fire: () => void, ms?: number) =>
-      ms === lengthMs ? this.#begun(fire) : this.#setTimeout(fire, ms)) as typeof setTimeout;
+    globalThis.setTimeout = ((fire: (...values: unknown[]) => void, ms?: number, ...values: unknown[]) =>
+      ms === lengthMs ? this.#begun(() => fire(...values)) : this.#setTimeout(fire, ms, ...values)) as typeof setTimeout;
     globalThis.clearTimeout = (timer) => {
       this.#waiting.delete(timer);
       this.#clearTimeout(timer);
