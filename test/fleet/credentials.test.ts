@@ -52,14 +52,20 @@ describe('credentials for NATS', () => {
       await node.close();
     }
 
+    /** The node first: who finds none warns of it. */
+    async function connect(): Promise<void> {
+      await node.lead({ credentials: file });
+      reader = await new ReadNode({ nats: access() }).open();
+      await reader.reaches(node.source.tip());
+    }
+
     /** Node and reader with credentials that expire soon. `before`: what is done before they do. */
     async function connected(before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
       for (let seconds = FIRST_SECONDS; ; seconds *= 2) {
         node = await FeedingNode.open(nats.url);
         const expireMs = (Math.floor(Date.now() / 1_000) + seconds) * 1_000;
         await renew(seconds);
-        reader = await new ReadNode({ nats: access() }).open();
-        const connecting = node.lead({ credentials: file }).then(() => reader.reaches(node.source.tip()));
+        const connecting = connect();
         await Promise.race([connecting, setTimeout(expireMs - Date.now(), undefined, { ref: false })]);
         await before();
         if (Date.now() < expireMs) return;

@@ -261,18 +261,25 @@ describe('the file of pages', () => {
   it('is not called damaged if a page that a pass has read is written again meanwhile, or cut off', async () => {
     // So many that the last one is written long after the pass has looked at it again.
     const count = 40_000;
-    for (const change of [() => store.pages.write(0, pagesFrom(0, count, 1)), () => store.pages.cut(count - 1)]) {
+    for (const [left, change] of [
+      [count, () => store.pages.write(0, pagesFrom(0, count, 1))],
+      [count - 1, () => store.pages.cut(count - 1)]
+    ] as const) {
       await store.pages.write(0, pagesFrom(0, count));
       await flipBit(path(), (count - 1) * STORED * 8);
       const parts = store.pages.scrub(0);
-      for (let left = count * STORED; left > 0;) {
+      let read = 0;
+      for (;;) {
         const next = parts.next();
         // The last pages are being read.
-        const changing = left < 1_536 * STORED ? change() : undefined;
-        left -= (await next).value?.count ?? expect.fail('more pages');
+        const changing = read > (count - 1_536) * STORED ? change() : undefined;
+        const { done, value } = await next;
         await changing;
+        if (done === true) break;
+        read += value.count;
       }
-      expect((await parts.next()).done).to.equal(true);
+      // A page that was cut off may have been read before.
+      expect(read).to.be.oneOf([left * STORED, count * STORED]);
     }
   });
 
