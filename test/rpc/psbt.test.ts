@@ -217,12 +217,37 @@ describe('PSBTs', () => {
       code: -8,
       message: 'The PSBT version can only be 2 or 0'
     });
-    const raw = await caller.call<string>('createrawtransaction', [{ txid: fundingId, vout: 3 }], {
-      [native.address]: 0.1,
-      data: 'ab'.repeat(300)
-    });
-    const { outputs } = scanWholeTransaction(Buffer.from(raw, 'hex'));
-    expect(outputs[1]?.script.toString('hex')).to.equal(`6a4d2c01${'ab'.repeat(300)}`);
+    // Above the version are the bits of the sign.
+    const highest = await caller.call<string>('converttopsbt', `ffffffff${hex.slice(8)}`, true, null, 0);
+    expect((await decode(highest)).tx).to.include({ version: 0xffff_ffff });
+  });
+
+  it('may be replaced unless the call says otherwise, and cannot if no input allows it', async () => {
+    const contradiction = { code: -8, message: 'Invalid parameter combination: Sequence number(s) contradict replaceable option' };
+    const input = (vout: number, sequence?: number): object => ({ txid: fundingId, vout, sequence });
+    const [final, locking, replaceable] = [0xffff_ffff, 0xffff_fffe, 0xffff_fffd];
+    const sequences = async (inputs: readonly object[], ...more: unknown[]): Promise<number[]> => {
+      const raw = await caller.call<string>('createrawtransaction', inputs, [], ...more);
+      return scanWholeTransaction(Buffer.from(raw, 'hex')).inputs.map(({ sequence }) => sequence);
+    };
+    expect(await sequences([input(0)])).to.deep.equal([replaceable]);
+    expect(await sequences([input(0)], 0, false)).to.deep.equal([final]);
+    expect(await sequences([input(0)], 1, false)).to.deep.equal([locking]);
+    expect(await sequences([input(0, final)])).to.deep.equal([final]);
+    expect(await sequences([input(0, locking), input(1, replaceable)], 0, true)).to.deep.equal([locking, replaceable]);
+    expect(await caller.call('createrawtransaction', [], [{ data: '00' }], 0, true)).to.be.a('string');
+    for (const inputs of [[input(0, locking)], [input(0, final), input(1, locking)]])
+      expect(await caller.failure('createrawtransaction', [inputs, [], 0, true])).to.deep.equal(contradiction);
+  });
+
+  it('have no more inputs and outputs than could be in a block', async () => {
+    const most = 33_000;
+    const inputs = (count: number): unknown[] => [Array(count).fill(0), []];
+    expect((await caller.failure('createpsbt', inputs(most))).message).to.include('is not of expected type object');
+    expect((await caller.failure('createpsbt', inputs(most + 1))).message).to.equal('Invalid parameter, more than 33000 inputs');
+    const outputs = (count: number): unknown[] => [[], Array(count).fill({ x: 1 })];
+    expect((await caller.failure('createpsbt', outputs(most))).message).to.equal('Invalid Bitcoin address: x');
+    expect((await caller.failure('createpsbt', outputs(most + 1))).message).to.equal('Invalid parameter, more than 33000 outputs');
   });
 
   it('pay only to addresses of the network, in amounts that are looked at first', async () => {
@@ -238,6 +263,21 @@ describe('PSBTs', () => {
     expect(await caller.call('createrawtransaction', [], { ' mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn\n': 1 })).to.equal(
       '02000000000100e1f505000000001976a914243f1394f44554f4ce3fd68649c19adc483ce92488ac00000000'
     );
+  });
+
+  it('carry data in the shortest push for its length', async () => {
+    for (const [length, push] of [
+      [75, '4b'],
+      [76, '4c4c'],
+      [255, '4cff'],
+      [256, '4d0001'],
+      [65_535, '4dffff'],
+      [65_536, '4e00000100']
+    ] as const) {
+      const raw = await caller.call<string>('createrawtransaction', [{ txid: fundingId, vout: 3 }], [{ data: 'ab'.repeat(length) }]);
+      const { outputs } = scanWholeTransaction(Buffer.from(raw, 'hex'));
+      expect(outputs[0]?.script.toString('hex')).to.equal(`6a${push}${'ab'.repeat(length)}`);
+    }
   });
 
   it('carry data in hex, as which other values are read', async () => {
