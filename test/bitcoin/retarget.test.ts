@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { nextBits, RETARGET_BLOCKS } from '../../lib/bitcoin/retarget';
+import { nextBits, retargetInterval } from '../../lib/bitcoin/retarget';
 import { compactOf, targetOf } from '../../lib/bitcoin/work';
 
 const header = (time: number, bits: number): Buffer => {
@@ -32,7 +32,7 @@ describe('the target of the next block', () => {
     expect([2_299, 2_300].map((time) => nextBits('test', 100, time, chain))).to.deep.equal([0x1c05_a3f4, 0x1d00_ffff]);
     // The last block was a late one.
     expect(nextBits('test', 99, 1_100, chain)).to.equal(0x1c05_a3f4);
-    expect(nextBits('regtest', RETARGET_BLOCKS, 0, () => header(5, 0x207f_ffff))).to.equal(0x207f_ffff);
+    expect(nextBits('regtest', retargetInterval('regtest'), 0, () => header(5, 0x207f_ffff))).to.equal(0x207f_ffff);
   });
 
   it('has a compact form', () => {

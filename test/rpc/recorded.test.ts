@@ -49,7 +49,6 @@ const DIFFERENCES: readonly Difference[] = [
   { method: 'getindexinfo', theirs: /coinstatsindex/, why: 'there is no index of the sums over all coins' },
   { method: 'getmempoolinfo', theirs: /loaded/, why: 'a setting of the recorded node: incrementalrelayfee' },
   { method: 'getmininginfo', theirs: /currentblockweight/, why: 'shown once the node has made a block template' },
-  { method: 'getnetworkhashps', call: /\[-1(?:,-1|,432|,72[45])?\]/, why: "the target of Bitcoin Core's regtest changes every 144 blocks" },
   { method: 'getnetworkinfo', theirs: /subversion/, why: 'another node' },
   { method: 'gettxoutproof', call: /853","0{26}/, why: 'Bitcoin Core looks up only the last txid' },
   {

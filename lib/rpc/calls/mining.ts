@@ -2,7 +2,7 @@
 
 import { invalidParameter } from '../../answers/errors';
 import { bitsOf, HEADER_LENGTH, timeOf } from '../../bitcoin/header';
-import { nextBits, RETARGET_BLOCKS } from '../../bitcoin/retarget';
+import { nextBits, retargetInterval } from '../../bitcoin/retarget';
 import { doubleOf } from '../../bitcoin/work';
 import { described, named, object } from '../../describe/schema';
 import { CORE_FEE_RATE, COUNT, HEIGHT, NUMBER, TEXT } from '../../describe/values';
@@ -37,13 +37,14 @@ export const miningCalls = {
       }
     ],
     result: () => described('Hashes for each second.', NUMBER),
-    answer: (parameters, { reader }, client) => {
+    answer: (parameters, { reader, node }, client) => {
       const [blocks, height] = [parameters.integer(0, USUAL_BLOCKS), parameters.integer(1, -1)];
       if (blocks < -1 || blocks === 0) throw invalidParameter('Invalid nblocks. Must be a positive number or -1.');
       return reader.read(async (snapshot) => {
         if (height < -1 || height > snapshot.tip.height) throw invalidParameter('Block does not exist at specified height');
         const last = height < 0 ? snapshot.tip : (snapshot.headerAt(height) as HeaderRecord); // not above the tip
-        return jsonAnswer(Buffer.from(doubleText(await runInSlices(hashRate(blocks, last, snapshot), client))));
+        const count = blocks === -1 ? (last.height % retargetInterval(node.network.chain)) + 1 : blocks;
+        return jsonAnswer(Buffer.from(doubleText(await runInSlices(hashRate(count, last, snapshot), client))));
       });
     }
   },
@@ -76,9 +77,9 @@ export const miningCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** `blocks`: -1 for those since the target changed. Yields now and then. */
+/** Of some blocks up to the last one. Yields now and then. */
 function* hashRate(blocks: number, last: HeaderRecord, snapshot: IndexSnapshot): Generator<void, number> {
-  const count = Math.min(blocks === -1 ? (last.height % RETARGET_BLOCKS) + 1 : blocks, last.height);
+  const count = Math.min(blocks, last.height);
   const first = snapshot.headerAt(last.height - count);
   if (first === undefined || count === 0) return 0;
   let [least, most] = [timeOf(last.header), timeOf(last.header)];
