@@ -217,7 +217,7 @@ describe('PSBTs', () => {
       code: -8,
       message: 'The PSBT version can only be 2 or 0'
     });
-    // Above the version are the bits of the sign.
+    // The highest bit of a version is no sign.
     const highest = await caller.call<string>('converttopsbt', `ffffffff${hex.slice(8)}`, true, null, 0);
     expect((await decode(highest)).tx).to.include({ version: 0xffff_ffff });
   });
@@ -274,9 +274,12 @@ describe('PSBTs', () => {
       [65_535, '4dffff'],
       [65_536, '4e00000100']
     ] as const) {
-      const raw = await caller.call<string>('createrawtransaction', [{ txid: fundingId, vout: 3 }], [{ data: 'ab'.repeat(length) }]);
+      const raw = await caller.call<string>('createrawtransaction', [{ txid: fundingId, vout: 3 }], {
+        [native.address]: 0.1,
+        data: 'ab'.repeat(length)
+      });
       const { outputs } = scanWholeTransaction(Buffer.from(raw, 'hex'));
-      expect(outputs[0]?.script.toString('hex')).to.equal(`6a${push}${'ab'.repeat(length)}`);
+      expect(outputs[1]?.script.toString('hex')).to.equal(`6a${push}${'ab'.repeat(length)}`);
     }
   });
 
